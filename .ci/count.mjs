@@ -1,0 +1,18 @@
+// Adds up the runner's JSON reports and closes with the one line that counts.
+import { readFileSync } from "node:fs";
+
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+for (const path of process.argv.slice(2)) {
+  const report = JSON.parse(readFileSync(path, "utf8"));
+  passed += report.numPassedTests;
+  failed += report.numFailedTests;
+  skipped += report.numPendingTests + report.numTodoTests;
+  // A file that could not even be loaded has no tests to fail.
+  failed += report.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  ).length;
+}
+process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

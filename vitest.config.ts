@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+const inCi = process.env["CI"] === "true";
+
+export default defineConfig({
+  test: {
+    include: ["test/{unit,contract,property,fault,cli,samples}/**/*.test.ts"],
+    globalSetup: ["test/helpers/build-once.ts"],
+    reporters: inCi
+      ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
+      : ["default"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+const inCi = process.env["CI"] === "true";
+
+/** Tests against real servers and the real kernel, which start what they need themselves. */
+export default defineConfig({
+  test: {
+    include: ["test/servers/**/*.test.ts"],
+    globalSetup: ["test/helpers/build-once.ts"],
+    reporters: inCi
+      ? ["default", ["json", { outputFile: ".out/reports/servers.json" }]]
+      : ["default"],
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+    fileParallelism: false,
+  },
+});
