@@ -1,0 +1,49 @@
+/**
+ * The candidate that `word` was most likely meant to be, or null when none is near.
+ *
+ * Near is an edit distance (insert, delete, replace, swap two neighbours; letter case aside) of at
+ * most a third of the word's length, at least 1. Of equally near ones the first wins.
+ */
+export function didYouMean(word: string, candidates: Iterable<string>): string | null {
+  const wanted = word.trim().toLowerCase().slice(0, longestWord);
+  let best: string | null = null;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const name = candidate.trim().toLowerCase().slice(0, longestWord);
+    if (name === "" || Math.abs(name.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, name);
+    // A word that shares no letter with the candidate is no slip of the finger ("a" for "b").
+    if (distance < bestDistance && distance < Math.max(wanted.length, name.length)) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Longer words are compared by their beginning: nobody types them, and the table is quadratic. */
+const longestWord = 80;
+
+/** Damerau-Levenshtein distance in its restricted form (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let least = Math.min(
+        last[column]! + 1,
+        current[column - 1]! + 1,
+        last[column - 1]! + (same ? 0 : 1),
+      );
+      const swapped =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) least = Math.min(least, beforeLast[column - 2]! + 1);
+      current.push(least);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length]!;
+}

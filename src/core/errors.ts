@@ -1,0 +1,41 @@
+/** What every error of repute can carry beside its code and message. */
+export interface ReputeErrorOptions {
+  /** The error underneath, kept for programs; its text is never needed to understand the message. */
+  readonly cause?: unknown;
+  /** What the person at the terminal can do next, as a sentence. */
+  readonly hint?: string;
+}
+
+/**
+ * Base of every error that repute throws on purpose.
+ *
+ * The message is written for a person: what happened and where. `code` is stable and lower case
+ * with underscores (`input_not_found`); programs compare that and never the message.
+ */
+export class ReputeError extends Error {
+  readonly code: string;
+  readonly hint: string | null;
+
+  constructor(code: string, message: string, options: ReputeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.hint = options.hint ?? null;
+  }
+}
+
+/** Wrong usage or configuration: nothing was started. The program ends with exit code 2. */
+export class UsageError extends ReputeError {}
+
+/** The run cannot go on (credentials refused, disk full, input unreadable). Exit code 1; resumable. */
+export class FatalError extends ReputeError {}
+
+/** The run was told to stop by a signal. Exit code 130 (SIGINT) or 143 (SIGTERM); resumable. */
+export class InterruptedError extends ReputeError {
+  readonly signal: "SIGINT" | "SIGTERM";
+
+  constructor(signal: "SIGINT" | "SIGTERM") {
+    super("interrupted", `stopped by ${signal}`);
+    this.signal = signal;
+  }
+}

@@ -1,0 +1,61 @@
+/** What a row came to (behaviour: Rows, 2). */
+export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
+
+export type FindingStatus = (typeof findingStatuses)[number];
+
+/** Where an answer came from: the service, a cache, an earlier row of this run, or repute itself. */
+export type FindingSource = "live" | "cache" | "duplicate" | "local";
+
+/** The endpoints that answer for an item. */
+export const lookupEndpoints = ["query", "quick-check"] as const;
+
+export type LookupEndpoint = (typeof lookupEndpoints)[number];
+
+/** A JSON object as the service sent it; unknown members are kept. */
+export type JsonObject = { readonly [member: string]: unknown };
+
+/** Why there is no full answer. */
+export interface FindingError {
+  /** Stable: `http_404`, `timeout`, `connection_reset`, `response_schema`, `invalid_item` … */
+  readonly code: string;
+  /** For a person; for `invalid` the message of the service's `errors.$`. */
+  readonly message: string;
+}
+
+/**
+ * What another attempt could change. Present only on what one attempt came to, when asking again
+ * is worth while; the retry wrapper acts on it and takes it away.
+ *
+ * - `partial`: part of the data was unavailable; spend a partial re-ask.
+ * - `transient`: reset, timeout, 408, 425, 5xx, truncated body; back off and ask again.
+ * - `throttled`: 429, or 503 without the envelope; the whole run slows down, then ask again.
+ * - `once`: 200 with something else than the envelope; ask one single time again.
+ */
+export interface Again {
+  readonly policy: "partial" | "transient" | "throttled" | "once";
+  /** The service's own wish in milliseconds from now (`Retry-After`), or null. */
+  readonly afterMs: number | null;
+}
+
+/**
+ * What looking up an item came to. Failure is data: a lookup resolves to a finding, whatever the
+ * service did, and rejects only when the run itself cannot go on.
+ */
+export interface Finding {
+  readonly status: FindingStatus;
+  /** Result of `/query` as received, or null when not asked or not answered. */
+  readonly query: JsonObject | null;
+  /** Result of `/quick-check` as received, or null when not asked or not answered. */
+  readonly quickCheck: JsonObject | null;
+  /** Members that are null in a partial answer, in the order of the interface. */
+  readonly missing: readonly string[];
+  readonly source: FindingSource;
+  /** HTTP status of the answer that decided, or null when there was none. */
+  readonly httpStatus: number | null;
+  /** Requests that it took to get this, whoever paid for them (a duplicate tells the first one's). */
+  readonly attempts: number;
+  /** When the answer came, RFC 3339 UTC, or null when nothing was asked. */
+  readonly lookedUpAt: string | null;
+  readonly error: FindingError | null;
+  readonly again?: Again;
+}

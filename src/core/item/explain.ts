@@ -1,0 +1,103 @@
+import { detectItem } from "./detect.js";
+import { hasFileExtension } from "./file-name.js";
+import { isPublicSuffix } from "./hostname.js";
+import { readIpv6 } from "./ip.js";
+import type { UnsupportedCode } from "./reasons.js";
+import { isHex } from "./sha1.js";
+import { strip } from "./strip.js";
+import { isNetwork } from "./url.js";
+import { looksLikeWallet } from "./wallet/wallet.js";
+
+/** Says why a text, stripped and refanged, is no item. To be called only for those that are none. */
+export function explain(text: string): UnsupportedCode {
+  return hashReason(text) ?? tests.find(([, applies]) => applies(text))?.[0] ?? "text";
+}
+
+/** The first that applies is the reason. */
+const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] = [
+  ["cidr", isNetwork],
+  ["ip_range", isAddressRange],
+  ["ip_zone", hasZone],
+  ["ip_leading_zero", (text) => fourNumbers.test(text) && leadingZero.test(text)],
+  ["ip_octet", hasLargeOctet],
+  ["wallet_checksum", looksLikeWallet],
+  ["several", isList],
+  ["url_syntax", (text) => webScheme.test(text)],
+  ["url_scheme", (text) => anyScheme.test(text)],
+  ["registry_key", (text) => registryRoot.test(text)],
+  ["path", isPath],
+  ["email_syntax", (text) => oneWord.test(text) && text.includes("@")],
+  ["asn", (text) => autonomousSystem.test(text)],
+  ["file_name", hasFileExtension],
+  ["wildcard", (text) => oneWord.test(text) && text.includes("*") && text.includes(".")],
+  ["public_suffix", isPublicSuffix],
+  ["unknown_suffix", (text) => dottedName.test(text) && !fourNumbers.test(text)],
+];
+
+const hashes: ReadonlyMap<number, UnsupportedCode> = new Map([
+  [32, "md5"],
+  [56, "sha224"],
+  [64, "sha256"],
+  [96, "sha384"],
+  [128, "sha512"],
+]);
+const hashLabel = /^(?:md5|sha-?\d{1,3}) ?[:=] ?/i;
+const hexPrefix = /^0x(?=[\da-f]{16})/i;
+/** Fewer digits are as well a word, a serial or a number. */
+const shortestHex = 16;
+
+function hashReason(text: string): UnsupportedCode | null {
+  const digits = text.replace(hashLabel, "").replace(hexPrefix, "");
+  if (digits.length < shortestHex || !isHex(digits)) return null;
+  if (digits.length === 40 && hexPrefix.test(text)) return null;
+  return hashes.get(digits.length) ?? "hex_length";
+}
+
+const fourNumbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:[:/]|$)/;
+const leadingZero = /^(?:\d+\.){0,3}0\d/;
+const rangeOfQuads = /^\d{1,3}(?:\.\d{1,3}){3} ?(?:-|–|—|to) ?\d{1,3}(?:\.\d{1,3}){0,3}$/i;
+const starredQuad = /^\d{1,3}(?:\.(?:\d{1,3}|\*|x)){3}$/i;
+
+function hasLargeOctet(text: string): boolean {
+  const octets = fourNumbers.exec(text)?.slice(1) ?? [];
+  return octets.some((octet) => Number(octet) > 255);
+}
+
+function isAddressRange(text: string): boolean {
+  if (rangeOfQuads.test(text)) return true;
+  if (starredQuad.test(text) && !fourNumbers.test(text)) return true;
+  const dash = text.indexOf("-");
+  return (
+    dash > 0 &&
+    readIpv6(text.slice(0, dash).trimEnd()) !== null &&
+    readIpv6(text.slice(dash + 1).trimStart()) !== null
+  );
+}
+
+function hasZone(text: string): boolean {
+  const percent = text.indexOf("%");
+  return percent > 0 && readIpv6(text.slice(text.startsWith("[") ? 1 : 0, percent)) !== null;
+}
+
+const listSeparator = /[\s,;|]+/;
+/** As many pieces are looked at. */
+const listProbe = 4;
+
+function isList(text: string): boolean {
+  const pieces = text.split(listSeparator, listProbe);
+  return pieces.length > 1 && pieces.every((piece) => detectItem(strip(piece)) !== null);
+}
+
+const webScheme = /^(?:https?|ftp):/i;
+const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
+const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:])/i;
+const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;
+
+function isPath(text: string): boolean {
+  if (pathStart.test(text) || text.includes("\\")) return true;
+  return text.includes("/") && hasFileExtension(text);
+}
+
+const oneWord = /^\S+$/;
+const autonomousSystem = /^ASN? ?\d{1,10}(?:\s|$)/i;
+const dottedName = /^[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/;

@@ -1,0 +1,82 @@
+import { domainToASCII } from "node:url";
+import { parse } from "tldts";
+
+/** A host name in normal form, split at its public suffix. */
+export interface Hostname {
+  /** Lower case, A-labels, no trailing dot. */
+  readonly name: string;
+  /** The part that was registered: one label and the public suffix. */
+  readonly domain: string;
+  readonly suffix: string;
+}
+
+/**
+ * Reads a host name under a known public suffix (the ICANN part of the Public Suffix List, which
+ * holds `onion` too).
+ *
+ * Underscores and hyphens at the ends of labels, which RFC 952 forbids to hosts but the DNS
+ * carries, are let pass below the registered name, not in it: no registry gives them out.
+ *
+ * @returns null when the text is no host name, has no known suffix, or is a public suffix itself
+ */
+export function readHostname(text: string): Hostname | null {
+  const name = toAscii(text);
+  if (name === null || !hasValidLabels(name)) return null;
+  const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
+  if (isIcann !== true || domain === null || publicSuffix === null) return null;
+  return registrable.test(domain) ? { name, domain, suffix: publicSuffix } : null;
+}
+
+/** True when the text is a public suffix by itself, such as `co.uk`. */
+export function isPublicSuffix(text: string): boolean {
+  const name = toAscii(text);
+  if (name === null || !hasValidLabels(name)) return false;
+  const { domain, isIcann } = parse(name, suffixOnly);
+  return isIcann === true && domain === null;
+}
+
+const longestName = 253;
+const longestLabel = 63;
+/** Characters of the input, before IDNA shortens or lengthens it; a name that is longer is none. */
+const longestInput = 1024;
+
+/** The text is a bare host name already, so tldts need not look for one in it. */
+const suffixOnly = {
+  extractHostname: false,
+  validateHostname: false,
+  detectIp: false,
+  mixedInputs: false,
+};
+
+const plain = /^[\w.-]+$/;
+const registrable = /^[\da-z](?:[\da-z-]*[\da-z])?\./;
+/** ASCII that no host name has. `domainToASCII` would decode `%41`, or cut at `/`. */
+const foreign = /[^\w.\u0080-\u{10ffff}-]/u;
+
+/** Lower case with A-labels (UTS 46 as the WHATWG has it), without a trailing dot; null when none. */
+function toAscii(text: string): string | null {
+  if (text.length > longestInput) return null;
+  let name: string;
+  if (plain.test(text)) {
+    name = text.toLowerCase();
+    // A-labels that decode to nothing valid are refused, as every resolver library does.
+    if (name.includes("xn--") && domainToASCII(name) !== name) return null;
+  } else {
+    if (foreign.test(text)) return null;
+    name = domainToASCII(text);
+  }
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}
+
+/** At least two labels of 1 to 63 letters, digits, hyphens and underscores, 253 characters in all. */
+function hasValidLabels(name: string): boolean {
+  if (name.length > longestName || !plain.test(name)) return false;
+  let start = 0;
+  for (;;) {
+    const end = name.indexOf(".", start);
+    const length = (end < 0 ? name.length : end) - start;
+    if (length === 0 || length > longestLabel) return false;
+    if (end < 0) return start > 0;
+    start = end + 1;
+  }
+}

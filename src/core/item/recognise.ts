@@ -1,0 +1,61 @@
+import { detectItem, readItemAs } from "./detect.js";
+import { explain } from "./explain.js";
+import { isDottedQuad } from "./ip.js";
+import type { ItemKind, Recognition } from "./item.js";
+import { unsupported } from "./reasons.js";
+import { refang } from "./refang.js";
+import { isHex } from "./sha1.js";
+import { strip } from "./strip.js";
+
+/**
+ * Finds out which item a text is and writes it in its normal form: what surrounds the value goes,
+ * defanging is undone, the kind is detected and the value normalised as its kind has it.
+ *
+ * With a kind (from a kind column, see `parseKindName`) the text is read as that kind first, also
+ * where detection would not dare: a bare host name becomes a URL, `install.sh` a domain. What cannot
+ * be read as that kind is detected as usual, since labels are wrong at times.
+ *
+ * Never throws, whatever the text. The value of an item, recognised again with its kind, gives the
+ * same item. Time is linear in the length of the text.
+ *
+ * @param text the cell as it stands in the input
+ * @param kind the kind that the input itself says; null detects it
+ * @default kind null
+ */
+export function recogniseItem(text: string, kind: ItemKind | null = null): Recognition {
+  const bare = strip(text);
+  if (bare.length === 0) return unsupported("empty");
+  if (bare.length > longestText) return unsupported("too_long");
+  // What most rows hold needs none of the work below.
+  if (kind !== "url") {
+    if (isDottedQuad(bare)) return found("ip", bare);
+    if (bare.length === 40 && isHex(bare)) return found("sha1", bare.toLowerCase());
+  }
+  if (control.test(bare)) return unsupported("control_character");
+  if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
+  const plain = refang(bare);
+  const item = (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
+  if (item === null) return unsupported(explain(plain));
+  return isTooLong(item.value) ? unsupported("too_long") : { item, reason: null };
+}
+
+/** Longer texts are not looked into. Defanging makes a text longer than its item, but not by this. */
+const longestText = 65_536;
+/** As it travels, percent-encoded in one path segment: servers commonly stop at 8 KiB of request line. */
+const longestSegment = 8192;
+/** A character of the Basic Multilingual Plane is at most three bytes, each written `%xx`. */
+const longestEscape = 9;
+
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+const loneSurrogate = /\p{Cs}/u;
+
+function found(kind: ItemKind, value: string): Recognition {
+  return { item: { kind, value }, reason: null };
+}
+
+function isTooLong(value: string): boolean {
+  return (
+    value.length * longestEscape > longestSegment &&
+    encodeURIComponent(value).length > longestSegment
+  );
+}

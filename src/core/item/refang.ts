@@ -1,0 +1,75 @@
+import { isSpace } from "./strip.js";
+
+/**
+ * Undoes defanging: `hxxp(s)`, `[.]` `(.)` `{.}` `[dot]` `(dot)`, `[:]`, `[://]`, `[/]`, `[@]`
+ * `[at]` `(at)`, in any case of letters, with the white space around a token
+ * (`user [at] example [dot] com`). Nested tokens (`[[.]]`) are undone from the inside until none is
+ * left, so that refanging twice is refanging once. Linear time; text without any token comes back
+ * as the same string.
+ */
+export function refang(text: string): string {
+  const plain = bracket.test(text) ? undoTokens(text) : text;
+  return scheme.test(plain) ? plain.replace(scheme, fangedScheme) : plain;
+}
+
+/** True when refanging might change the text; cheap. */
+export function mayBeDefanged(text: string): boolean {
+  return bracket.test(text) || scheme.test(text);
+}
+
+const bracket = /[[({]/;
+const scheme = /^hxxps?:/i;
+
+function fangedScheme(defanged: string): string {
+  return defanged.toLowerCase().replace("xx", "tt");
+}
+
+const roundOrCurly = new Map([
+  [".", "."],
+  ["dot", "."],
+  ["@", "@"],
+  ["at", "@"],
+]);
+const square = new Map([...roundOrCurly, [":", ":"], ["/", "/"], ["://", "://"]]);
+
+const closers = new Map([
+  ["]", { opener: "[", tokens: square }],
+  [")", { opener: "(", tokens: roundOrCurly }],
+  ["}", { opener: "{", tokens: roundOrCurly }],
+]);
+
+/** Room for the opening bracket and the longest token. */
+const reach = 4;
+
+function undoTokens(text: string): string {
+  const out: string[] = [];
+  let behindToken = false;
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charAt(index);
+    if (behindToken && isSpace(char.charCodeAt(0))) continue;
+    behindToken = closeToken(out, char);
+    if (!behindToken) out.push(char);
+  }
+  return out.join("");
+}
+
+/** Replaces the token at the end of `out` that `char` closes; false when it closes none. */
+function closeToken(out: string[], char: string): boolean {
+  const closer = closers.get(char);
+  if (closer === undefined) return false;
+  for (let back = 2; back <= reach; back++) {
+    if (out.at(-back) !== closer.opener) continue;
+    const token = closer.tokens.get(
+      out
+        .slice(1 - back)
+        .join("")
+        .toLowerCase(),
+    );
+    if (token === undefined) return false;
+    out.length -= back;
+    while (out.length > 0 && isSpace(out.at(-1)?.charCodeAt(0) ?? 0)) out.pop();
+    out.push(...token.split(""));
+    return true;
+  }
+  return false;
+}

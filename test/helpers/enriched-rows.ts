@@ -1,0 +1,80 @@
+import type { Finding } from "../../src/core/finding.js";
+import type { Item } from "../../src/core/item/item.js";
+import type { EnrichedRow, Row } from "../../src/core/row.js";
+
+/** A row with sensible members, as a CSV source would give it. */
+export function aRow(members: Partial<Row> = {}): Row {
+  const number = members.number ?? 1;
+  return {
+    number,
+    line: number + 1,
+    cells: ["192.0.2.1"],
+    extra: null,
+    json: null,
+    itemText: "192.0.2.1",
+    kindText: "",
+    fault: null,
+    end: number * 10,
+    endLine: number + 1,
+    ...members,
+  };
+}
+
+export function aFinding(members: Partial<Finding> = {}): Finding {
+  return {
+    status: "complete",
+    query: null,
+    quickCheck: null,
+    missing: [],
+    source: "live",
+    httpStatus: 200,
+    attempts: 1,
+    lookedUpAt: "2026-01-02T03:04:05.000Z",
+    error: null,
+    ...members,
+  };
+}
+
+export const anItem: Item = { kind: "ip", value: "192.0.2.1" };
+
+export function anEnrichedRow(
+  row: Partial<Row> = {},
+  finding: Partial<Finding> = {},
+  item: Item | null = anItem,
+): EnrichedRow {
+  return { row: aRow(row), item, finding: aFinding(finding) };
+}
+
+/** A full answer of kind IP with every member filled. */
+export const fullIpResult = {
+  item: "192.0.2.1",
+  serviceMailBlocklist: "ACTIVE",
+  type: "IP",
+  bogon: false,
+  tags: ["credentials:brute-force", "scanner:web"],
+  firstSeen: "2025-01-01T00:00:00Z",
+  lastSeen: "2026-01-01T00:00:00Z",
+  intent: "malicious",
+  reverseDns: { current: [{ entry: "a.example.com" }, { entry: "b.example.com" }] },
+  abuseContact: {
+    email: "abuse@example.net",
+    status: "WORKING",
+    lastVerification: "2025-12-01T00:00:00Z",
+  },
+  asn: { countryCode: "DE", asn: "AS64496", name: "Example Networks" },
+  observedActivity: {
+    honeypotInteractions: {
+      firstSeen: "2025-02-01T00:00:00Z",
+      lastSeen: "2025-03-01T00:00:00Z",
+      observations: [
+        {
+          firstSeen: "2025-02-01T00:00:00Z",
+          lastSeen: "2025-03-01T00:00:00Z",
+          service: "ssh",
+          type: "login",
+        },
+      ],
+    },
+    spamtrapInteractions: { firstSeen: null, lastSeen: null, observations: [] },
+  },
+} as const;

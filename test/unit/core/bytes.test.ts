@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeBytes, encodeText, isWellFormed } from "../../../src/core/bytes.js";
+
+describe("decodeBytes", () => {
+  it("reads UTF-8", () => {
+    expect(decodeBytes(Buffer.from("Übersicht 😀"))).toBe("Übersicht 😀");
+  });
+
+  it("keeps a byte order mark", () => {
+    expect(decodeBytes(Buffer.from("\ufeffa"))).toBe("\ufeffa");
+  });
+
+  it("escapes each byte that is no UTF-8 as a lone surrogate", () => {
+    const latin1 = Buffer.from("Übel", "latin1");
+    expect(decodeBytes(latin1)).toBe("\udcdcbel");
+  });
+
+  it.each([
+    ["an overlong form", [0xc0, 0xaf]],
+    ["an encoded surrogate", [0xed, 0xa0, 0x80]],
+    ["a sequence that is cut off", [0xe2, 0x82]],
+    ["more than Unicode has", [0xf5, 0x80, 0x80, 0x80]],
+    ["a continuation alone", [0x80]],
+  ])("escapes %s byte by byte", (_, bytes) => {
+    const escaped = String.fromCharCode(...bytes.map((byte) => 0xdc00 + byte));
+    expect(decodeBytes(Buffer.from(bytes))).toBe(escaped);
+  });
+
+  it("reads the valid parts between invalid bytes", () => {
+    const bytes = Buffer.concat([Buffer.from("é😀"), Buffer.from([0xff]), Buffer.from("ü")]);
+    expect(decodeBytes(bytes)).toBe("é😀\udcffü");
+  });
+});
+
+describe("encodeText", () => {
+  it("gives any bytes back that were decoded", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (array) => {
+        const bytes = Buffer.from(array);
+        expect(encodeText(decodeBytes(bytes)).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("gives bytes back however much text they stand in", () => {
+    const bytes = Buffer.from("ü".repeat(20_000) + "é");
+    bytes[10_000] = 0xff;
+    expect(encodeText(decodeBytes(bytes)).equals(bytes)).toBe(true);
+  });
+
+  it.each(["\ud800", "\udfff", "\udc7f", "a\udbffb"])(
+    "writes another lone surrogate as U+FFFD (%j)",
+    (text) => {
+      expect(encodeText(text).toString("utf8")).toBe(text.replace(/[\ud800-\udfff]/u, "\ufffd"));
+    },
+  );
+
+  it("keeps a surrogate pair whose second half looks like an escaped byte", () => {
+    const text = "\ud83d\udc80\udc80";
+    expect(encodeText(text)).toEqual(Buffer.from([0xf0, 0x9f, 0x92, 0x80, 0x80]));
+  });
+});
+
+describe("isWellFormed", () => {
+  it.each([
+    ["text", true],
+    ["😀", true],
+    ["\udc80", false],
+  ])("tells of %j: %s", (text, well) => {
+    expect(isWellFormed(text)).toBe(well);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { didYouMean } from "../../../src/core/did-you-mean.js";
+
+describe("didYouMean", () => {
+  it.each([
+    ["a missing letter", "indcator", "indicator"],
+    ["a letter too many", "indicattor", "indicator"],
+    ["a wrong letter", "indicatur", "indicator"],
+    ["two letters swapped", "idnicator", "indicator"],
+    ["other letter case", "INDICATOR", "indicator"],
+    ["spaces around", " indicator ", "indicator"],
+  ])("sees through %s", (_, word, meant) => {
+    expect(didYouMean(word, ["note", "indicator", "data"])).toBe(meant);
+  });
+
+  it("prefers the nearest candidate", () => {
+    expect(didYouMean("date", ["data", "date_seen", "dates"])).toBe("data");
+  });
+
+  it("prefers the first of equally near candidates", () => {
+    expect(didYouMean("item_a", ["item_b", "item_c"])).toBe("item_b");
+  });
+
+  it("gives the candidate as it is written, spaces included", () => {
+    expect(didYouMean("dta", [" Data "])).toBe(" Data ");
+  });
+
+  it("is silent when nothing is near", () => {
+    expect(didYouMean("hostname", ["note", "indicator", "data"])).toBeNull();
+  });
+
+  it("does not take one letter for another", () => {
+    expect(didYouMean("a", ["b", "c"])).toBeNull();
+  });
+
+  it("is silent without candidates", () => {
+    expect(didYouMean("item", [])).toBeNull();
+  });
+
+  it("ignores empty candidates", () => {
+    expect(didYouMean("a", ["", " "])).toBeNull();
+  });
+});

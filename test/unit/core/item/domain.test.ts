@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { readDomain } from "../../../../src/core/item/domain.js";
+
+const read = (text: string) => readDomain(text, false);
+
+describe("readDomain", () => {
+  it.each([
+    ["example.com", "example.com"],
+    ["WWW.Example.COM", "www.example.com"],
+    ["example.com.", "example.com"],
+    ["example.com:8443", "example.com"],
+    ["a.b.example.co.uk", "a.b.example.co.uk"],
+    ["examplepages.github.io", "examplepages.github.io"],
+    ["expyuzz4wqqyqhjn.onion", "expyuzz4wqqyqhjn.onion"],
+    ["_dmarc.example.com", "_dmarc.example.com"],
+    ["r1---sn-.example.com", "r1---sn-.example.com"],
+    ["bücher.example.com", "xn--bcher-kva.example.com"],
+    ["BÜCHER.example.com", "xn--bcher-kva.example.com"],
+    ["xn--bcher-kva.example.com", "xn--bcher-kva.example.com"],
+    ["例え.テスト.みんな", "xn--r8jz45g.xn--zckzah.xn--q9jyb4c"],
+    ["example。com", "example.com"],
+    ["192.0.2.1.example.com", "192.0.2.1.example.com"],
+  ])("reads %s", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it.each([
+    ["a file name", "setup.exe"],
+    ["an unknown suffix", "printer.local"],
+    ["a reserved top-level domain", "www.example"],
+    ["a public suffix", "co.uk"],
+    ["a top-level domain", "com"],
+    ["a single label", "localhost"],
+    ["an empty label", "example..com"],
+    ["a leading dot", ".example.com"],
+    ["an underscore in the registered name", "my_example.com"],
+    ["a hyphen at the end of the registered name", "example-.com"],
+    ["a label of 64 characters", `${"a".repeat(64)}.example.com`],
+    ["a name of more than 253 characters", `${"a.".repeat(122)}example.com`],
+    ["an A-label that decodes to nothing", "xn--a.example.com"],
+    ["a space", "exam ple.com"],
+    ["a percent escape", "ex%61mple.com"],
+    ["a path", "example.com/a"],
+    ["an IPv4 address", "192.0.2.1"],
+    ["an IPv4 address in full-width digits", "１９２.０.２.１"],
+    ["a port that is no number", "example.com:http"],
+    ["a wildcard", "*.example.com"],
+  ])("is null for %s", (_, text) => {
+    expect(read(text)).toBeNull();
+  });
+
+  it.each(["install.sh", "archive.zip", "get.example.sh", "example.so", "example.pl"])(
+    "takes %s for a domain, although it could be a file",
+    (text) => {
+      expect(read(text)).toBe(text);
+    },
+  );
+
+  it("closes up a space beside a dot only where a label says that this is a domain", () => {
+    expect(readDomain("example. com", true)).toBe("example.com");
+    expect(readDomain("example. com", false)).toBeNull();
+  });
+
+  it("does not believe a label against the public suffix list", () => {
+    expect(readDomain("setup.exe", true)).toBeNull();
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { recogniseItem } from "../../../../src/core/item/recognise.js";
+
+const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
+const item = (text: string) => recogniseItem(text).item;
+const reason = (text: string) => recogniseItem(text).reason?.code;
+
+describe("recogniseItem", () => {
+  it.each([
+    ["ip", "192.0.2.1", "192.0.2.1"],
+    ["ip", " 192[.]0[.]2[.]1:443 ", "192.0.2.1"],
+    ["ip", "[2001:DB8::1]:443", "2001:db8::1"],
+    ["domain", `"Example[.]COM",`, "example.com"],
+    ["domain", "example[.]com:8080", "example.com"],
+    ["url", "hxxps[:]//example[.]com", "https://example.com/"],
+    ["url", "hxxps[://]www[.]example[.]com/doc[.]php", "https://www.example.com/doc.php"],
+    ["url", "<http://192.0.2.1/x>", "http://192.0.2.1/x"],
+    ["url", "192.0.2[.]1/x", "http://192.0.2.1/x"],
+    ["sha1", sha1.toUpperCase(), sha1],
+    ["email", "user[@]example[.]com", "user@example.com"],
+    ["email", "User [at] example [dot] com", "User@example.com"],
+    ["crypto_wallet", " 16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu,", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu"],
+  ])("finds the kind %s in %j", (kind, text, value) => {
+    expect(recogniseItem(text)).toEqual({ item: { kind, value }, reason: null });
+  });
+
+  it.each([
+    ["empty", ` "" `],
+    ["md5", "d41d8cd98f00b204e9800998ecf8427e"],
+    ["sha224", "a".repeat(56)],
+    ["sha256", "E".repeat(64)],
+    ["sha256", `SHA256: ${"e".repeat(64)}`],
+    ["sha384", "0".repeat(96)],
+    ["sha512", "f".repeat(128)],
+    ["hex_length", sha1.slice(1)],
+    ["hex_length", `0x${"a".repeat(65)}`],
+    ["cidr", "192.0.2[.]0/24"],
+    ["cidr", "2001:db8::/32"],
+    ["ip_range", "192.0.2.1-192.0.2.9"],
+    ["ip_range", "192.0.2.1 - 9"],
+    ["ip_range", "192.0.2.*"],
+    ["ip_range", "2001:db8::1-2001:db8::9"],
+    ["ip_zone", "fe80::1%eth0"],
+    ["ip_leading_zero", "192.000.002.001"],
+    ["ip_octet", "192.0.2.999"],
+    ["ip_octet", "192.0.2.999:80"],
+    ["wallet_checksum", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAv"],
+    ["several", "192.0.2.1, 192.0.2.2"],
+    ["several", "http://example.com/ http://example.net/"],
+    ["url_syntax", "http://<domain>/x"],
+    ["url_scheme", "sftp://example.com/x"],
+    ["url_scheme", "javascript:alert(1)"],
+    ["registry_key", "HKLM\\Software\\Example"],
+    ["path", "C:\\Windows\\example.exe"],
+    ["path", "%AppData%/Example"],
+    ["path", "\\\\192.0.2.1@80\\share\\a.msi"],
+    ["path", "/var/tmp/a"],
+    ["path", "/static/a.php?b=c"],
+    ["path", "folder/a.exe"],
+    ["email_syntax", "user@localhost"],
+    ["asn", "AS64496"],
+    ["asn", "AS 64496 (EXAMPLE)"],
+    ["file_name", "setup.exe"],
+    ["file_name", "annual report.docx"],
+    ["wildcard", "*.example.com"],
+    ["public_suffix", "co.uk"],
+    ["unknown_suffix", "printer.local"],
+    ["unknown_suffix", "printer.local/status"],
+    ["text", "N/A"],
+    ["text", "Indicators of last autumn's campaign"],
+    ["text", "192.0.2.1:123456"],
+  ])("gives the reason %s for %j", (code, text) => {
+    expect(reason(text)).toBe(code);
+  });
+
+  it("explains itself in a sentence", () => {
+    expect(recogniseItem("setup.exe").reason?.message).toMatch(/file name/);
+  });
+
+  it.each([
+    "exam\u0000ple.com",
+    "http://example.com/\u0001",
+    "http://exa\nmple.com/",
+    "a\u0085b.com",
+  ])("refuses the control character in %j", (text) => {
+    expect(reason(text)).toBe("control_character");
+  });
+
+  it.each(["http://example.com/\ud800", "\udc00@example.com", "\ud83d"])(
+    "refuses the lone surrogate in %j",
+    (text) => {
+      expect(reason(text)).toBe("lone_surrogate");
+    },
+  );
+
+  it("takes a whole surrogate pair", () => {
+    expect(item("http://example.com/\u{1f600}")?.value).toBe("http://example.com/%F0%9F%98%80");
+  });
+
+  it("takes a URL that just fits into 8 KiB once it is percent-encoded", () => {
+    // "http%3A%2F%2Fexample.com%2F" has 27 characters.
+    const url = `http://example.com/${"a".repeat(8192 - 27)}`;
+    expect(item(url)?.value).toBe(url);
+    expect(reason(`${url}a`)).toBe("too_long");
+  });
+
+  it.each([
+    ["brackets", "["],
+    ["dots", "a."],
+    ["slashes", "/"],
+    ["digits", "1"],
+    ["at signs", "a@"],
+    ["spaces between words", "a b "],
+  ])("refuses a megabyte of %s as too long", (_, unit) => {
+    expect(reason(unit.repeat(1 << 20))).toBe("too_long");
+  });
+
+  it("finds an item within a megabyte of white space", () => {
+    const space = " ".repeat(1 << 20);
+    expect(item(`${space}example.com${space}`)?.value).toBe("example.com");
+  });
+});
+
+describe("recogniseItem with a kind", () => {
+  it.each([
+    ["url", "example.com", "http://example.com/"],
+    ["url", "192.0.2.1", "http://192.0.2.1/"],
+    ["url", "example.com:8080", "http://example.com:8080/"],
+    ["domain", "example.com", "example.com"],
+    ["ip", "192.0.2.1:80", "192.0.2.1"],
+    ["sha1", sha1, sha1],
+  ] as const)("reads the %s that it is told: %s", (kind, text, value) => {
+    expect(recogniseItem(text, kind)).toEqual({ item: { kind, value }, reason: null });
+  });
+
+  it.each([
+    ["domain", "192.0.2.1", "ip"],
+    ["domain", "https://example.com/a", "url"],
+    ["ip", "example.com", "domain"],
+    ["sha1", "user@example.com", "email"],
+    ["crypto_wallet", sha1, "sha1"],
+    ["url", sha1, "sha1"],
+  ] as const)("detects as usual what is no %s: %s", (told, text, kind) => {
+    expect(recogniseItem(text, told).item?.kind).toBe(kind);
+  });
+
+  it("says why when the text is neither what it is told nor anything else", () => {
+    expect(recogniseItem(sha1.slice(1), "sha1").reason?.code).toBe("hex_length");
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { refang } from "../../../../src/core/item/refang.js";
+
+describe("refang", () => {
+  it.each([
+    ["hxxp://example.com", "http://example.com"],
+    ["hxxps://example.com", "https://example.com"],
+    ["hXXpS://example.com", "https://example.com"],
+    ["192.0.2[.]1", "192.0.2.1"],
+    ["192(.)0(.)2(.)1", "192.0.2.1"],
+    ["example{.}com", "example.com"],
+    ["example[dot]com", "example.com"],
+    ["example(DOT)com", "example.com"],
+    ["hxxp[:]//example[.]com", "http://example.com"],
+    ["hxxps[://]example[.]com[/]a", "https://example.com/a"],
+    ["user[@]example[.]com", "user@example.com"],
+    ["user[at]example[dot]com", "user@example.com"],
+    ["user(at)example.com", "user@example.com"],
+    ["2001[:]db8[:][:]1", "2001:db8::1"],
+    ["hxxps://example.com/doc[.]php", "https://example.com/doc.php"],
+  ])("undoes %s", (text, expected) => {
+    expect(refang(text)).toBe(expected);
+  });
+
+  it("takes the white space around a token with it", () => {
+    expect(refang("user [at] example [dot] com")).toBe("user@example.com");
+    expect(refang("example[.] com")).toBe("example.com");
+  });
+
+  it("undoes nested tokens from the inside until none is left", () => {
+    expect(refang("example[[.]]com")).toBe("example.com");
+    expect(refang("example[(dot)]com")).toBe("example.com");
+  });
+
+  it.each([
+    "https://example.com/#[email]",
+    "https://[2001:db8::1]/",
+    "example[.)com",
+    "example[..]com",
+    "dot at",
+    "example(:)com",
+    "https://example.com/?next=hxxps://example.net/",
+  ])("leaves %s as it is", (text) => {
+    expect(refang(text)).toBe(text);
+  });
+
+  it("is linear in the number of brackets", () => {
+    const brackets = "[".repeat(30_000) + "." + "]".repeat(30_000);
+    expect(refang(brackets)).toBe(".");
+  });
+});

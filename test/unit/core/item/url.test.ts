@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { isNetwork, readUrl } from "../../../../src/core/item/url.js";
+
+const read = (text: string) => readUrl(text, false);
+
+describe("readUrl", () => {
+  it.each([
+    ["http://example.com", "http://example.com/"],
+    ["HTTPS://EXAMPLE.COM/A", "https://example.com/A"],
+    ["https://example.com:443/a/../b?c=d#e", "https://example.com/b?c=d#e"],
+    ["https:/example.com/a", "https://example.com/a"],
+    ["ftp://example.com/pub", "ftp://example.com/pub"],
+    ["http://192.0.2.1", "http://192.0.2.1/"],
+    ["http://192.0.2.1:8080/x", "http://192.0.2.1:8080/x"],
+    ["http://[2001:DB8:0:0::1]/x", "http://[2001:db8::1]/x"],
+    ["http://bücher.example.com/ä", "http://xn--bcher-kva.example.com/%C3%A4"],
+    ["http://example.com/a b", "http://example.com/a%20b"],
+    ["http://example.com/#[email]", "http://example.com/#[email]"],
+    ["http://intranet/x", "http://intranet/x"],
+  ])("reads %s", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it("keeps user information and fragment, which are part of the indicator", () => {
+    expect(read("https://login.example.com@example.net/#user@example.org")).toBe(
+      "https://login.example.com@example.net/#user@example.org",
+    );
+  });
+
+  it.each([
+    ["example.com/a.php", "http://example.com/a.php"],
+    ["example.com/", "http://example.com/"],
+    ["example.com?a=b", "http://example.com/?a=b"],
+    ["example.com#a", "http://example.com/#a"],
+    ["example.com:8080/a", "http://example.com:8080/a"],
+    ["192.0.2.1/a.exe", "http://192.0.2.1/a.exe"],
+    ["192.0.2.1:8080/a.exe", "http://192.0.2.1:8080/a.exe"],
+    ["192.0.2.1/33", "http://192.0.2.1/33"],
+    ["[2001:db8::1]:8080/a", "http://[2001:db8::1]:8080/a"],
+    ["example.com/@user.name", "http://example.com/@user.name"],
+    ["install.sh/a", "http://install.sh/a"],
+  ])("gives %s the scheme http", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it.each([
+    ["a bare domain", "example.com"],
+    ["a bare address", "192.0.2.1"],
+    ["a network", "192.0.2.0/24"],
+    ["an IPv6 network", "2001:db8::/32"],
+    ["an unknown suffix with a path", "server.local/a"],
+    ["a path", "/a/b.php"],
+    ["a relative path", "folder/a.exe"],
+    ["a Windows path", "C:\\example.com\\a"],
+    ["a network share", "\\\\192.0.2.1\\share"],
+    ["another scheme", "sftp://example.com/a"],
+    ["a script", "javascript:alert(1)"],
+    ["a scheme without a host", "http://"],
+    ["a host that the WHATWG forbids", "http://exa mple.com/"],
+    ["an address with too large an octet", "http://192.0.2.256/"],
+    ["a port above 65535", "http://example.com:65536/"],
+    ["two URLs", "http://example.com/a http://example.net/b"],
+    ["a text that names a URL", "example.com/a is bad"],
+    ["an e-mail address with a resource", "user@example.com/a"],
+  ])("is null for %s", (_, text) => {
+    expect(read(text)).toBeNull();
+  });
+
+  it.each([
+    ["example.com", "http://example.com/"],
+    ["192.0.2.1:8080", "http://192.0.2.1:8080/"],
+  ])("reads %s where a label says that it is a URL", (text, expected) => {
+    expect(readUrl(text, true)).toBe(expected);
+  });
+
+  it("settles where parsing makes a defanged token of brackets", () => {
+    expect(read("http://example.com/a[/./]b")).toBe("http://example.com/a/b");
+    expect(read("http://example.com/a[\\]b")).toBe("http://example.com/a/b");
+  });
+});
+
+describe("isNetwork", () => {
+  it.each(["192.0.2.0/24", "192.0.2.1/32", "192.0.2.0/255.255.255.0", "2001:db8::/32", "::/0"])(
+    "is true for %s",
+    (text) => {
+      expect(isNetwork(text)).toBe(true);
+    },
+  );
+
+  it.each(["192.0.2.0/33", "192.0.2.0/a", "192.0.2.0", "2001:db8::/129", "example.com/24"])(
+    "is false for %s",
+    (text) => {
+      expect(isNetwork(text)).toBe(false);
+    },
+  );
+});
