@@ -1,0 +1,93 @@
+import { open, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { outputFault } from "./output-fault.js";
+import type { Destination } from "./types.js";
+
+/** Name under which an output grows until it is whole. */
+export function partPath(path: string): string {
+  return `${path}.part`;
+}
+
+/**
+ * A file that grows as `PATH.part` and appears as `PATH` by rename when it is whole, so that a
+ * reader never sees half of it.
+ *
+ * @param resumeAt length to cut an existing part back to and go on from; null starts anew
+ * @throws FatalError `output_*` when the file cannot be written
+ */
+export async function openFileDestination(
+  path: string,
+  resumeAt: number | null,
+): Promise<Destination> {
+  const part = partPath(path);
+  let handle: FileHandle;
+  try {
+    handle = await open(part, resumeAt === null ? "w" : "r+", 0o666);
+    if (resumeAt !== null) await handle.truncate(resumeAt);
+  } catch (error) {
+    throw outputFault(part, error);
+  }
+  return new FileDestination(path, handle, resumeAt ?? 0);
+}
+
+class FileDestination implements Destination {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  #length: number;
+
+  constructor(path: string, handle: FileHandle, length: number) {
+    this.path = path;
+    this.#handle = handle;
+    this.#length = length;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    let done = 0;
+    try {
+      while (done < bytes.length) {
+        const { bytesWritten } = await this.#handle.write(bytes, done, undefined, this.#length);
+        done += bytesWritten;
+        this.#length += bytesWritten;
+      }
+    } catch (error) {
+      throw outputFault(partPath(this.path), error);
+    }
+  }
+
+  async sync(): Promise<void> {
+    try {
+      await this.#handle.datasync();
+    } catch (error) {
+      throw outputFault(partPath(this.path), error);
+    }
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(partPath(this.path), this.path);
+      await syncFolder(dirname(this.path));
+    } catch (error) {
+      throw outputFault(this.path, error);
+    }
+  }
+
+  async abandon(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    if (this.#length === 0) await rm(partPath(this.path), { force: true });
+  }
+}
+
+/** Makes a rename durable; some file systems refuse, and then it is as durable as they make it. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => null);
+  if (folder === null) return;
+  await folder.sync().catch(() => undefined);
+  await folder.close();
+}

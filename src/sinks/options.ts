@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { option } from "../core/options.js";
+import { sinkFormats } from "./types.js";
+
+/** How the output is written. */
+export const sinkOptions = z.strictObject({
+  to: option(z.enum(sinkFormats).optional(), {
+    description:
+      "Format of the output; by default from the file's extension, else that of the input (ndjson for ndjson, csv otherwise)",
+    value: "FORMAT",
+  }),
+  prefix: option(
+    z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only")
+      .default("rep_"),
+    { description: "What the names of the added columns begin with", value: "TEXT" },
+  ),
+  shape: option(z.enum(["flat", "nested"]).optional(), {
+    description:
+      "NDJSON output: nested adds one member with everything as received, flat adds the columns; default nested",
+    value: "SHAPE",
+  }),
+  formulaGuard: option(z.boolean().default(true), {
+    description:
+      "Neutralise added CSV cells that a spreadsheet would run as a formula; --no-formula-guard leaves them as received",
+  }),
+});
+
+export type SinkSettings = z.output<typeof sinkOptions>;

@@ -1,0 +1,27 @@
+import { csvEncoder } from "./csv-encoder.js";
+import { ndjsonEncoder } from "./ndjson-encoder.js";
+import type { Encoder, EncoderOptions, SinkFormat } from "./types.js";
+
+/** Every text format that can be written; another one is one file and one line here. */
+export const encoders = {
+  csv: (options) => csvEncoder(",", options),
+  tsv: (options) => csvEncoder("\t", options),
+  ndjson: ndjsonEncoder,
+} satisfies Record<SinkFormat, (options: EncoderOptions) => Encoder>;
+
+const extensions: Readonly<Record<string, SinkFormat>> = {
+  csv: "csv",
+  tsv: "tsv",
+  tab: "tsv",
+  ndjson: "ndjson",
+  jsonl: "ndjson",
+  json: "ndjson",
+};
+
+/** Format and compression that a path's name asks for; format null where it says nothing. */
+export function detectSinkFormat(path: string): { format: SinkFormat | null; gzip: boolean } {
+  const name = path.toLowerCase();
+  const gzip = name.endsWith(".gz");
+  const bare = gzip ? name.slice(0, -3) : name;
+  return { format: extensions[bare.slice(bare.lastIndexOf(".") + 1)] ?? null, gzip };
+}

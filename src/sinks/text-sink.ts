@@ -1,0 +1,63 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { encodeText } from "../core/bytes.js";
+import type { EnrichedRow } from "../core/row.js";
+import type { Destination, Encoder, Sink, SinkPosition, SinkResult } from "./types.js";
+
+const compress = promisify(gzip);
+
+/** Text kept before it goes out: plain batches stay small, compressed ones pay for their member. */
+const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
+
+export interface TextSinkOptions {
+  readonly gzip: boolean;
+  /** Rows that the destination holds already (a resumed run), or null when it is new. */
+  readonly resumeRows: number | null;
+}
+
+/**
+ * A sink of text lines: an encoder for the format, a destination for the bytes.
+ *
+ * Compressed output is a chain of gzip members (RFC 1952, 2.2), each whole in itself, so that it
+ * can be cut back to any checkpoint and continued.
+ */
+export function textSink(
+  encoder: Encoder,
+  destination: Destination,
+  options: TextSinkOptions,
+): Sink {
+  let pending = options.resumeRows === null ? encoder.header : "";
+  let rows = options.resumeRows ?? 0;
+  const limit = options.gzip ? flushAt.gzip : flushAt.plain;
+
+  const flush = async (): Promise<void> => {
+    if (pending === "") return;
+    const bytes = encodeText(pending);
+    pending = "";
+    await destination.write(options.gzip ? await compress(bytes) : bytes);
+  };
+
+  return {
+    async write(batch: readonly EnrichedRow[]): Promise<void> {
+      pending += encoder.encode(batch);
+      rows += batch.length;
+      // A stream's reader waits for rows; a file's does not.
+      if (pending.length >= limit || destination.path === null) await flush();
+    },
+    async checkpoint(): Promise<SinkPosition> {
+      await flush();
+      // No bytes at all are no gzip file (RFC 1952, 2.2): an empty member is one.
+      if (options.gzip && destination.length === 0) {
+        await destination.write(await compress(new Uint8Array(0)));
+      }
+      await destination.sync();
+      return { length: destination.length, rows };
+    },
+    async finish(): Promise<SinkResult> {
+      await flush();
+      await destination.finish();
+      return { path: destination.path, bytes: destination.length, rows };
+    },
+    abandon: () => destination.abandon(),
+  };
+}

@@ -1,0 +1,67 @@
+import type { EnrichedRow } from "../core/row.js";
+
+export const sinkFormats = ["csv", "tsv", "ndjson"] as const;
+
+export type SinkFormat = (typeof sinkFormats)[number];
+
+/** How far an output is written and durable; plain JSON, kept in the run's checkpoint. */
+export interface SinkPosition {
+  /** Bytes (of a file) or rows (of a table) that are durable. */
+  readonly length: number;
+  /** Rows within that length. */
+  readonly rows: number;
+}
+
+/** What an output came to. */
+export interface SinkResult {
+  /** Final path, or null for stdout. */
+  readonly path: string | null;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** Takes enriched rows to where they are kept. */
+export interface Sink {
+  /** Takes the rows, in this order. Resolves when it is ready for more: that is the back-pressure. */
+  write(rows: readonly EnrichedRow[]): Promise<void>;
+  /** Makes everything taken so far durable and says how far that is. */
+  checkpoint(): Promise<SinkPosition>;
+  /** Completes the output and puts it under its final name. */
+  finish(): Promise<SinkResult>;
+  /** Lets go without completing: no file under the final name; what is durable stays for a resume. */
+  abandon(): Promise<void>;
+}
+
+/** What a text format needs to know of the run. */
+export interface EncoderOptions {
+  /** The input's columns as they stand in the input. */
+  readonly columns: readonly string[];
+  /** What the added columns' names begin with, e.g. `rep_`. */
+  readonly prefix: string;
+  readonly shape: "flat" | "nested";
+  /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
+  readonly formulaGuard: boolean;
+}
+
+/** Turns rows into the text of one format. */
+export interface Encoder {
+  /** What the output begins with; "" for formats without a header. */
+  readonly header: string;
+  /** The rows' text, each with its line end. */
+  encode(rows: readonly EnrichedRow[]): string;
+}
+
+/** Takes bytes to a file or stream; knows nothing of rows. */
+export interface Destination {
+  /** Final path, or null for a stream. */
+  readonly path: string | null;
+  /** Bytes taken so far, those of a resumed run included. */
+  readonly length: number;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes what was written durable (fsync); nothing to do for a stream. */
+  sync(): Promise<void>;
+  /** Completes: durable, and under the final name. */
+  finish(): Promise<void>;
+  /** Lets go; what was written stays where it is, not under the final name. */
+  abandon(): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { FatalError } from "../../src/core/errors.js";
+import { openSink } from "../../src/pipeline/open-output.js";
+import type { OutputTarget } from "../../src/pipeline/open-output.js";
+import type { Sink, SinkFormat, SinkPosition } from "../../src/sinks/types.js";
+import { sinkFormats } from "../../src/sinks/types.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const variants = sinkFormats.flatMap((format) =>
+  [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),
+);
+
+describe.each(variants)("every file sink keeps the contract: $name", ({ format, gzip }) => {
+  const lines = (rows: number): number => rows + (format === "ndjson" ? 0 : 1);
+
+  it("shows nothing under the final name before it is finished", async () => {
+    const { sink, target } = await open(format, gzip);
+    await sink.write(rows(1, 3));
+    await sink.checkpoint();
+    expect(existsSync(target)).toBe(false);
+    const result = await sink.finish();
+    expect(result).toMatchObject({ path: target, rows: 3 });
+    expect(await textOf(target, gzip)).toHaveLength(lines(3));
+  });
+
+  it("says in finish how many bytes there are", async () => {
+    const { sink, target } = await open(format, gzip);
+    await sink.write(rows(1, 5));
+    const result = await sink.finish();
+    expect(result.bytes).toBe((await readFile(target)).length);
+  });
+
+  it("leaves nothing under the final name when abandoned", async () => {
+    const { sink, target } = await open(format, gzip);
+    await sink.write(rows(1, 3));
+    await sink.abandon();
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it("cuts back to a checkpoint and goes on to the same rows", async () => {
+    const whole = await open(format, gzip);
+    await whole.sink.write(rows(1, 20));
+    await whole.sink.finish();
+
+    const first = await open(format, gzip);
+    await first.sink.write(rows(1, 7));
+    const position = await first.sink.checkpoint();
+    await first.sink.write(rows(8, 9));
+    await first.sink.checkpoint();
+    await first.sink.abandon();
+    const second = await open(format, gzip, position, first.target);
+    await second.sink.write(rows(8, 20));
+    const result = await second.sink.finish();
+
+    expect(result.rows).toBe(20);
+    expect(await textOf(first.target, gzip)).toEqual(await textOf(whole.target, gzip));
+  });
+
+  it("makes a readable file of no rows", async () => {
+    const { sink, target } = await open(format, gzip);
+    await sink.checkpoint();
+    await sink.finish();
+    expect(await textOf(target, gzip)).toHaveLength(lines(0));
+  });
+
+  it("says that the folder is missing", async () => {
+    const folder = await temporaryFolder();
+    await expect(open(format, gzip, null, join(folder, "absent", "out"))).rejects.toThrow(
+      FatalError,
+    );
+  });
+});
+
+describe("a stream as output", () => {
+  it("passes rows on as they come", async () => {
+    const stream = new PassThrough();
+    const sink = await openSink(streamTarget, encoder, stream, null);
+    await sink.write(rows(1, 2));
+    expect(String(stream.read()).split("\n")).toHaveLength(4);
+    await sink.finish();
+  });
+
+  it("waits for a slow reader", async () => {
+    const stream = new PassThrough({ highWaterMark: 16 });
+    const sink = await openSink(streamTarget, encoder, stream, null);
+    let taken = false;
+    const writing = sink
+      .write(rows(1, 50))
+      .then(() => sink.write(rows(51, 100)))
+      .then(() => {
+        taken = true;
+      });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(taken).toBe(false);
+    stream.resume();
+    await writing;
+    expect(taken).toBe(true);
+  });
+
+  it("says that the reader has gone", async () => {
+    const stream = new PassThrough();
+    const sink = await openSink(streamTarget, encoder, stream, null);
+    stream.destroy();
+    await expect(sink.write(rows(1, 1))).rejects.toMatchObject({ code: "output_closed" });
+  });
+});
+
+const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat", formulaGuard: true } as const;
+
+const streamTarget: OutputTarget = { file: null, name: "stdout", format: "csv", gzip: false };
+
+async function open(
+  format: SinkFormat,
+  gzip: boolean,
+  resume: SinkPosition | null = null,
+  path?: string,
+): Promise<{ sink: Sink; target: string }> {
+  const target = path ?? join(await temporaryFolder(), `out.${format}`);
+  const sink = await openSink(
+    { file: target, name: target, format, gzip },
+    { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
+    new PassThrough(),
+    resume,
+  );
+  return { sink, target };
+}
+
+function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
+  return Array.from({ length: to - from + 1 }, (_, index) =>
+    anEnrichedRow({ number: from + index, cells: [`192.0.2.${from + index}`] }),
+  );
+}
+
+async function textOf(path: string, gzip: boolean): Promise<string[]> {
+  const bytes = await readFile(path);
+  const text = (gzip ? gunzipSync(bytes) : bytes).toString();
+  return text.split("\n").slice(0, -1);
+}
+
+// A sink never reads what is under the final name: an older output stays until the new one is whole.
+it("keeps the previous output until the new one is whole", async () => {
+  const target = join(await temporaryFolder(), "out.csv");
+  await writeFile(target, "old");
+  const { sink } = await open("csv", false, null, target);
+  await sink.write(rows(1, 1));
+  await sink.checkpoint();
+  expect(await readFile(target, "utf8")).toBe("old");
+  await sink.finish();
+  expect(await readFile(target, "utf8")).not.toBe("old");
+});
