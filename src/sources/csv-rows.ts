@@ -1,0 +1,63 @@
+import type { Row } from "../core/row.js";
+import type { CsvRecord } from "./csv-records.js";
+import type { ColumnChoice } from "./find-column.js";
+import type { Warnings } from "./warnings.js";
+
+export interface ChosenColumns {
+  readonly item: ColumnChoice;
+  readonly kind: ColumnChoice | null;
+}
+
+/** Records as rows: as many cells as there are columns, the surplus aside. */
+export class CsvRowMaker {
+  readonly #width: number;
+  readonly #itemIndex: number;
+  readonly #kindIndex: number;
+  readonly #warnings: Warnings;
+  #number: number;
+
+  constructor(
+    columns: readonly string[],
+    chosen: ChosenColumns,
+    rowsBefore: number,
+    warnings: Warnings,
+  ) {
+    this.#width = columns.length;
+    this.#itemIndex = chosen.item.index;
+    this.#kindIndex = chosen.kind?.index ?? -1;
+    this.#number = rowsBefore;
+    this.#warnings = warnings;
+  }
+
+  make(records: readonly CsvRecord[]): readonly Row[] {
+    return records.map((record) => this.#toRow(record));
+  }
+
+  #toRow({ cells, line, endLine, end }: CsvRecord): Row {
+    this.#number += 1;
+    let extra: string | null = null;
+    if (cells.length > this.#width) {
+      extra = surplus(cells.splice(this.#width));
+      if (extra !== null) this.#warnings.add("row with more cells than there are columns");
+    }
+    while (cells.length < this.#width) cells.push("");
+    return {
+      number: this.#number,
+      line,
+      cells,
+      extra,
+      json: null,
+      itemText: cells[this.#itemIndex] ?? "",
+      kindText: cells[this.#kindIndex] ?? "",
+      fault: null,
+      end,
+      endLine,
+    };
+  }
+}
+
+/** Surplus cells up to the last one that is not empty, as a JSON array; null when all are. */
+function surplus(cells: readonly string[]): string | null {
+  const last = cells.findLastIndex((cell) => cell !== "");
+  return last === -1 ? null : JSON.stringify(cells.slice(0, last + 1));
+}

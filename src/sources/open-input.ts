@@ -1,0 +1,118 @@
+import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
+import { tooShortError } from "./input-errors.js";
+import { limits } from "./limits.js";
+import { type LineEnd, lineEndOf, settlesLineEnd } from "./line-end.js";
+import { peek } from "./peek.js";
+import { openStored, type StoredInput } from "./stored-input.js";
+import type { SourceInput } from "./types.js";
+import { transcode, utf16Of } from "./utf16.js";
+
+/** The bytes of an input: decompressed, UTF-16 made UTF-8, without byte order mark. */
+export interface InputBytes {
+  /** What to call the input in messages. */
+  readonly name: string;
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** Offset of the first byte of `chunks` (a byte order mark counts), in decompressed bytes. */
+  readonly start: number;
+  readonly lineEnd: LineEnd;
+  /** Encoding that was transcoded to UTF-8, or null. */
+  readonly transcodedFrom: string | null;
+  /** Size as stored; null for what is no regular file. */
+  readonly bytesTotal: number | null;
+  /** Bytes read so far as stored. */
+  bytesRead(): number;
+  close(): Promise<void>;
+}
+
+export interface InputOptions {
+  /** The input is said to be gzip; gzip is recognised by its first bytes without this. */
+  readonly gzip: boolean;
+  /** Decompressed bytes to leave out; a plain file is read from there, all else read and skipped. */
+  readonly offset: number;
+}
+
+/**
+ * Opens a file or takes a stream.
+ *
+ * @throws UsageError `input_not_found`, `input_is_directory`
+ * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` when it ends before `offset`
+ */
+export async function openInput(input: SourceInput, options: InputOptions): Promise<InputBytes> {
+  const stored = await openStored(input);
+  try {
+    const skipped = options.offset > 0 ? await seekPlain(stored, options) : null;
+    return skipped ?? (await decode(stored, options));
+  } catch (error) {
+    await stored.close();
+    throw error;
+  }
+}
+
+/** Goes to the offset of a plain file without reading what is before; null when it must be read. */
+async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
+  if (stored.handle === null || options.gzip) return null;
+  const head = Buffer.alloc(limits.headBytes);
+  const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
+  const found = head.subarray(0, bytesRead);
+  if (looksGzipped(found) || utf16Of(found) !== null) return null;
+  if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
+  return {
+    ...facts(stored),
+    chunks: stored.chunksFrom(options.offset),
+    start: options.offset,
+    lineEnd: lineEndOf(found.subarray(markLength(found))),
+    transcodedFrom: null,
+  };
+}
+
+async function decode(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
+  const { name } = stored;
+  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
+  if (looksGzipped(head)) chunks = gunzip(chunks, name);
+  else if (options.gzip) throw notGzipError(name);
+
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= 3));
+  const encoding = utf16Of(head);
+  // The decoder takes the mark of UTF-16 away; that of UTF-8 is taken away here.
+  const mark = encoding === null ? markLength(head) : 0;
+  if (encoding !== null) chunks = transcode(chunks, encoding);
+
+  ({ head, chunks } = await peek(chunks, settlesLineEnd));
+  const start = Math.max(mark, options.offset);
+  return {
+    ...facts(stored),
+    chunks: start === 0 ? chunks : skip(chunks, start, name),
+    start,
+    lineEnd: lineEndOf(head.subarray(mark)),
+    transcodedFrom: encoding,
+  };
+}
+
+async function* skip(
+  chunks: AsyncGenerator<Buffer>,
+  bytes: number,
+  name: string,
+): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+  if (left > 0) throw tooShortError(name, bytes);
+}
+
+function facts(
+  stored: StoredInput,
+): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "close"> {
+  return {
+    name: stored.name,
+    bytesTotal: stored.size,
+    bytesRead: () => stored.read.bytes,
+    close: () => stored.close(),
+  };
+}
+
+/** Length of the byte order mark of UTF-8 at the beginning, or 0. */
+function markLength(head: Buffer): number {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+}

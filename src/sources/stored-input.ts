@@ -1,0 +1,84 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { directoryError, openError, readError } from "./input-errors.js";
+import type { SourceInput } from "./types.js";
+
+/** An input as stored, before anything is decoded. */
+export interface StoredInput {
+  readonly name: string;
+  readonly size: number | null;
+  /** Set for a regular file: it can be read from any place. */
+  readonly handle: FileHandle | null;
+  readonly read: { bytes: number };
+  chunksFrom(start: number): AsyncGenerator<Buffer>;
+  close(): Promise<void>;
+}
+
+/**
+ * @throws UsageError `input_not_found`, `input_is_directory`
+ * @throws FatalError `input_unreadable`
+ */
+export async function openStored(input: SourceInput): Promise<StoredInput> {
+  return "path" in input ? openFile(input.path) : fromStream(input);
+}
+
+async function openFile(path: string): Promise<StoredInput> {
+  const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
+    throw openError(path, error);
+  });
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw directoryError(path);
+  }
+  const regular = stat.isFile();
+  const read = { bytes: 0 };
+  let stream: Readable | null = null;
+  return {
+    name: path,
+    size: regular ? stat.size : null,
+    handle: regular ? handle : null,
+    read,
+    chunksFrom(start) {
+      read.bytes = start;
+      stream = handle.createReadStream(regular ? { start } : {});
+      return counted(stream, path, read);
+    },
+    async close() {
+      stream?.destroy();
+      // Closed already when the stream has come to its end.
+      await handle.close().catch(() => {});
+    },
+  };
+}
+
+function fromStream(input: { readonly stream: Readable; readonly name: string }): StoredInput {
+  const read = { bytes: 0 };
+  return {
+    name: input.name,
+    size: null,
+    handle: null,
+    read,
+    chunksFrom: () => counted(input.stream, input.name, read),
+    close: async () => {
+      input.stream.destroy();
+    },
+  };
+}
+
+async function* counted(
+  stream: Readable,
+  name: string,
+  read: { bytes: number },
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
+      read.bytes += bytes.length;
+      if (bytes.length > 0) yield bytes;
+    }
+  } catch (error) {
+    throw readError(name, read.bytes, error);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Row } from "../core/row.js";
+import { unknownColumn } from "./column-errors.js";
+import { contentLines } from "./content-lines.js";
+import { type ColumnFlag, matchColumn } from "./find-column.js";
+import { type Line, readLines } from "./lines.js";
+import { type FormatReading, openSource, type Reading } from "./open-source.js";
+import type { OpenFormat, SourceOptions } from "./types.js";
+
+/** One item a line; blank lines and comments (`#` first but for spaces) are left out. */
+export const openText: OpenFormat = async (input, options) =>
+  openSource(input, options, async (reading) => begin(reading, options));
+
+async function begin(
+  { bytes, resume, warnings }: Reading,
+  options: SourceOptions,
+): Promise<FormatReading> {
+  checkColumns(bytes.name, options);
+  const { comment } = options;
+  const lines = contentLines(
+    readLines(bytes, resume?.line ?? 0, warnings),
+    (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
+  );
+  return { columns, itemColumn: "item", rows: readRows(lines, resume?.row ?? 0) };
+}
+
+const columns: readonly string[] = ["item"];
+
+function checkColumns(name: string, { itemColumn, kindColumn }: SourceOptions): void {
+  const check = (flag: ColumnFlag["flag"], wanted: string | null): void => {
+    if (wanted !== null && matchColumn(columns, wanted) === null) {
+      throw unknownColumn(name, columns, { flag, wanted });
+    }
+  };
+  check("--item-column", itemColumn);
+  check("--kind-column", kindColumn);
+}
+
+function startsWithHash(text: string): boolean {
+  return text.startsWith("#") || text.trimStart().startsWith("#");
+}
+
+async function* readRows(
+  lists: AsyncIterable<readonly Line[]>,
+  rowsBefore: number,
+): AsyncGenerator<readonly Row[]> {
+  let number = rowsBefore;
+  for await (const lines of lists) {
+    yield lines.map((line) => {
+      number += 1;
+      return toRow(line, number);
+    });
+  }
+}
+
+function toRow({ text, number: line, end }: Line, number: number): Row {
+  return {
+    number,
+    line,
+    cells: [text],
+    extra: null,
+    json: null,
+    itemText: text,
+    kindText: "",
+    fault: null,
+    end,
+    endLine: line,
+  };
+}

@@ -1,0 +1,227 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sourceFormats, type SourceInput } from "../../src/sources/types.js";
+import {
+  openSource,
+  piped,
+  plainRow,
+  positionAfter,
+  readSource,
+  streamOf,
+} from "./sources-reading.js";
+import { sourceSamples } from "./sources-samples.js";
+
+/** Ways in which the same bytes come in. */
+const arrivals = ["file", "chunks of 1", "chunks of 7", "chunks of 65536"] as const;
+const storages = ["plain", "gzip"] as const;
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "repute-sources-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.each(sourceFormats)("%s source", (format) => {
+  const sample = sourceSamples[format];
+  const options = { comment: "#" };
+
+  describe.each(storages)("stored %s", (storage) => {
+    const bytes = (content: string): Buffer =>
+      storage === "gzip" ? inMembers(content) : Buffer.from(content);
+
+    describe.each(arrivals)("read from a %s", (arrival) => {
+      const input = async (content = sample.content): Promise<SourceInput> => {
+        const stored = bytes(content);
+        if (arrival !== "file") return piped(stored, Number(arrival.replace("chunks of ", "")));
+        const path = join(folder, `${format}-${storage}-${stored.length}`);
+        await writeFile(path, stored);
+        return { path };
+      };
+
+      it("finds the columns and the item column", async () => {
+        const source = await openSource(format, await input(), options);
+        await source.close();
+        expect({ columns: source.columns, item: source.itemColumn.trim() }).toEqual({
+          columns: sample.columns,
+          item: "item",
+        });
+      });
+
+      it("gives one row for each record, in order", async () => {
+        const { rows } = await readSource(format, await input(), options);
+        expect(rows.map((row) => row.itemText)).toEqual(sample.items);
+      });
+
+      it("numbers rows from 1 and tells the line on which each starts", async () => {
+        const { rows } = await readSource(format, await input(), options);
+        expect(rows.map((row) => [row.number, row.line])).toEqual(
+          sample.lines.map((line, index) => [index + 1, line]),
+        );
+      });
+
+      it("gives every row as many cells as there are columns", async () => {
+        const { rows } = await readSource(format, await input(), options);
+        expect(rows.map((row) => row.cells.length)).toEqual(
+          sample.items.map(() => sample.columns.length),
+        );
+      });
+
+      it("ends the last row where the decompressed input ends", async () => {
+        const { rows } = await readSource(format, await input(), options);
+        expect(rows.at(-1)?.end).toBe(Buffer.byteLength(sample.content));
+      });
+
+      it("goes on behind any row with exactly the rows that remain", async () => {
+        const { rows, source } = await readSource(format, await input(), options);
+        for (const [index, row] of rows.entries()) {
+          const resume = positionAfter(row, source.columns);
+          const rest = await readSource(format, await input(), { ...options, resume });
+          expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
+        }
+      });
+
+      it("has the same columns and item column when it goes on", async () => {
+        const { rows, source } = await readSource(format, await input(), options);
+        const resume = positionAfter(rows[1]!, source.columns);
+        const resumed = await readSource(format, await input(), { ...options, resume });
+        expect([resumed.source.columns, resumed.source.itemColumn]).toEqual([
+          source.columns,
+          source.itemColumn,
+        ]);
+      });
+
+      it("refuses to go on behind the end of an input that has shrunk", async () => {
+        const resume = { offset: 100_000, row: 9, line: 9, columns: sample.columns };
+        const reading = input().then(async (bytes) =>
+          readSource(format, bytes, { ...options, resume }),
+        );
+        await expect(reading).rejects.toMatchObject({ code: "input_changed" });
+      });
+
+      it("has read the whole input as stored when it is done", async () => {
+        const { source } = await readSource(format, await input(), options);
+        expect(source.bytesRead()).toBe(bytes(sample.content).length);
+      });
+
+      it("gives batches that are neither empty nor larger than 512 rows", async () => {
+        const head = format === "csv" || format === "tsv" ? "item\n" : "";
+        const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "192.0.2.1\n";
+        const source = await openSource(format, await input(head + record.repeat(1300)));
+        const sizes: number[] = [];
+        for await (const batch of source.rows) sizes.push(batch.length);
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1300);
+        expect(sizes.every((size) => size > 0 && size <= 512)).toBe(true);
+      });
+    });
+  });
+
+  it("tells the size of a file and not that of a stream", async () => {
+    const path = join(folder, `${format}-size`);
+    await writeFile(path, sample.content);
+    const file = await openSource(format, { path }, options);
+    const stream = await openSource(format, piped(sample.content), options);
+    await Promise.all([file.close(), stream.close()]);
+    expect([file.bytesTotal, stream.bytesTotal]).toEqual([Buffer.byteLength(sample.content), null]);
+  });
+
+  it("closes its input when the loop is left early", async () => {
+    const stream = streamOf(sample.content.repeat(3), 7);
+    const source = await openSource(format, { stream, name: "stdin" }, options);
+    for await (const batch of source.rows) if (batch.length > 0) break;
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it("can be closed before a row was read, and twice", async () => {
+    const stream = streamOf(sample.content);
+    const source = await openSource(format, { stream, name: "stdin" }, options);
+    await source.close();
+    await source.close();
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it("reads no further than it is asked to, but for a few chunks", async () => {
+    const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "item\n";
+    let given = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) {
+        given += 1;
+        yield Buffer.from(record.repeat(1000));
+      }
+    }
+    const stream = Readable.from(endless(), { objectMode: false });
+    const source = await openSource(format, { stream, name: "stdin" });
+    for await (const batch of source.rows) if (batch.length > 0) break;
+    expect(given).toBeLessThan(20);
+  });
+
+  describe.each(["UTF-16LE", "UTF-16BE"])("in %s with a byte order mark", (encoding) => {
+    const content = Buffer.from(sample.content, "utf16le");
+    if (encoding === "UTF-16BE") content.swap16();
+
+    it("has the rows that it has in UTF-8", async () => {
+      const { rows } = await readSource(format, piped(content, 7), options);
+      expect(rows.map((row) => row.itemText)).toEqual(sample.items);
+    });
+
+    it("says what it was", async () => {
+      const { source } = await readSource(format, piped(content), options);
+      const warning = `the input is ${encoding}; it is read as UTF-8`;
+      expect(source.warnings.get(warning)).toBe(1);
+    });
+
+    it("goes on in a file behind any row", async () => {
+      const path = join(folder, `${format}-${encoding}`);
+      await writeFile(path, content);
+      const { rows, source } = await readSource(format, { path }, options);
+      for (const [index, row] of rows.entries()) {
+        const resume = positionAfter(row, source.columns);
+        const rest = await readSource(format, { path }, { ...options, resume });
+        expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
+      }
+    });
+  });
+
+  it("reads as from the beginning when no row was done", async () => {
+    const resume = { offset: 0, row: 0, line: 0, columns: sample.columns };
+    const { rows } = await readSource(format, piped(sample.content), { ...options, resume });
+    expect(rows.map((row) => row.number)).toEqual(sample.items.map((_, index) => index + 1));
+  });
+
+  it("survives binary junk", async () => {
+    const junk = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 89) % 256));
+    const content = Buffer.concat([Buffer.from(sample.content + "\n"), junk.filter(notQuote)]);
+    const { rows } = await readSource(format, piped(content, 1000), options);
+    expect(rows.length).toBeGreaterThan(sample.items.length);
+  });
+
+  it("stops at damaged gzip data", async () => {
+    const stored = gzipSync(sample.content);
+    stored[stored.length - 6]! ^= 1;
+    const reading = readSource(format, piped(stored), options);
+    await expect(reading).rejects.toMatchObject({ code: "input_gzip" });
+  });
+});
+
+/** Gzip data of three members, the content cut in the middle of lines. */
+function inMembers(content: string): Buffer {
+  const bytes = Buffer.from(content);
+  const third = Math.floor(bytes.length / 3);
+  const parts = [
+    bytes.subarray(0, third),
+    bytes.subarray(third, 2 * third),
+    bytes.subarray(2 * third),
+  ];
+  return Buffer.concat(parts.map((part) => gzipSync(part)));
+}
+
+function notQuote(byte: number): boolean {
+  return byte !== 0x22;
+}

@@ -1,0 +1,76 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { gunzip, looksGzipped } from "../../../src/sources/gunzip.js";
+import { openInput } from "../../../src/sources/open-input.js";
+import { piped } from "../../contract/sources-reading.js";
+
+const member = gzipSync("hello\n");
+
+async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function unzipped(bytes: Buffer, size: number): Promise<string> {
+  let text = "";
+  for await (const chunk of gunzip(chunksOf(bytes, size), "dump.csv.gz")) text += chunk.toString();
+  return text;
+}
+
+describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
+  it("reads all members", async () => {
+    expect(await unzipped(Buffer.concat([member, member]), size)).toBe("hello\nhello\n");
+  });
+
+  it("takes zeros behind the last member for padding", async () => {
+    expect(await unzipped(Buffer.concat([member, Buffer.alloc(100)]), size)).toBe("hello\n");
+  });
+
+  it.each([
+    ["text", Buffer.from("more")],
+    ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
+    ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
+  ])("does not overlook %s behind the last member", async (_, rest) => {
+    await expect(unzipped(Buffer.concat([member, rest]), size)).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_gzip",
+    });
+  });
+
+  it("names the place where the data is cut off", async () => {
+    await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: "dump.csv.gz is cut off: its gzip data ends in the middle, at byte 20",
+    });
+  });
+
+  it("names the input and a place before the damage", async () => {
+    const damaged = Buffer.from(member);
+    damaged[damaged.length - 6]! ^= 1;
+    await expect(unzipped(damaged, size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: expect.stringMatching(
+        /^dump\.csv\.gz is damaged: bad gzip data after byte \d+ /,
+      ) as string,
+    });
+  });
+});
+
+describe("an input that is said to be gzip", () => {
+  it.each(["", "item\n"])("is refused when it is %j", async (content) => {
+    await expect(openInput(piped(content), { gzip: true, offset: 0 })).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_gzip",
+      message: expect.stringContaining("byte 0") as string,
+    });
+  });
+});
+
+describe("looksGzipped", () => {
+  it.each([
+    [member, true],
+    [Buffer.from("item"), false],
+    [Buffer.from([0x1f]), false],
+  ])("tells of %o: %s", (head, looks) => {
+    expect(looksGzipped(head)).toBe(looks);
+  });
+});

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cellText, elementTexts, memberTexts } from "../../../src/sources/json-members.js";
+
+describe("memberTexts", () => {
+  it("keeps each value as it is written", () => {
+    const text = '{ "a" : 1.0 , "b":1e400,"c": 12345678901234567890 ,"d":[ 1,{"e":"]}"}] }';
+    expect([...memberTexts(text)]).toEqual([
+      ["a", "1.0"],
+      ["b", "1e400"],
+      ["c", "12345678901234567890"],
+      ["d", '[ 1,{"e":"]}"}]'],
+    ]);
+  });
+
+  it("keeps the order of the input, names of digits too", () => {
+    expect([...memberTexts('{"b":1,"2":2,"1":3}').keys()]).toEqual(["b", "2", "1"]);
+  });
+
+  it("reads names with escapes", () => {
+    expect([...memberTexts('{"a\\"\\\\\\u00fc":1}').keys()]).toEqual(['a"\\ü']);
+  });
+
+  it("takes the last value of a repeated name", () => {
+    expect([...memberTexts('{"a":1,"a":2}')]).toEqual([["a", "2"]]);
+  });
+
+  it("takes __proto__ for a name like any other", () => {
+    expect([...memberTexts('{"__proto__":{"item":1}}')]).toEqual([["__proto__", '{"item":1}']]);
+  });
+
+  it("has no members for an empty object", () => {
+    expect(memberTexts(" { } ").size).toBe(0);
+  });
+
+  it("agrees with JSON.parse on any object", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()),
+        fc.constantFrom(0, 2, "\t"),
+        (object, indent) => {
+          const members = memberTexts(JSON.stringify(object, null, indent));
+          const values = Array.from(members, ([name, text]) => [name, JSON.parse(text)]);
+          expect(Object.fromEntries(values)).toEqual(JSON.parse(JSON.stringify(object)));
+        },
+      ),
+    );
+  });
+});
+
+describe("elementTexts", () => {
+  it("keeps each element as it is written", () => {
+    expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
+      "1.0",
+      '"a,b"',
+      "[2, 3]",
+      '{"c":[]}',
+      "null",
+    ]);
+  });
+
+  it("has none for an empty array", () => {
+    expect(elementTexts("[ ]")).toEqual([]);
+  });
+});
+
+describe("cellText", () => {
+  it.each([
+    ['"text"', "text"],
+    ['"a\\n\\u00fc"', "a\nü"],
+    ['""', ""],
+    ["null", ""],
+    ["true", "true"],
+    ["1.0", "1.0"],
+    ['[1, "a"]', '[1, "a"]'],
+  ])("makes of %s the text %j", (value, text) => {
+    expect(cellText(value)).toBe(text);
+  });
+});
