@@ -1,0 +1,138 @@
+import type { Dispatcher } from "undici";
+import type { z } from "zod";
+import type { Clock } from "../core/clock.js";
+import type { Bench } from "./judge.js";
+import type { readResult } from "./read-answer.js";
+import { serviceError } from "./service-error.js";
+import type { ServiceDescription } from "./service-description.js";
+import { Transport } from "./transport.js";
+import { TransportError } from "./transport-error.js";
+import type { Answer, Attempt, CallOptions, CallPolicy, Endpoint } from "./types.js";
+
+/** What every client is given. */
+export interface ClientOptions {
+  /** Base address, `http:` or `https:`, with or without a closing `/`. */
+  readonly baseUrl: string;
+  /** Where connections come from; see `createDispatcher`. The client does not close it. */
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  /** Longest time of one request, from its start to the last byte. Milliseconds. @default 30000 */
+  readonly timeoutMs?: number | undefined;
+  /** Largest body that is read. Bytes. @default 8 MiB */
+  readonly maxBodyBytes?: number | undefined;
+  /** Called once for each request made, when it is over. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
+  /** Paces calls that are no lookups and tries them again. @default one attempt, at once */
+  readonly send?: CallPolicy | undefined;
+}
+
+/** A call that is no lookup. */
+export interface Call<Schema extends z.ZodType> {
+  readonly endpoint: Endpoint;
+  /** Absolute path below the base address, encoded, with its query. */
+  readonly path: string;
+  /** What is asked for, as in "tag spam:bulk"; errors begin with it. */
+  readonly subject: string;
+  /** `readResult` where answers come in the envelope, else `readBare`. */
+  readonly read: typeof readResult;
+  readonly schema: Schema;
+}
+
+/** The requests of one client: makes them, reports each, and turns what came into a value. */
+export class Caller {
+  readonly bench: Bench;
+  readonly #transport: Transport;
+  readonly #onAttempt: (attempt: Attempt) => void;
+  readonly #send: CallPolicy;
+
+  constructor(
+    options: ClientOptions,
+    service: ServiceDescription,
+    headers: readonly (readonly [name: string, value: string])[],
+  ) {
+    this.bench = { service, clock: options.clock };
+    this.#transport = new Transport({
+      baseUrl: options.baseUrl,
+      dispatcher: options.dispatcher,
+      timeoutMs: options.timeoutMs,
+      maxBodyBytes: options.maxBodyBytes,
+      headers,
+    });
+    this.#onAttempt = options.onAttempt ?? ignore;
+    this.#send = options.send ?? onceOnly;
+  }
+
+  /**
+   * Makes one request and reports it.
+   *
+   * @throws TransportError when no answer came; the signal's reason when it aborts
+   */
+  async attempt(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
+    if (signal.aborted) throw signal.reason;
+    const start = this.bench.clock.monotonic();
+    let answer: Answer;
+    try {
+      answer = await this.#transport.get(path, signal);
+    } catch (error) {
+      const [outcome, httpStatus] =
+        error instanceof TransportError ? [error.code, error.httpStatus] : ["aborted", null];
+      const ms = this.bench.clock.monotonic() - start;
+      this.#onAttempt({ endpoint, httpStatus, outcome, ms, headers: null });
+      throw error;
+    }
+    const { status, headers } = answer;
+    const ms = this.bench.clock.monotonic() - start;
+    this.#onAttempt({ endpoint, httpStatus: status, outcome: String(status), ms, headers });
+    return answer;
+  }
+
+  /**
+   * Makes a call that is no lookup, under the policy that the client was given.
+   *
+   * @throws ServiceError, FatalError, or the signal's reason
+   */
+  call<Schema extends z.ZodType>(
+    { endpoint, path, subject, read, schema }: Call<Schema>,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> {
+    const signal = options.signal ?? new AbortController().signal;
+    const inquiry = { ...this.bench, subject };
+    return this.#send(
+      async () => read(schema, await this.#answer(endpoint, path, subject, signal), inquiry),
+      { signal },
+    );
+  }
+
+  async #answer(
+    endpoint: Endpoint,
+    path: string,
+    subject: string,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    try {
+      return await this.attempt(endpoint, path, signal);
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      const { code, message, httpStatus, passing } = error;
+      const again = passing ? ({ policy: "transient", afterMs: null } as const) : null;
+      throw serviceError(code, `${subject}: ${message}`, { cause: error, httpStatus, again });
+    }
+  }
+}
+
+/**
+ * One path segment with every character escaped that could end it (RFC 3986 section 3.3); `.` and
+ * `..` too, which would be read as steps. Half a surrogate pair, which no UTF-8 has, becomes U+FFFD.
+ */
+export function pathSegment(text: string): string {
+  if (text === "." || text === "..") return text.replaceAll(".", "%2E");
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\u{FFFD}"));
+  }
+}
+
+const onceOnly: CallPolicy = (attempt) => attempt();
+
+function ignore(): void {}

@@ -1,0 +1,40 @@
+import { Caller, type ClientOptions, pathSegment } from "./caller.js";
+import { bearer, credentialHeader } from "./credential-header.js";
+import { readBare } from "./read-answer.js";
+import { type CaseContext, caseContextSchema } from "./schema/case-context.js";
+import { caseService } from "./service-description.js";
+import type { CallOptions } from "./types.js";
+
+export interface CaseClientOptions extends ClientOptions {
+  /** Sent as `Authorization: Bearer` (interface: Authentication, 3). */
+  readonly apiKey?: string | undefined;
+}
+
+/** A customer's case management instance. */
+export class CaseClient {
+  readonly #caller: Caller;
+
+  /** @throws UsageError when the address or the API key cannot be used */
+  constructor(options: CaseClientOptions) {
+    const service = caseService(options.apiKey !== undefined);
+    this.#caller = new Caller(options, service, credentialHeader(options.apiKey, bearer, service));
+  }
+
+  /**
+   * The context of a case: what payload expressions read (`s.resolver_data`).
+   *
+   * @throws NotFoundError when there is no such case; ServiceError, FatalError
+   */
+  context(caseId: string, options: CallOptions = {}): Promise<CaseContext> {
+    return this.#caller.call(
+      {
+        endpoint: "case-context",
+        path: `/api/v1/cases/${pathSegment(caseId)}/context`,
+        subject: `context of case ${caseId}`,
+        read: readBare,
+        schema: caseContextSchema,
+      },
+      options,
+    );
+  }
+}

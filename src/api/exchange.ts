@@ -1,0 +1,119 @@
+import type { Dispatcher } from "undici";
+import type { Abortable } from "./abort-groups.js";
+import { TransportError, transportErrorOf } from "./transport-error.js";
+import type { Answer, ResponseHeaders } from "./types.js";
+
+export interface ExchangeOptions {
+  readonly origin: string;
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Called once, when the exchange has come to its end. */
+  readonly onSettled: () => void;
+}
+
+/**
+ * One request and its answer: undici's handler that collects the body, bounded in size and in time.
+ * A body that drips on for ever ends with the time allowed, which undici's own timeouts (silence
+ * between two pieces) do not see.
+ */
+export class Exchange implements Dispatcher.DispatchHandler, Abortable {
+  readonly #options: ExchangeOptions;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #stopReason: Error | null = null;
+  #status: number | null = null;
+  #headers: ResponseHeaders = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#timer = setTimeout(() => this.#onTimeout(), options.timeoutMs);
+  }
+
+  abort(reason: unknown): void {
+    this.#stop(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It ended while it waited for a connection.
+    if (this.#stopReason) controller.abort(this.#stopReason);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
+    // Interim answers (RFC 9110 section 15.2) come before the one that counts.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers["content-length"]) > this.#options.maxBodyBytes) this.#onTooLarge();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.maxBodyBytes) this.#onTooLarge();
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled || this.#status === null) return;
+    this.#settle();
+    const [first] = this.#chunks;
+    const body =
+      first !== undefined && this.#chunks.length === 1
+        ? first
+        : Buffer.concat(this.#chunks, this.#bytes);
+    this.#options.resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#options.reject(transportErrorOf(error, this.#options.origin, this.#status));
+  }
+
+  #onTimeout(): void {
+    const { origin, timeoutMs } = this.#options;
+    this.#stop(
+      new TransportError(
+        "timeout",
+        `${origin} did not answer in full within ${timeoutMs / 1000} s`,
+        { httpStatus: this.#status },
+      ),
+    );
+  }
+
+  #onTooLarge(): void {
+    const { origin, maxBodyBytes } = this.#options;
+    this.#stop(
+      new TransportError(
+        "body_too_large",
+        `the answer of ${origin} is larger than ${maxBodyBytes} bytes`,
+        { httpStatus: this.#status },
+      ),
+    );
+  }
+
+  #stop(reason: unknown): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#chunks = [];
+    this.#options.reject(reason);
+    this.#stopReason = reason instanceof Error ? reason : new Error("stopped");
+    this.#controller?.abort(this.#stopReason);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#options.onSettled();
+  }
+}

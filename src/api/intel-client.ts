@@ -1,0 +1,196 @@
+import { UsageError } from "../core/errors.js";
+import type { Finding, LookupEndpoint } from "../core/finding.js";
+import type { Item } from "../core/item/item.js";
+import { Caller, type ClientOptions, pathSegment } from "./caller.js";
+import { credentialHeader } from "./credential-header.js";
+import { judge, judgeFault } from "./judge.js";
+import { readResult } from "./read-answer.js";
+import { driftOf } from "./schema/drift.js";
+import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/tag.js";
+import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
+import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
+import { intelService } from "./service-description.js";
+import { SnapshotChangedError } from "./service-error.js";
+import { TransportError } from "./transport-error.js";
+import type { Answer, CallOptions } from "./types.js";
+
+export interface IntelClientOptions extends ClientOptions {
+  /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */
+  readonly apiKey?: string | undefined;
+  /** Called for each value of an answer that the interface does not know, as `member=value`. */
+  readonly onDrift?: ((value: string) => void) | undefined;
+}
+
+/** Which page of a tag's list (interface: Endpoints, Lookup). */
+export interface TagIpsPage extends CallOptions {
+  /** Entries to pass over; 0 or more. @default 0 */
+  readonly offset?: number | undefined;
+  /** Most entries of the page; 1 to 10000. The service has its own default. */
+  readonly limit?: number | undefined;
+  /** Token of an earlier page, 24 characters: the page comes from the same dataset. */
+  readonly snapshot?: string | undefined;
+}
+
+/** The threat intelligence interface. Each lookup is one request; wrap it to retry and to pace. */
+export class IntelClient {
+  readonly #caller: Caller;
+  readonly #onDrift: ((value: string) => void) | null;
+
+  /** @throws UsageError when the address or the API key cannot be used */
+  constructor(options: IntelClientOptions) {
+    const service = intelService(options.apiKey !== undefined);
+    const headers = credentialHeader(options.apiKey, (key) => ["x-api-key", key], service);
+    this.#caller = new Caller(options, service, headers);
+    this.#onDrift = options.onDrift ?? null;
+  }
+
+  /**
+   * Asks once for what is known of an item. Whatever the service does becomes a finding; bound to
+   * the client, so that it can be passed on as a `Lookup`.
+   *
+   * @throws FatalError for 401 and 403; the signal's reason when it aborts
+   */
+  readonly query = (item: Item, options: { readonly signal: AbortSignal }): Promise<Finding> =>
+    this.#lookup("query", item, options.signal);
+
+  /** Asks once for the reduced verdict on an item; as `query`. */
+  readonly quickCheck = (item: Item, options: { readonly signal: AbortSignal }): Promise<Finding> =>
+    this.#lookup("quick-check", item, options.signal);
+
+  /**
+   * All tags. Outside the specification, but known of the deployed service.
+   *
+   * @throws ServiceError, FatalError
+   */
+  tags(
+    options: CallOptions & { readonly includeDescriptions?: boolean } = {},
+  ): Promise<TagSummary[]> {
+    const query = options.includeDescriptions === true ? "?includeDescriptions=true" : "";
+    return this.#caller.call(
+      {
+        endpoint: "tags",
+        path: `/tags${query}`,
+        subject: "tags",
+        read: readResult,
+        schema: tagListSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * The description of one tag.
+   *
+   * @param name `<group>:<name>`
+   * @throws ServiceError (`RejectedError` for a tag that the service does not know), FatalError
+   */
+  tag(name: string, options: CallOptions = {}): Promise<Tag> {
+    return this.#caller.call(
+      {
+        endpoint: "tag",
+        path: `/tags/${pathSegment(name)}`,
+        subject: `tag ${name}`,
+        read: readResult,
+        schema: tagSchema,
+      },
+      options,
+    );
+  }
+
+  /**
+   * One page of the IP addresses of a tag.
+   *
+   * @throws UsageError when the page cannot be; ServiceError, FatalError
+   */
+  async tagIps(name: string, page: TagIpsPage = {}): Promise<TagIps> {
+    return this.#caller.call(
+      {
+        endpoint: "tag-ips",
+        path: `/tags/${pathSegment(name)}/ips${pageQuery(page)}`,
+        subject: `IP list of tag ${name}`,
+        read: readResult,
+        schema: tagIpsSchema,
+      },
+      page,
+    );
+  }
+
+  /**
+   * The pages of a tag's whole list. All come from the dataset of the first: its snapshot is pinned.
+   *
+   * @throws SnapshotChangedError when the service changes the dataset all the same;
+   *   `RejectedError` when it refuses its own snapshot; UsageError, ServiceError, FatalError
+   */
+  async *iterateTagIps(
+    name: string,
+    options: CallOptions & { readonly limit?: number | undefined } = {},
+  ): AsyncGenerator<TagIps, void, undefined> {
+    const { signal, limit = tagIpsLimit.max } = options;
+    const first = await this.tagIps(name, { limit, signal });
+    yield first;
+    const { snapshot } = first;
+    let offset = first.entries.length;
+    let page = first;
+    while (offset < first.total && page.entries.length > 0) {
+      page = await this.tagIps(name, { offset, limit, snapshot, signal });
+      assertSameDataset(name, first, page);
+      offset += page.entries.length;
+      if (page.entries.length > 0) yield page;
+    }
+  }
+
+  async #lookup(endpoint: LookupEndpoint, item: Item, signal: AbortSignal): Promise<Finding> {
+    const { bench } = this.#caller;
+    let answer: Answer;
+    try {
+      const path = `/${endpoint}/${pathSegment(item.value)}`;
+      answer = await this.#caller.attempt(endpoint, path, signal);
+    } catch (error) {
+      if (error instanceof TransportError) return judgeFault(error, bench.clock);
+      throw error;
+    }
+    const finding = judge(endpoint, answer, bench);
+    const result = finding.query ?? finding.quickCheck;
+    if (this.#onDrift !== null && result !== null) {
+      for (const value of driftOf(result)) this.#onDrift(value);
+    }
+    return finding;
+  }
+}
+
+/** The query of a page's request; the interface's rules are kept before anything is sent. */
+function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
+  const query = new URLSearchParams();
+  if (offset !== undefined) {
+    if (!Number.isSafeInteger(offset) || offset < 0) {
+      throw new UsageError("invalid_offset", "offset must be a whole number of at least 0");
+    }
+    query.set("offset", String(offset));
+  }
+  if (limit !== undefined) {
+    const { min, max } = tagIpsLimit;
+    if (!Number.isSafeInteger(limit) || limit < min || limit > max) {
+      throw new UsageError("invalid_limit", `limit must be a whole number from ${min} to ${max}`);
+    }
+    query.set("limit", String(limit));
+  }
+  if (snapshot !== undefined) {
+    if (snapshot.length !== snapshotLength) {
+      const message = `snapshot must have exactly ${snapshotLength} characters`;
+      throw new UsageError("invalid_snapshot", message);
+    }
+    query.set("snapshot", snapshot);
+  }
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+function assertSameDataset(name: string, first: TagIps, page: TagIps): void {
+  for (const member of ["snapshot", "lastUpdate", "total"] as const) {
+    if (first[member] === page[member]) continue;
+    throw new SnapshotChangedError(
+      "snapshot_changed",
+      `the list of ${name} changed while it was read: ${member} is no longer that of the first page`,
+      { httpStatus: 200 },
+    );
+  }
+}

@@ -1,0 +1,134 @@
+import type { Clock } from "../core/clock.js";
+import type { Again, Finding, JsonObject, LookupEndpoint } from "../core/finding.js";
+import { asObject, readEnvelope } from "./envelope-reading.js";
+import { resultFault } from "./result-check.js";
+import { missingMembers } from "./schema/missing-members.js";
+import type { ServiceDescription } from "./service-description.js";
+import { statusFault } from "./status-fault.js";
+import type { TransportError } from "./transport-error.js";
+import type { Answer } from "./types.js";
+
+/** What judging needs to know beside the answer. */
+export interface Bench {
+  readonly service: ServiceDescription;
+  readonly clock: Clock;
+}
+
+/**
+ * Says what one answer to a lookup means (behaviour: Answers). The body is read whatever the
+ * status, so that the data of a 503 counts; `again` tells what another attempt could change.
+ *
+ * @throws FatalError for 401 and 403: the run cannot go on
+ */
+export function judge(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+  const { status } = answer;
+  if (status === 200) return judgeSuccess(endpoint, answer, bench);
+  if (status === 400) return judgeFailure(answer, bench);
+  if (status === 503) return judgePartial(endpoint, answer, bench);
+  if (status > 200 && status < 300) {
+    return schemaFinding(answer, bench, `HTTP ${status} is no status of the interface`, once);
+  }
+  return statusFinding(answer, bench);
+}
+
+/** What an attempt came to that brought no answer at all. */
+export function judgeFault(error: TransportError, clock: Clock): Finding {
+  const { code, message, httpStatus, passing } = error;
+  return failed(httpStatus, clock, code, message, passing ? transient : null);
+}
+
+const once: Again = { policy: "once", afterMs: null };
+const transient: Again = { policy: "transient", afterMs: null };
+const partial: Again = { policy: "partial", afterMs: null };
+
+function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+  const reading = readEnvelope(answer);
+  if (reading.is !== "success") {
+    const fault = "fault" in reading ? reading.fault : "the envelope is of another kind";
+    return schemaFinding(answer, bench, fault, once);
+  }
+  const result = asObject(reading.result);
+  if (result === null) return schemaFinding(answer, bench, "result must be an object", once);
+  const fault = resultFault(endpoint, "full", result, answer.body.length);
+  if (fault !== null) return schemaFinding(answer, bench, fault, once);
+  return data("complete", endpoint, result, [], 200, bench.clock);
+}
+
+function judgeFailure(answer: Answer, bench: Bench): Finding {
+  const reading = readEnvelope(answer);
+  if (reading.is === "failure") {
+    return {
+      ...failed(400, bench.clock, "invalid_item", reading.message, null),
+      status: "invalid",
+    };
+  }
+  // An envelope that contradicts itself says nothing of the item; 400 is never asked again.
+  if (reading.is === "broken") return schemaFinding(answer, bench, reading.fault, null);
+  return statusFinding(answer, bench);
+}
+
+function judgePartial(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+  const reading = readEnvelope(answer);
+  // The envelope is never a sign of throttling: what is wrong in it may pass like any 5xx.
+  if (reading.is === "broken") return schemaFinding(answer, bench, reading.fault, transient);
+  if (reading.is !== "partial_success") return statusFinding(answer, bench);
+  const result = asObject(reading.result);
+  if (result === null) return schemaFinding(answer, bench, "result must be an object", transient);
+  const fault = resultFault(endpoint, "partial", result, answer.body.length);
+  if (fault !== null) return schemaFinding(answer, bench, fault, transient);
+  const missing = missingMembers(result, endpoint);
+  return { ...data("partial", endpoint, result, missing, 503, bench.clock), again: partial };
+}
+
+function statusFinding(answer: Answer, bench: Bench): Finding {
+  const { code, message, again } = statusFault(answer, bench.service, bench.clock);
+  return failed(answer.status, bench.clock, code, message, again);
+}
+
+function schemaFinding(answer: Answer, bench: Bench, fault: string, again: Again | null): Finding {
+  const message = `the answer of ${bench.service.name} does not follow the interface: ${fault}`;
+  return failed(answer.status, bench.clock, "response_schema", message, again);
+}
+
+function data(
+  status: "complete" | "partial",
+  endpoint: LookupEndpoint,
+  result: JsonObject,
+  missing: readonly string[],
+  httpStatus: number,
+  clock: Clock,
+): Finding {
+  const isQuery = endpoint === "query";
+  return {
+    status,
+    query: isQuery ? result : null,
+    quickCheck: isQuery ? null : result,
+    missing,
+    source: "live",
+    httpStatus,
+    attempts: 1,
+    lookedUpAt: new Date(clock.now()).toISOString(),
+    error: null,
+  };
+}
+
+function failed(
+  httpStatus: number | null,
+  clock: Clock,
+  code: string,
+  message: string,
+  again: Again | null,
+): Finding {
+  const finding: Finding = {
+    status: "failed",
+    query: null,
+    quickCheck: null,
+    missing: [],
+    source: "live",
+    httpStatus,
+    attempts: 1,
+    lookedUpAt: new Date(clock.now()).toISOString(),
+    error: { code, message },
+  };
+  return again === null ? finding : { ...finding, again };
+}

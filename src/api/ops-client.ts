@@ -1,0 +1,78 @@
+import { Caller, type ClientOptions, pathSegment } from "./caller.js";
+import { bearer, credentialHeader } from "./credential-header.js";
+import { readBare } from "./read-answer.js";
+import { type Customer, type CustomersPage, customersPageSchema } from "./schema/customers.js";
+import { type RepShareCase, repShareCaseSchema } from "./schema/rep-share-case.js";
+import { opsService } from "./service-description.js";
+import type { CallOptions } from "./types.js";
+
+export interface OpsClientOptions extends ClientOptions {
+  /** Sent as `Authorization: Bearer` (interface: Authentication, 2). */
+  readonly accessToken?: string | undefined;
+}
+
+/** The operations interface: customers and reputation-share cases. */
+export class OpsClient {
+  readonly #caller: Caller;
+
+  /** @throws UsageError when the address or the access token cannot be used */
+  constructor(options: OpsClientOptions) {
+    const service = opsService(options.accessToken !== undefined);
+    this.#caller = new Caller(
+      options,
+      service,
+      credentialHeader(options.accessToken, bearer, service),
+    );
+  }
+
+  /**
+   * All customers, page by page as they are needed. The interface does not show how the next page
+   * is asked for; the parameter is `cursor`. Ends at a page without `next_cursor`, or with one that
+   * was there before.
+   *
+   * @throws ServiceError, FatalError
+   */
+  async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
+    const seen = new Set<string>();
+    let cursor: string | null = null;
+    for (;;) {
+      const page = await this.#customersPage(cursor, options);
+      yield* page.items;
+      cursor = page.next_cursor ?? null;
+      if (cursor === null || cursor === "" || seen.has(cursor)) return;
+      seen.add(cursor);
+    }
+  }
+
+  /**
+   * One reputation-share case.
+   *
+   * @throws NotFoundError when there is none of this id; ServiceError, FatalError
+   */
+  repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
+    return this.#caller.call(
+      {
+        endpoint: "case",
+        path: `/beta/guardian-ops/rep-share/cases/${pathSegment(id)}`,
+        subject: `case ${id}`,
+        read: readBare,
+        schema: repShareCaseSchema,
+      },
+      options,
+    );
+  }
+
+  #customersPage(cursor: string | null, options: CallOptions): Promise<CustomersPage> {
+    const query = cursor === null ? "" : `?cursor=${encodeURIComponent(cursor)}`;
+    return this.#caller.call(
+      {
+        endpoint: "customers",
+        path: `/beta/ops/customers${query}`,
+        subject: "customers",
+        read: readBare,
+        schema: customersPageSchema,
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { openEnum, text } from "./field.js";
+import { intents, tagCategories } from "./vocabulary.js";
+
+const name = text("Tag name, <group>:<name> (interface: Tag)");
+const intent = openEnum(intents, "Intent of the activity that the tag stands for (interface: Tag)");
+const category = openEnum(tagCategories, "What the tag names (interface: Tag)");
+const description = text("What the tag means (interface: Tag)");
+
+/**
+ * Result of `/tags/{name}` (interface: Tag). The interface does not show which members may be null
+ * or absent, so every member but `name` may be.
+ */
+export const tagSchema = z.looseObject({
+  name,
+  intent: intent.nullish(),
+  category: category.nullish(),
+  description: description.nullish(),
+  references: z
+    .array(
+      z.looseObject({
+        url: text("Address of the document (interface: Tag, references)").nullish(),
+        description: text("What the document is (interface: Tag, references)").nullish(),
+      }),
+    )
+    .describe("Where to read more (interface: Tag)")
+    .nullish(),
+  timeline: z
+    .array(
+      z.looseObject({
+        date: text("When it was (interface: Tag, timeline)").nullish(),
+        action: text("What was done (interface: Tag, timeline)").nullish(),
+        description: text("More about it (interface: Tag, timeline)").nullish(),
+      }),
+    )
+    .describe("History of the tag (interface: Tag)")
+    .nullish(),
+});
+
+/** One entry of `GET /tags`. Outside the specification: known from the vendor's public client. */
+const tagSummarySchema = z.looseObject({
+  name,
+  intent: intent.nullish(),
+  category: category.nullish(),
+  description: description
+    .nullish()
+    .describe("What the tag means; present when includeDescriptions=true was asked for"),
+});
+
+/** Result of `GET /tags`. Outside the specification: known from the vendor's public client. */
+export const tagListSchema = z.array(tagSummarySchema);
+
+export type Tag = z.infer<typeof tagSchema>;
+export type TagSummary = z.infer<typeof tagSummarySchema>;

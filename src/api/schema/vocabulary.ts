@@ -1,0 +1,55 @@
+/**
+ * The values that the interface names for its enumerations. They are known values, not the only
+ * ones that pass: the interface is in beta, and an unknown value is data that is kept and counted
+ * as drift (see `driftOf`).
+ */
+
+/** The kinds of query result, told apart by `type` (interface: Endpoints, Lookup). */
+export const resultTypes = [
+  "IP",
+  "IP_BOGON",
+  "DOMAIN",
+  "URL",
+  "SHA1",
+  "CRYPTO_WALLET",
+  "EMAIL",
+] as const;
+
+export type ResultType = (typeof resultTypes)[number];
+
+/** Mail blocklist status of an item (interface: Query result, type IP (full), serviceMailBlocklist). */
+export const blocklistStatuses = [
+  "ACTIVE",
+  "ALLOWLIST",
+  "INFORMATIONAL",
+  "NOT_LISTED",
+  "PASSIVE",
+] as const;
+
+/**
+ * Intent of what was seen from an item (interface: Query result, type IP (full), intent). `none`
+ * means that nothing is known against the item; it is neither a finding nor "safe".
+ */
+export const intents = ["malicious", "suspicious", "unknown", "none"] as const;
+
+/** Whether an abuse mailbox works (interface: Query result, type IP (full), abuseContact). */
+export const abuseContactStatuses = [
+  "UNKNOWN",
+  "INVALID",
+  "RESOLVE_FAILED",
+  "CONNECT_FAILED",
+  "RECIPIENT_FAILED",
+  "WORKING",
+] as const;
+
+/** States of a reputation-share case (interface: States and transitions). */
+export const caseStates = ["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"] as const;
+
+/** Categories of a tag. The interface shows none; these are what the deployed service is known to use. */
+export const tagCategories = ["activity", "tool", "actor", "none"] as const;
+
+/** Entries that one page of a tag IP list may have (interface: Limits). */
+export const tagIpsLimit = { min: 1, max: 10_000 } as const;
+
+/** Characters of a snapshot token (interface: Limits). */
+export const snapshotLength = 24;

@@ -1,0 +1,78 @@
+import { STATUS_CODES } from "node:http";
+import type { Clock } from "../core/clock.js";
+import { FatalError } from "../core/errors.js";
+import type { Again } from "../core/finding.js";
+import { readJson } from "./read-json.js";
+import { retryAfterMs } from "./retry-after.js";
+import type { ServiceDescription } from "./service-description.js";
+import type { Answer } from "./types.js";
+
+/** Why an answer is no data, and whether another attempt can change that. */
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+  readonly again: Again | null;
+}
+
+/**
+ * What a status says on its own, when the body held no data (behaviour: Answers).
+ *
+ * @throws FatalError for 401 and 403: no further request can fare better
+ */
+export function statusFault(answer: Answer, service: ServiceDescription, clock: Clock): Fault {
+  const { status } = answer;
+  if (status === 401 || status === 403) throw refusal(status, service);
+  const code = `http_${status}`;
+  const message = `${service.name} answered ${status}${reason(answer)}`;
+  if (status >= 300 && status < 400) {
+    return { code, message: `${message}; redirects are not followed`, again: null };
+  }
+  return { code, message, again: againAfter(answer, clock) };
+}
+
+function againAfter({ status, headers }: Answer, clock: Clock): Again | null {
+  if (status === 429 || status === 503) {
+    return { policy: "throttled", afterMs: retryAfterMs(headers, clock) };
+  }
+  if (status === 408 || status === 425 || (status >= 500 && status < 600)) {
+    return { policy: "transient", afterMs: retryAfterMs(headers, clock) };
+  }
+  return null;
+}
+
+function refusal(status: 401 | 403, service: ServiceDescription): FatalError {
+  const { name, variable, flag, configured } = service.credential;
+  const code = status === 401 ? "unauthorized" : "forbidden";
+  const source = `${status} from ${service.name}`;
+  return configured
+    ? new FatalError(code, `${source}: the ${name} in ${variable} was not accepted`, {
+        hint: `Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
+      })
+    : new FatalError(code, `${source}: it wants an ${name} and none is configured`, {
+        hint: `Set ${variable}, or name a file that holds the ${name} with ${flag}.`,
+      });
+}
+
+/** The name of the status, and what the body says for a person. */
+function reason({ status, body }: Answer): string {
+  const name = STATUS_CODES[status];
+  const words = wordsOf(body);
+  return `${name === undefined ? "" : ` ${name}`}${words === null ? "" : `: ${words}`}`;
+}
+
+const longestBody = 16 * 1024;
+const longestWords = 300;
+
+function wordsOf(body: Buffer): string | null {
+  if (body[0] !== 0x7b || body.length > longestBody) return null;
+  const { value } = readJson(body);
+  const object = asObject(value);
+  const words = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
+  return typeof words === "string" && words !== "" ? words.slice(0, longestWords) : null;
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}

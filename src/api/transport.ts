@@ -1,0 +1,100 @@
+import type { Dispatcher } from "undici";
+import { UsageError } from "../core/errors.js";
+import { AbortGroups } from "./abort-groups.js";
+import { decodeBody } from "./decode-body.js";
+import { Exchange } from "./exchange.js";
+import type { Answer } from "./types.js";
+
+/** Largest body that is read by default (behaviour: Answers). */
+const defaultMaxBodyBytes = 8 * 1024 * 1024;
+
+const standardHeaders: readonly (readonly [string, string])[] = [
+  ["accept", "application/json"],
+  // Answers are small: decoding would cost more than it saves on the wire.
+  ["accept-encoding", "identity"],
+  ["user-agent", "repute"],
+];
+
+export interface TransportOptions {
+  /** Address that paths are appended to, with or without a closing `/`. */
+  readonly baseUrl: string;
+  /** Where connections come from; see `createDispatcher`. */
+  readonly dispatcher: Dispatcher;
+  /** Longest time of one attempt from its start to the last byte. Milliseconds. @default 30000 */
+  readonly timeoutMs?: number | undefined;
+  /** Largest body, before and after decoding. Bytes. @default 8 MiB */
+  readonly maxBodyBytes?: number | undefined;
+  /** Sent with every request: pairs of name and value. They go to the base address alone. */
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+}
+
+/**
+ * GET requests to one address. One call is one request: nothing is tried again, no redirect is
+ * followed, and an answer of any status is read to its end and returned.
+ */
+export class Transport {
+  /** Scheme, host and port; what messages name. */
+  readonly origin: string;
+  readonly #prefix: string;
+  readonly #dispatcher: Dispatcher;
+  readonly #timeoutMs: number;
+  readonly #maxBodyBytes: number;
+  readonly #headers: string[];
+  readonly #aborts = new AbortGroups();
+
+  constructor(options: TransportOptions) {
+    const base = parseBase(options.baseUrl);
+    this.origin = base.origin;
+    this.#prefix = base.pathname.replace(/\/+$/, "");
+    this.#dispatcher = options.dispatcher;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
+    const headers = [...standardHeaders, ...(options.headers ?? [])];
+    this.#headers = headers.flat();
+  }
+
+  /**
+   * Sends one GET request and reads its answer.
+   *
+   * @param path absolute path below the base address, encoded
+   * @param signal aborting it rejects with the signal's reason
+   * @throws TransportError when there is no answer that could be read to its end
+   */
+  async get(path: string, signal: AbortSignal): Promise<Answer> {
+    const answer = await this.#exchange(this.#prefix + path, signal);
+    return answer.headers["content-encoding"] === undefined
+      ? answer
+      : { ...answer, body: decodeBody(answer, this.#maxBodyBytes, this.origin) };
+  }
+
+  #exchange(path: string, signal: AbortSignal): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const group = this.#aborts.of(signal);
+      const exchange = new Exchange({
+        origin: this.origin,
+        timeoutMs: this.#timeoutMs,
+        maxBodyBytes: this.#maxBodyBytes,
+        resolve,
+        reject,
+        onSettled: () => group.leave(seat),
+      });
+      const seat = group.join(exchange);
+      this.#dispatcher.dispatch(
+        { origin: this.origin, path, method: "GET", headers: this.#headers },
+        exchange,
+      );
+    });
+  }
+}
+
+function parseBase(baseUrl: string): URL {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
+    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);
+  }
+  return base;
+}

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from "undici/types/header.js";
+import type { LookupEndpoint } from "../core/finding.js";
+
+/** Response headers by lower-case name; an array where a header came more than once. */
+export type ResponseHeaders = IncomingHttpHeaders;
+
+/** An HTTP answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The body without content coding. */
+  readonly body: Buffer;
+}
+
+/** The endpoints of the interface, as counts and reports name them. */
+export type Endpoint =
+  | LookupEndpoint
+  | "tags"
+  | "tag"
+  | "tag-ips"
+  | "customers"
+  | "case"
+  | "case-context";
+
+/** One request that was made, whatever became of it. */
+export interface Attempt {
+  readonly endpoint: Endpoint;
+  /** HTTP status of the answer; null when none came. */
+  readonly httpStatus: number | null;
+  /** The HTTP status as text, or the code of the fault when no answer could be read to its end. */
+  readonly outcome: string;
+  /** Milliseconds from sending to the end of the answer, with fractions. */
+  readonly ms: number;
+  /** Headers of the answer, for the hints that pacing reads from them; null when none came. */
+  readonly headers: ResponseHeaders | null;
+}
+
+/**
+ * How calls that are no lookups (tags, customers, cases) are made: paced and tried again, or not.
+ * It runs `attempt` once or more and returns what one of them came to. `attempt` makes one request
+ * and throws a `ServiceError`, whose `again` tells whether another attempt is worth while.
+ */
+export type CallPolicy = <T>(
+  attempt: () => Promise<T>,
+  options: { readonly signal: AbortSignal },
+) => Promise<T>;
+
+/** Options of a call that is no lookup. */
+export interface CallOptions {
+  /** Aborting it rejects the call with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,39 @@
+import { createDispatcher } from "../../src/api/dispatcher.js";
+import { IntelClient, type IntelClientOptions } from "../../src/api/intel-client.js";
+import type { Attempt } from "../../src/api/types.js";
+import { systemClock } from "../../src/core/clock.js";
+import type { Finding } from "../../src/core/finding.js";
+import { type ScriptedServer, startScriptedServer, type Step } from "../helpers/scripted-server.js";
+
+/** What one query came to, and what was seen of it on the way. */
+export interface Tried {
+  readonly finding: Finding;
+  readonly attempts: readonly Attempt[];
+  readonly server: ScriptedServer;
+}
+
+/** Asks a server that answers by a script once for an address. */
+export async function tryQuery(
+  step: Step,
+  options: Partial<IntelClientOptions> = {},
+): Promise<Tried> {
+  const server = await startScriptedServer([step]);
+  const dispatcher = createDispatcher(server.url, { connections: 1 });
+  const attempts: Attempt[] = [];
+  const intel = new IntelClient({
+    baseUrl: server.url,
+    dispatcher,
+    clock: systemClock,
+    onAttempt: (attempt) => attempts.push(attempt),
+    ...options,
+  });
+  try {
+    const { signal } = new AbortController();
+    const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
+    return { finding, attempts, server };
+  } finally {
+    await dispatcher.destroy();
+    await options.dispatcher?.destroy();
+    await server.close();
+  }
+}

@@ -1,0 +1,282 @@
+import { Pool } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
+import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
+import type { Attempt } from "../../../src/api/types.js";
+import type { ItemKind } from "../../../src/core/item/item.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
+import {
+  collected,
+  failure,
+  ipResult,
+  partialSuccess,
+  quickCheckResult,
+  success,
+} from "./answers.js";
+
+let server: ScriptedServer;
+let pool: Pool;
+const { signal } = new AbortController();
+const address = { kind: "ip", value: "192.0.2.7" } as const;
+
+afterEach(async () => {
+  await pool.destroy();
+  await server.close();
+});
+
+async function client(
+  script: Parameters<typeof startScriptedServer>[0],
+  options: Partial<IntelClientOptions> = {},
+): Promise<IntelClient> {
+  server = await startScriptedServer(script);
+  pool = new Pool(server.url);
+  return new IntelClient({
+    baseUrl: `${server.url}/beta`,
+    dispatcher: pool,
+    clock: new ManualClock(),
+    ...options,
+  });
+}
+
+function page(entries: string[], more: object = {}): Step {
+  const snapshot = "abcdefghijklmnopqrstuvwx";
+  const lastUpdate = "2023-01-02T03:04:05Z";
+  return reply(200, success({ tag: "a:b", entries, lastUpdate, total: 3, snapshot, ...more }));
+}
+
+describe("lookups", () => {
+  test("a query asks for the item below the base address", async () => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    const finding = await intel.query(address, { signal });
+    expect(finding).toMatchObject({ status: "complete", query: ipResult(), attempts: 1 });
+    expect(server.requests).toMatchObject([{ method: "GET", path: "/beta/query/192.0.2.7" }]);
+  });
+
+  test("a quick check asks its own endpoint", async () => {
+    const intel = await client([reply(200, success(quickCheckResult()))]);
+    const finding = await intel.quickCheck(address, { signal });
+    expect(finding.quickCheck).toEqual(quickCheckResult());
+    expect(server.requests[0]?.path).toBe("/beta/quick-check/192.0.2.7");
+  });
+
+  test.each([
+    ["url", "http://example.com/a?b", "/beta/query/http%3A%2F%2Fexample.com%2Fa%3Fb"],
+    ["ip", "2001:db8::1", "/beta/query/2001%3Adb8%3A%3A1"],
+    ["email", "a+b/c@example.com", "/beta/query/a%2Bb%2Fc%40example.com"],
+    ["email", "\u{D800}@example.com", "/beta/query/%EF%BF%BD%40example.com"],
+    ["url", "http://example.com/%2F", "/beta/query/http%3A%2F%2Fexample.com%2F%252F"],
+    ["domain", "..", "/beta/query/%2E%2E"],
+  ] as const)("the %s %j travels as one segment", async (kind: ItemKind, value, path) => {
+    const intel = await client([reply(400, failure("no"))]);
+    await intel.query({ kind, value }, { signal });
+    expect(server.requests[0]?.path).toBe(path);
+  });
+
+  test.each(["", "/"])("the base address may end in %j", async (end) => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    const other = new IntelClient({
+      baseUrl: `${server.url}/gateway/beta${end}`,
+      dispatcher: pool,
+      clock: new ManualClock(),
+    });
+    await other.query(address, { signal });
+    expect(server.requests[0]?.path).toBe("/gateway/beta/query/192.0.2.7");
+    expect(intel).toBeDefined();
+  });
+
+  test("no credential is sent unless one is configured", async () => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    await intel.query(address, { signal });
+    expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual(
+      ["accept", "accept-encoding", "connection", "host", "user-agent"].sort(),
+    );
+  });
+
+  test("an API key goes as x-api-key", async () => {
+    const intel = await client([reply(200, success(ipResult()))], { apiKey: "k-1" });
+    await intel.query(address, { signal });
+    expect(server.requests[0]?.headers).toMatchObject({ "x-api-key": "k-1" });
+  });
+
+  test("each request is reported once", async () => {
+    const attempts: Attempt[] = [];
+    const intel = await client(
+      [reply(503, partialSuccess(ipResult()), { "x-a": "b" }), reply(429)],
+      { onAttempt: (attempt) => attempts.push(attempt) },
+    );
+    await intel.query(address, { signal });
+    await intel.quickCheck(address, { signal });
+    expect(attempts).toMatchObject([
+      { endpoint: "query", httpStatus: 503, outcome: "503", ms: 0, headers: { "x-a": "b" } },
+      { endpoint: "quick-check", httpStatus: 429, outcome: "429" },
+    ]);
+  });
+
+  test("values that the interface does not know are reported as drift", async () => {
+    const drift: string[] = [];
+    const intel = await client([reply(200, success({ ...ipResult(), intent: "evil" }))], {
+      onDrift: (value) => drift.push(value),
+    });
+    await intel.query(address, { signal });
+    expect(drift).toEqual(["intent=evil"]);
+  });
+
+  test("connections are used again", async () => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    for (let n = 0; n < 5; n++) await intel.query(address, { signal });
+    expect(pool.stats.connected).toBeLessThan(5);
+  });
+});
+
+describe("tags", () => {
+  const tag = { name: "a:b", intent: "malicious" };
+
+  test("the list of tags", async () => {
+    const intel = await client([reply(200, success([tag]))]);
+    expect(await intel.tags()).toEqual([tag]);
+    expect(server.requests[0]?.path).toBe("/beta/tags");
+  });
+
+  test("the list of tags with descriptions", async () => {
+    const intel = await client([reply(200, success([tag]))]);
+    await intel.tags({ includeDescriptions: true });
+    expect(server.requests[0]?.path).toBe("/beta/tags?includeDescriptions=true");
+  });
+
+  test("one tag", async () => {
+    const intel = await client([reply(200, success({ ...tag, extra: 1 }))]);
+    expect(await intel.tag("a:b")).toEqual({ ...tag, extra: 1 });
+    expect(server.requests[0]?.path).toBe("/beta/tags/a%3Ab");
+  });
+
+  test("a tag name that looks like a step up stays a name", async () => {
+    const intel = await client([reply(200, success(tag))]);
+    await intel.tag("..");
+    expect(server.requests[0]?.path).toBe("/beta/tags/%2E%2E");
+  });
+
+  test("one page of a tag's list", async () => {
+    const intel = await client([page(["192.0.2.1"])]);
+    const snapshot = "abcdefghijklmnopqrstuv+/";
+    expect((await intel.tagIps("a:b", { offset: 5, limit: 7, snapshot })).total).toBe(3);
+    expect(server.requests[0]?.path).toBe(
+      "/beta/tags/a%3Ab/ips?offset=5&limit=7&snapshot=abcdefghijklmnopqrstuv%2B%2F",
+    );
+  });
+
+  test.each([
+    [{ offset: -1 }, "offset must be a whole number of at least 0"],
+    [{ offset: 0.5 }, "offset must be a whole number of at least 0"],
+    [{ limit: 0 }, "limit must be a whole number from 1 to 10000"],
+    [{ limit: 10_001 }, "limit must be a whole number from 1 to 10000"],
+    [{ snapshot: "short" }, "snapshot must have exactly 24 characters"],
+  ])("the page %j is refused before it is sent", async (options, words) => {
+    const intel = await client([page([])]);
+    await expect(intel.tagIps("a:b", options)).rejects.toThrow(words);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("the whole list is read under the snapshot of its first page", async () => {
+    const intel = await client([page(["192.0.2.1", "192.0.2.2"]), page(["192.0.2.3"])]);
+    const entries: string[] = [];
+    for await (const each of intel.iterateTagIps("a:b")) entries.push(...each.entries);
+    expect(entries).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+    expect(server.requests.map((request) => request.path)).toEqual([
+      "/beta/tags/a%3Ab/ips?limit=10000",
+      "/beta/tags/a%3Ab/ips?offset=2&limit=10000&snapshot=abcdefghijklmnopqrstuvwx",
+    ]);
+  });
+
+  test("a list that ends before its total ends", async () => {
+    const intel = await client([page(["192.0.2.1"]), page([])]);
+    const pages = await collected(intel.iterateTagIps("a:b"));
+    expect(pages.length).toBe(1);
+  });
+
+  test.each([
+    [{ snapshot: "xxxxxxxxxxxxxxxxxxxxxxxx" }, "snapshot"],
+    [{ lastUpdate: "2024-01-01T00:00:00Z" }, "lastUpdate"],
+    [{ total: 4 }, "total"],
+  ])("a change of the dataset on the way is an error: %j", async (change, member) => {
+    const intel = await client([page(["192.0.2.1"]), page(["192.0.2.2"], change)]);
+    await expect(collected(intel.iterateTagIps("a:b"))).rejects.toMatchObject({
+      code: "snapshot_changed",
+      message: expect.stringContaining(`${member} is no longer that of the first page`),
+    });
+  });
+});
+
+describe("calls that come to nothing", () => {
+  test("400 is a rejection with the service's words", async () => {
+    const intel = await client([reply(400, failure("no such tag"))]);
+    const error = await intel.tag("a:b").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({
+      message: "tag a:b: the intelligence interface refuses: no such tag",
+      httpStatus: 400,
+      again: null,
+    });
+  });
+
+  test("400 without an envelope is a rejection", async () => {
+    const intel = await client([reply(400, "nope")]);
+    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(RejectedError);
+  });
+
+  test("404 is an error of its own", async () => {
+    const intel = await client([reply(404)]);
+    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  test("429 is throttling and tells how long", async () => {
+    const intel = await client([reply(429, "", { "retry-after": "2" })]);
+    const error = await intel.tags().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({ again: { policy: "throttled", afterMs: 2000 } });
+  });
+
+  test("an answer of another shape names the member", async () => {
+    const intel = await client([reply(200, success({ intent: "none" }))]);
+    await expect(intel.tag("a:b")).rejects.toMatchObject({
+      code: "response_schema",
+      message: expect.stringContaining("result.name is missing"),
+      again: { policy: "once" },
+    });
+  });
+
+  test("the policy that was given makes the attempts", async () => {
+    let attempts = 0;
+    const intel = await client([reply(500), reply(200, success({ name: "a:b" }))], {
+      send: (attempt) => attempt().catch(() => ((attempts += 1), attempt())),
+    });
+    expect(await intel.tag("a:b")).toEqual({ name: "a:b" });
+    expect(attempts).toBe(1);
+  });
+});
+
+describe("configuration", () => {
+  const options = { dispatcher: new Pool("http://127.0.0.1:9"), clock: new ManualClock() };
+
+  test.each(["", "intel.example.com", "ftp://intel.example.com/"])(
+    "%j is no base address",
+    (baseUrl) => {
+      expect(() => new IntelClient({ ...options, baseUrl })).toThrow("no http(s) address");
+    },
+  );
+
+  test.each(["", "two words", "key\n", "schl\u00fcssel"])(
+    "the API key %j cannot be sent, and is not shown",
+    (apiKey) => {
+      const make = () => new IntelClient({ ...options, baseUrl: "http://127.0.0.1:9", apiKey });
+      expect(make).toThrow(
+        "the API key in REPUTE_API_KEY is empty or has blanks or other characters that cannot be sent",
+      );
+    },
+  );
+});

@@ -1,0 +1,338 @@
+import { describe, expect, test } from "vitest";
+import { judge, judgeFault } from "../../../src/api/judge.js";
+import { intelService } from "../../../src/api/service-description.js";
+import { TransportError } from "../../../src/api/transport-error.js";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
+import {
+  answer,
+  bench,
+  bogonResult,
+  domainResult,
+  failure,
+  ipResult,
+  partialSuccess,
+  plainResult,
+  quickCheckResult,
+  success,
+  without,
+} from "./answers.js";
+
+function judged(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+  endpoint: LookupEndpoint = "query",
+) {
+  return judge(endpoint, answer(status, body, headers), bench());
+}
+
+describe("200", () => {
+  test.each([
+    ipResult(),
+    bogonResult(),
+    domainResult(),
+    plainResult("URL"),
+    plainResult("SHA1"),
+    plainResult("CRYPTO_WALLET"),
+    plainResult("EMAIL"),
+  ])("a success envelope around type $type is complete", (result) => {
+    expect(judged(200, success(result))).toEqual({
+      status: "complete",
+      query: result,
+      quickCheck: null,
+      missing: [],
+      source: "live",
+      httpStatus: 200,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: null,
+    });
+  });
+
+  test("a quick check is kept as such", () => {
+    const finding = judged(200, success(quickCheckResult()), {}, "quick-check");
+    expect(finding).toMatchObject({
+      status: "complete",
+      query: null,
+      quickCheck: quickCheckResult(),
+    });
+  });
+
+  test("unknown members are kept as received", () => {
+    const result = { ...ipResult(), confidence: { score: 7 } };
+    expect(judged(200, success(result)).query).toEqual(result);
+  });
+
+  test("abusixMailBlocklist is accepted in place of serviceMailBlocklist, and kept", () => {
+    const result = {
+      ...without(ipResult(), "serviceMailBlocklist"),
+      abusixMailBlocklist: "ACTIVE",
+    };
+    expect(judged(200, success(result))).toMatchObject({ status: "complete", query: result });
+  });
+
+  test("abusixMailBlocklist is held to the same type", () => {
+    const result = { ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 };
+    expect(judged(200, success(result)).error?.message).toContain(
+      "result.abusixMailBlocklist must be of type string",
+    );
+  });
+
+  test("a type that the interface does not name is kept", () => {
+    const result = { item: "+49", type: "PHONE", carrier: "Example" };
+    expect(judged(200, success(result))).toMatchObject({ status: "complete", query: result });
+  });
+
+  test("a type that the interface does not name is held to the members that it shares", () => {
+    const result = { item: "+49", type: "PHONE", tags: "spam" };
+    expect(judged(200, success(result)).error?.message).toContain(
+      "result.tags must be of type array",
+    );
+  });
+
+  test.each([
+    ["a missing member", success(without(ipResult(), "tags")), "result.tags is missing"],
+    [
+      "a missing member deep down",
+      success(without(ipResult(), "observedActivity.spamtrapInteractions.observations.0.type")),
+      "result.observedActivity.spamtrapInteractions.observations[0].type is missing",
+    ],
+    ["a missing type", success(without(ipResult(), "type")), "result.type is missing"],
+    [
+      "a member of another type",
+      success({ ...ipResult(), asn: "AS64496" }),
+      "result.asn must be of type object",
+    ],
+    [
+      "a literal of another value",
+      success({ ...ipResult(), bogon: true }),
+      "result.bogon must be false",
+    ],
+    [
+      "more than one fault",
+      success({ ...ipResult(), tags: null, asn: null }),
+      "result.tags must be of type array (and 1 more)",
+    ],
+    ["an absent result", { status: "success", statusCode: 200 }, "envelope.result is missing"],
+    ["a list as result", success([ipResult()]), "result must be an object"],
+    ["an absent statusCode", { status: "success", result: ipResult() }, "statusCode is missing"],
+    [
+      "a statusCode that contradicts the HTTP status",
+      { ...success(ipResult()), statusCode: 503 },
+      "statusCode is 503 although the HTTP status is 200",
+    ],
+    ["a failure envelope", failure("no"), 'status must be "success"'],
+    ["a partial envelope", partialSuccess(ipResult()), 'status must be "success"'],
+    ["a list", [], "the body is no JSON object"],
+    ["null", "null", "the body is no JSON object"],
+    ["nothing", "", "the body is empty"],
+    ["broken JSON", '{"status":', "the body is no JSON"],
+    ["NaN", '{"status":"success","statusCode":NaN}', "the body is no JSON"],
+  ])("%s is response_schema, asked once again", (_, body, words) => {
+    const finding = judged(200, body);
+    expect(finding).toMatchObject({
+      status: "failed",
+      httpStatus: 200,
+      query: null,
+      error: { code: "response_schema", message: expect.stringContaining(words) },
+      again: { policy: "once", afterMs: null },
+    });
+  });
+
+  test("a page in place of JSON is named with its content type", () => {
+    const finding = judged(200, "<html></html>", { "content-type": "text/html; charset=utf-8" });
+    expect(finding.error?.message).toContain("the body is no JSON (content-type text/html)");
+  });
+
+  test("the content type of good JSON does not matter", () => {
+    expect(judged(200, success(ipResult()), { "content-type": "text/html" }).status).toBe(
+      "complete",
+    );
+  });
+
+  test("another status of success is response_schema", () => {
+    expect(judged(204, "")).toMatchObject({
+      status: "failed",
+      httpStatus: 204,
+      error: { code: "response_schema" },
+      again: { policy: "once" },
+    });
+  });
+});
+
+describe("400", () => {
+  test("the failure envelope makes the item invalid, finally", () => {
+    const finding = judged(400, failure("Invalid IP address"));
+    expect(finding).toEqual({
+      status: "invalid",
+      query: null,
+      quickCheck: null,
+      missing: [],
+      source: "live",
+      httpStatus: 400,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: { code: "invalid_item", message: "Invalid IP address" },
+    });
+  });
+
+  test("the failure envelope of a quick check does the same", () => {
+    expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
+  });
+
+  test("anything else is http_400, finally", () => {
+    const finding = judged(400, "Bad Request");
+    expect(finding).toMatchObject({ status: "failed", error: { code: "http_400" } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test("an envelope that contradicts the HTTP status says nothing of the item", () => {
+    const finding = judged(400, { ...failure("no"), statusCode: 503 });
+    expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test("an endless message is cut", () => {
+    expect(judged(400, failure("x".repeat(100_000))).error?.message.length).toBe(2000);
+  });
+});
+
+describe("503", () => {
+  test("the partial-success envelope is data", () => {
+    const result = { ...without(ipResult(), "lastSeen"), asn: null };
+    expect(judged(503, partialSuccess(result))).toEqual({
+      status: "partial",
+      query: result,
+      quickCheck: null,
+      missing: ["lastSeen", "asn"],
+      source: "live",
+      httpStatus: 503,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: null,
+      again: { policy: "partial", afterMs: null },
+    });
+  });
+
+  test("the partial-success envelope may lack the empty errors", () => {
+    expect(judged(503, without(partialSuccess(ipResult()), "errors")).status).toBe("partial");
+  });
+
+  test("Retry-After beside the partial-success envelope is no throttling", () => {
+    const finding = judged(503, partialSuccess(ipResult()), { "retry-after": "7" });
+    expect(finding.again).toEqual({ policy: "partial", afterMs: null });
+  });
+
+  test("the envelope around a quick check is data, too", () => {
+    const result = { ...quickCheckResult(), intent: null };
+    const finding = judged(503, partialSuccess(result), {}, "quick-check");
+    expect(finding).toMatchObject({ status: "partial", quickCheck: result, missing: ["intent"] });
+  });
+
+  test("abusixMailBlocklist is accepted in a partial result", () => {
+    const result = { item: "192.0.2.7", type: "IP", abusixMailBlocklist: "ACTIVE" };
+    expect(judged(503, partialSuccess(result)).missing).not.toContain("serviceMailBlocklist");
+  });
+
+  test.each([
+    ["a result of a wrong shape", partialSuccess({ ...ipResult(), tags: "spam" })],
+    ["the kind that has no partial form", partialSuccess(bogonResult())],
+    ["no result", without(partialSuccess(null), "result")],
+    ["a contradictory statusCode", { ...partialSuccess(ipResult()), statusCode: 200 }],
+  ])("the envelope around %s is response_schema and may pass", (_, body) => {
+    expect(judged(503, body)).toMatchObject({
+      status: "failed",
+      error: { code: "response_schema" },
+      again: { policy: "transient", afterMs: null },
+    });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a page", "<html>Service Unavailable</html>"],
+    ["another envelope", { ...failure("busy"), statusCode: 503 }],
+    ["other JSON", { message: "busy" }],
+  ])("%s in place of the envelope is throttling", (_, body) => {
+    expect(judged(503, body, { "retry-after": "7" })).toMatchObject({
+      status: "failed",
+      httpStatus: 503,
+      error: { code: "http_503" },
+      again: { policy: "throttled", afterMs: 7000 },
+    });
+  });
+});
+
+describe("other statuses", () => {
+  test.each([
+    [401, "unauthorized"],
+    [403, "forbidden"],
+  ])("%i stops the run", (status, code) => {
+    expect(() => judged(status, "{}")).toThrow(expect.objectContaining({ code }));
+  });
+
+  test("without an API key, 403 tells where to put one", () => {
+    expect(() => judged(403, "")).toThrow(
+      expect.objectContaining({
+        message: "403 from the intelligence interface: it wants an API key and none is configured",
+        hint: expect.stringContaining("REPUTE_API_KEY"),
+      }),
+    );
+  });
+
+  test("with an API key, 403 says that it was not accepted", () => {
+    const refused = () =>
+      judge("query", answer(403, ""), { ...bench(), service: intelService(true) });
+    expect(refused).toThrow(
+      "403 from the intelligence interface: the API key in REPUTE_API_KEY was not accepted",
+    );
+  });
+
+  test.each([404, 405, 410, 418])("%i is final", (status) => {
+    const finding = judged(status, "");
+    expect(finding).toMatchObject({ status: "failed", error: { code: `http_${status}` } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test.each([301, 302, 303, 307, 308])("%i is final: redirects are not followed", (status) => {
+    const finding = judged(status, "", { location: "https://example.com/" });
+    expect(finding.error?.message).toContain("redirects are not followed");
+    expect(finding.again).toBeUndefined();
+  });
+
+  test.each([408, 425, 500, 502, 504, 599])("%i may pass", (status) => {
+    expect(judged(status, "")).toMatchObject({
+      status: "failed",
+      error: { code: `http_${status}` },
+      again: { policy: "transient", afterMs: null },
+    });
+  });
+
+  test("a passing fault keeps its Retry-After", () => {
+    expect(judged(502, "", { "retry-after": "3" }).again?.afterMs).toBe(3000);
+  });
+
+  test("429 is throttling", () => {
+    expect(judged(429, "").again).toEqual({ policy: "throttled", afterMs: null });
+  });
+
+  test("the service's own words stand in the message", () => {
+    expect(judged(500, failure("database is down")).error?.message).toBe(
+      "the intelligence interface answered 500 Internal Server Error: database is down",
+    );
+  });
+});
+
+test("a fault of the connection may pass", () => {
+  const fault = new TransportError("connection_reset", "https://example.com closed");
+  expect(judgeFault(fault, bench().clock)).toMatchObject({
+    status: "failed",
+    httpStatus: null,
+    attempts: 1,
+    error: { code: "connection_reset", message: "https://example.com closed" },
+    again: { policy: "transient", afterMs: null },
+  });
+});
+
+test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
+  expect(judgeFault(new TransportError(code, "x"), bench().clock).again).toBeUndefined();
+});

@@ -1,0 +1,133 @@
+import { Pool } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { CaseClient } from "../../../src/api/case-client.js";
+import type { ClientOptions } from "../../../src/api/caller.js";
+import { OpsClient } from "../../../src/api/ops-client.js";
+import { NotFoundError } from "../../../src/api/service-error.js";
+import { FatalError } from "../../../src/core/errors.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { collected } from "./answers.js";
+import { reply, type ScriptedServer, startScriptedServer } from "../../helpers/scripted-server.js";
+
+let server: ScriptedServer;
+let pool: Pool;
+
+afterEach(async () => {
+  await pool.destroy();
+  await server.close();
+});
+
+async function options(script: Parameters<typeof startScriptedServer>[0]): Promise<ClientOptions> {
+  server = await startScriptedServer(script);
+  pool = new Pool(server.url);
+  return { baseUrl: server.url, dispatcher: pool, clock: new ManualClock() };
+}
+
+function customers(ids: string[], next?: string | null) {
+  const items = ids.map((id) => ({ customer_id: id, tenant_id: "t-1" }));
+  return reply(200, { items, ...(next === undefined ? {} : { next_cursor: next }) });
+}
+
+describe("customers", () => {
+  test("all pages are read by their cursors", async () => {
+    const ops = new OpsClient({
+      ...(await options([customers(["a", "b"], "x/1"), customers(["c"])])),
+      accessToken: "t-1",
+    });
+    const ids = (await collected(ops.customers())).map((each) => each.customer_id);
+    expect(ids).toEqual(["a", "b", "c"]);
+    expect(server.requests).toMatchObject([
+      { path: "/beta/ops/customers", headers: { authorization: "Bearer t-1" } },
+      { path: "/beta/ops/customers?cursor=x%2F1" },
+    ]);
+  });
+
+  test.each([undefined, null, ""])("the next cursor %j ends the list", async (next) => {
+    const ops = new OpsClient(await options([customers(["a"], next)]));
+    await collected(ops.customers());
+    expect(server.requests.length).toBe(1);
+  });
+
+  test("a cursor that comes again ends the list", async () => {
+    const script = [customers(["a"], "1"), customers(["b"], "2"), customers(["c"], "1")];
+    const ops = new OpsClient(await options(script));
+    const ids = (await collected(ops.customers())).map((each) => each.customer_id);
+    expect(ids).toEqual(["a", "b", "c"]);
+  });
+
+  test("pages are asked for as they are needed", async () => {
+    const ops = new OpsClient(await options([customers(["a", "b"], "1"), customers(["c"])]));
+    for await (const customer of ops.customers()) {
+      expect(customer.customer_id).toBe("a");
+      break;
+    }
+    expect(server.requests.length).toBe(1);
+  });
+
+  test("a refused token says which one", async () => {
+    const ops = new OpsClient({ ...(await options([reply(401)])), accessToken: "secret" });
+    const error = await collected(ops.customers()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(FatalError);
+    expect(error).toMatchObject({
+      code: "unauthorized",
+      message:
+        "401 from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted",
+    });
+  });
+
+  test("without a token none is sent, and a refusal says so", async () => {
+    const ops = new OpsClient(await options([reply(401)]));
+    await expect(collected(ops.customers())).rejects.toThrow(
+      "401 from the operations interface: it wants an access token and none is configured",
+    );
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("a page of another shape names the member", async () => {
+    const ops = new OpsClient(await options([reply(200, { items: [{}] })]));
+    await expect(collected(ops.customers())).rejects.toThrow(
+      "customers: the answer of the operations interface does not follow the interface: body.items[0].customer_id is missing",
+    );
+  });
+});
+
+describe("reputation-share case", () => {
+  test("is read without an envelope", async () => {
+    const body = { id: "c/1", event_ips: ["192.0.2.7"], state: "NEW", extra: {} };
+    const ops = new OpsClient(await options([reply(200, body)]));
+    expect(await ops.repShareCase("c/1")).toEqual(body);
+    expect(server.requests[0]?.path).toBe("/beta/guardian-ops/rep-share/cases/c%2F1");
+  });
+
+  test("an unknown one is not found", async () => {
+    const ops = new OpsClient(await options([reply(404)]));
+    const error = await ops.repShareCase("c-1").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({
+      message: "case c-1: the operations interface answered 404 Not Found",
+    });
+  });
+});
+
+describe("case context", () => {
+  test("is read with the case API key", async () => {
+    const body = { s: { resolver_data: { CustomerEmail: "a@example.com" } } };
+    const cases = new CaseClient({ ...(await options([reply(200, body)])), apiKey: "k-1" });
+    expect(await cases.context("c-1")).toEqual(body);
+    expect(server.requests).toMatchObject([
+      { path: "/api/v1/cases/c-1/context", headers: { authorization: "Bearer k-1" } },
+    ]);
+  });
+
+  test("a list is no context", async () => {
+    const cases = new CaseClient(await options([reply(200, [])]));
+    await expect(cases.context("c-1")).rejects.toMatchObject({ code: "response_schema" });
+  });
+
+  test("a refused key says which one", async () => {
+    const cases = new CaseClient({ ...(await options([reply(403)])), apiKey: "secret" });
+    await expect(cases.context("c-1")).rejects.toThrow(
+      "403 from the case management instance: the API key in REPUTE_CASE_API_KEY was not accepted",
+    );
+  });
+});

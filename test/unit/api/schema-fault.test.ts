@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { ipResultSchema } from "../../../src/api/schema/query-result.js";
+import { tagIpsSchema } from "../../../src/api/schema/tag-ips.js";
+import { schemaFault } from "../../../src/api/schema-fault.js";
+import { ipResult } from "./answers.js";
+
+const large = 8 * 1024 * 1024;
+
+function tagIps(entries: unknown[]) {
+  const snapshot = "abcdefghijklmnopqrstuvwx";
+  return { tag: "a:b", entries, lastUpdate: "2023-01-02T03:04:05Z", total: 1, snapshot };
+}
+
+test.each([100, large])("a value that follows its schema has no fault, in %i bytes", (bytes) => {
+  expect(schemaFault(ipResultSchema, ipResult(), bytes, "result")).toBeNull();
+});
+
+test("a long list that follows its schema has no fault", () => {
+  const value = tagIps(Array.from({ length: 200_000 }, () => "192.0.2.7"));
+  expect(schemaFault(tagIpsSchema, value, large, "result")).toBeNull();
+});
+
+test("a fault far down a long list is found at its place", () => {
+  const entries: unknown[] = Array.from({ length: 200_000 }, () => "192.0.2.7");
+  entries[123_456] = 7;
+  expect(schemaFault(tagIpsSchema, tagIps(entries), large, "result")).toBe(
+    "result.entries[123456] must be of type string",
+  );
+});
+
+test("a long list that is all wrong is left at its first part", () => {
+  const value = tagIps(Array.from({ length: 4_000_000 }, () => 0));
+  expect(schemaFault(tagIpsSchema, value, large, "result")).toContain(
+    "result.entries[0] must be of type string",
+  );
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { transportErrorOf } from "../../../src/api/transport-error.js";
+
+const origin = "https://intel.example.com";
+
+function faultOf(code: string | undefined, httpStatus: number | null = null, more: object = {}) {
+  const error = Object.assign(new Error("the words underneath"), { code }, more);
+  return transportErrorOf(error, origin, httpStatus);
+}
+
+test.each([
+  ["ECONNREFUSED", "connect_refused"],
+  ["ENOTFOUND", "dns_failure"],
+  ["EAI_AGAIN", "dns_failure"],
+  ["UND_ERR_CONNECT_TIMEOUT", "connect_timeout"],
+  ["ETIMEDOUT", "connect_timeout"],
+  ["EHOSTUNREACH", "connect_failed"],
+  ["ENETUNREACH", "connect_failed"],
+  ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
+  ["ECONNRESET", "connection_reset"],
+  ["EPIPE", "connection_reset"],
+  ["UND_ERR_SOCKET", "connection_reset"],
+  ["CERT_HAS_EXPIRED", "certificate_rejected"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate_rejected"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "certificate_rejected"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "certificate_rejected"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate_rejected"],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "tls_failure"],
+  ["EPROTO", "tls_failure"],
+  ["HPE_INVALID_CONSTANT", "invalid_http"],
+  ["UND_ERR_HEADERS_OVERFLOW", "invalid_http"],
+  ["UND_ERR_PRX_TLS", "proxy_failure"],
+  [undefined, "connect_failed"],
+])("%s without an answer is %s", (code, fault) => {
+  expect(faultOf(code).code).toBe(fault);
+});
+
+test.each([
+  ["ECONNRESET", "truncated_body"],
+  ["UND_ERR_SOCKET", "truncated_body"],
+  ["UND_ERR_BODY_TIMEOUT", "timeout"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "truncated_body"],
+  ["HPE_INVALID_CHUNK_SIZE", "invalid_http"],
+])("%s within an answer is %s", (code, fault) => {
+  expect(faultOf(code, 200)).toMatchObject({ code: fault, httpStatus: 200 });
+});
+
+test("a connection that fell silent is a timeout", () => {
+  expect(faultOf("ETIMEDOUT", null, { syscall: "read" }).code).toBe("timeout");
+});
+
+test("the message names the origin and the code, and keeps the error underneath", () => {
+  const fault = faultOf("ENOTFOUND");
+  expect(fault.message).toBe(
+    "the name in https://intel.example.com could not be resolved (ENOTFOUND)",
+  );
+  expect(fault.cause).toBeInstanceOf(Error);
+});
