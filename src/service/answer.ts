@@ -1,0 +1,42 @@
+/** One HTTP answer, ready to be written. */
+export interface Answer {
+  readonly status: number;
+  /** Empty for an answer without a body. */
+  readonly body: string;
+  readonly contentType: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const json = "application/json; charset=utf-8";
+
+/** Envelope of an answer in full (interface: Envelope); `result` is JSON text. */
+export function success(result: string): Answer {
+  const body = `{"status":"success","statusCode":200,"result":${result}}`;
+  return { status: 200, body, contentType: json };
+}
+
+/** Envelope of an answer in part, with its empty `errors` (interface: Errors); `result` is JSON text. */
+export function partialSuccess(result: string): Answer {
+  const body = `{"status":"partial_success","statusCode":503,"result":${result},"errors":{}}`;
+  return { status: 503, body, contentType: json };
+}
+
+/** Envelope of a refused request, with the message in `errors.$` (interface: Errors). */
+export function failure(message: string): Answer {
+  const body = `{"status":"failure","statusCode":400,"errors":{"$":${JSON.stringify(message)}}}`;
+  return { status: 400, body, contentType: json };
+}
+
+/** JSON outside the envelope. */
+export function plain(status: number, value: unknown): Answer {
+  return { status, body: JSON.stringify(value), contentType: json };
+}
+
+export function html(status: number, body: string): Answer {
+  return { status, body, contentType: "text/html; charset=utf-8" };
+}
+
+/** An answer without a body, as the operations interface gives its refusals (interface: Operations). */
+export function bodiless(status: number, headers?: Readonly<Record<string, string>>): Answer {
+  return { status, body: "", contentType: null, ...(headers ? { headers } : {}) };
+}

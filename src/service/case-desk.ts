@@ -1,0 +1,111 @@
+import type { CaseContext } from "../api/schema/case-context.js";
+import type { RepShareCase } from "../api/schema/rep-share-case.js";
+import type { CaseState, Dataset, PlaybookTransition, Webhook } from "./dataset/dataset.js";
+
+/** What came of calling a webhook. */
+export interface WebhookCall {
+  /** HTTP status of the answer, or null when there was none. */
+  readonly status: number | null;
+  readonly error?: string | undefined;
+}
+
+/** The change of state that makes a webhook fire. */
+export interface CaseTransition {
+  readonly caseId: string;
+  readonly from: CaseState;
+  readonly to: CaseState;
+}
+
+/** Renders a webhook's payload from the case's context and calls it. */
+export type FireWebhook = (
+  webhook: Webhook,
+  context: CaseContext,
+  transition: CaseTransition,
+) => Promise<WebhookCall>;
+
+interface FiredWebhook extends WebhookCall {
+  readonly webhook: string;
+}
+
+/** What `POST /_local/cases/{id}/transition` tells. */
+export interface TransitionReport {
+  readonly case: string;
+  readonly from: CaseState;
+  readonly to: CaseState;
+  readonly fired: readonly FiredWebhook[];
+}
+
+/** The cases with their states, the webhook settings, and the playbook that joins both. */
+export class CaseDesk {
+  readonly #cases: ReadonlyMap<string, RepShareCase>;
+  readonly #contexts: ReadonlyMap<string, CaseContext>;
+  readonly #fire: FireWebhook | null;
+  readonly #states = new Map<string, CaseState>();
+  readonly #webhooks: Map<string, Webhook>;
+  readonly #transitions: PlaybookTransition[];
+
+  constructor(dataset: Dataset, fire: FireWebhook | null) {
+    this.#cases = dataset.cases;
+    this.#contexts = dataset.contexts;
+    this.#webhooks = new Map(dataset.webhooks);
+    this.#transitions = [...dataset.transitions];
+    this.#fire = fire;
+  }
+
+  /** The case in its present state, or null. */
+  find(caseId: string): RepShareCase | null {
+    const known = this.#cases.get(caseId);
+    if (!known) return null;
+    const state = this.#states.get(caseId);
+    return state === undefined ? known : { ...known, state };
+  }
+
+  webhooks(): readonly Webhook[] {
+    return [...this.#webhooks.values()];
+  }
+
+  /** Stores a webhook, in the place of one of the same name. */
+  save(webhook: Webhook): void {
+    this.#webhooks.set(webhook.name, webhook);
+  }
+
+  transitions(): readonly PlaybookTransition[] {
+    return this.#transitions;
+  }
+
+  /** Attaches a webhook to a transition; false when there is no such webhook. */
+  attach(transition: PlaybookTransition): boolean {
+    if (!this.#webhooks.has(transition.webhook)) return false;
+    this.#transitions.push(transition);
+    return true;
+  }
+
+  /** Changes a case's state and fires what the playbook attaches to the change; null without the case. */
+  async move(caseId: string, to: CaseState): Promise<TransitionReport | null> {
+    const known = this.find(caseId);
+    if (!known) return null;
+    const from = known.state as CaseState;
+    this.#states.set(caseId, to);
+    const attached = this.#transitions.filter(
+      (entry) => entry.to === to && (entry.from === undefined || entry.from === from),
+    );
+    const fired: FiredWebhook[] = [];
+    for (const name of new Set(attached.map((entry) => entry.webhook))) {
+      fired.push({ webhook: name, ...(await this.#call(name, { caseId, from, to })) });
+    }
+    return { case: caseId, from, to, fired };
+  }
+
+  async #call(name: string, transition: CaseTransition): Promise<WebhookCall> {
+    const webhook = this.#webhooks.get(name);
+    const context = this.#contexts.get(transition.caseId) ?? {};
+    if (!webhook || !this.#fire) {
+      return { status: null, error: "this service was started without a way to call webhooks" };
+    }
+    try {
+      return await this.#fire(webhook, context, transition);
+    } catch (error) {
+      return { status: null, error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { partialResultSchema } from "../../api/schema/partial-result.js";
+import type { QueryResult } from "../../api/schema/query-result.js";
+import type { ResultType } from "../../api/schema/vocabulary.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import type { DatasetItem, PartialScript } from "./dataset.js";
+import { checked, invalid, quoted, type Placed } from "./placed.js";
+import { listedItemRecord, refusedItemRecord } from "./record-schemas.js";
+
+/**
+ * Checks a line of `items.ndjson`.
+ *
+ * @throws UsageError `dataset_invalid`
+ */
+export function assembleItem(record: Placed): DatasetItem {
+  const { value } = record;
+  if (typeof value === "object" && value !== null && "refuse" in value) {
+    const { item, refuse } = checked(refusedItemRecord, record);
+    return { item: itemAt(record, "item", item), refuse };
+  }
+  const entry = checked(listedItemRecord, record);
+  const item = itemAt(record, "result.item", entry.result.item);
+  if (kindOfType[entry.result.type] !== item.kind) {
+    throw invalid(record, `result.type: ${entry.result.type} is no type of a ${item.kind} item`);
+  }
+  const script = entry.partial;
+  const partial = script ? { missing: script.missing, forever: script.forever ?? false } : null;
+  if (partial) checkScript(record, entry.result, partial);
+  return { item, result: entry.result, quickCheck: entry.quickCheck ?? null, partial };
+}
+
+/** The result with the members null that are missing (interface: Partial result). */
+export function withMissing(result: QueryResult, missing: readonly string[]): unknown {
+  return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
+}
+
+const kindOfType: Readonly<Record<ResultType, ItemKind>> = {
+  IP: "ip",
+  IP_BOGON: "ip",
+  DOMAIN: "domain",
+  URL: "url",
+  SHA1: "sha1",
+  CRYPTO_WALLET: "crypto_wallet",
+  EMAIL: "email",
+};
+
+function itemAt(record: Placed, member: string, text: string): Item {
+  const { item, reason } = recogniseItem(text);
+  if (item === null) throw invalid(record, `${member}: ${quoted(text)}: ${reason.message}`);
+  if (item.value === text) return item;
+  throw invalid(record, `${member}: the normal form of ${quoted(text)} is ${quoted(item.value)}`);
+}
+
+function checkScript(record: Placed, result: QueryResult, script: PartialScript): void {
+  for (const missing of script.missing) {
+    const member = missing.find(
+      (name) =>
+        !(name in result) || !partialResultSchema.safeParse(withMissing(result, [name])).success,
+    );
+    if (member === undefined) continue;
+    const what = `${quoted(member)} cannot be missing in a partial ${result.type} result`;
+    throw invalid(record, `partial.missing: ${what}`);
+  }
+}

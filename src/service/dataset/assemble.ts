@@ -1,0 +1,130 @@
+import { assembleItem } from "./assemble-item.js";
+import type { Dataset, DatasetItem, DatasetTag } from "./dataset.js";
+import { IpList } from "./ip-list.js";
+import { checked, invalid, quoted, type Placed } from "./placed.js";
+import * as schemas from "./record-schemas.js";
+
+/** All that a dataset is made of, unchecked. */
+export interface DatasetRecords {
+  readonly items: readonly Placed[];
+  readonly tags: readonly Placed[];
+  /** By the tag's name: texts of one address a line. */
+  readonly tagIps: (tag: string) => Placed<Uint8Array> | null;
+  readonly customers: readonly Placed[];
+  readonly cases: readonly Placed[];
+  readonly contexts: readonly Placed[];
+  readonly webhooks: readonly Placed[];
+  readonly transitions: readonly Placed[];
+}
+
+/**
+ * Checks the records against the interface and each other.
+ *
+ * @throws UsageError `dataset_invalid` that names the place of the first fault
+ */
+export function assemble(records: DatasetRecords): Dataset {
+  const items = unique(records.items, assembleItem, (entry) => entry.item.value);
+  const tags = assembleTags(records, items);
+  checkTagsExist(records.items, items, tags);
+  const cases = unique(
+    records.cases,
+    (record) => checked(schemas.caseRecord, record),
+    (entry) => entry.id,
+  );
+  const contexts = unique(
+    records.contexts,
+    (record) => {
+      const entry = checked(schemas.contextRecord, record);
+      if (!cases.has(entry.case)) throw invalid(record, `there is no case ${quoted(entry.case)}`);
+      return entry;
+    },
+    (entry) => entry.case,
+  );
+  const webhooks = unique(
+    records.webhooks,
+    (record) => checked(schemas.webhookRecord, record),
+    (entry) => entry.name,
+  );
+  const transitions = records.transitions.map((record) => {
+    const entry = checked(schemas.transitionRecord, record);
+    if (webhooks.has(entry.webhook)) return entry;
+    throw invalid(record, `there is no webhook ${quoted(entry.webhook)}`);
+  });
+  const customers = unique(
+    records.customers,
+    (record) => checked(schemas.customerRecord, record),
+    (entry) => entry.customer_id,
+  );
+  return {
+    items,
+    tags,
+    customers: [...customers.values()],
+    cases,
+    contexts: new Map([...contexts].map(([id, entry]) => [id, entry.context])),
+    webhooks,
+    transitions,
+  };
+}
+
+function unique<T>(
+  records: readonly Placed[],
+  read: (record: Placed) => T,
+  keyOf: (entry: T) => string,
+): Map<string, T> {
+  const entries = new Map<string, T>();
+  const places = new Map<string, string>();
+  for (const record of records) {
+    const entry = read(record);
+    const key = keyOf(entry);
+    const first = places.get(key);
+    if (first !== undefined) throw invalid(record, `${quoted(key)} stands already at ${first}`);
+    places.set(key, record.where);
+    entries.set(key, entry);
+  }
+  return entries;
+}
+
+function assembleTags(
+  records: DatasetRecords,
+  items: ReadonlyMap<string, DatasetItem>,
+): Map<string, DatasetTag> {
+  const tagged = addressesByTag(items);
+  const read = (record: Placed): DatasetTag => {
+    const entry = checked(schemas.tagRecord, record);
+    const file = records.tagIps(entry.tag.name);
+    const lines = [...(entry.entries ?? []), ...(tagged.get(entry.tag.name) ?? [])].join("\n");
+    const list = IpList.parse([Buffer.from(lines), file?.value ?? new Uint8Array()]);
+    if (list instanceof IpList) return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
+    const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
+    throw invalid(place, `${quoted(list.text)} is no IP address`);
+  };
+  return unique(records.tags, read, (entry) => entry.tag.name);
+}
+
+/** The addresses that carry a tag stand in the tag's list. */
+function addressesByTag(items: ReadonlyMap<string, DatasetItem>): Map<string, string[]> {
+  const addresses = new Map<string, string[]>();
+  for (const entry of items.values()) {
+    if (!("result" in entry) || entry.result.type !== "IP") continue;
+    for (const tag of entry.result.tags) {
+      const list = addresses.get(tag);
+      if (list) list.push(entry.item.value);
+      else addresses.set(tag, [entry.item.value]);
+    }
+  }
+  return addresses;
+}
+
+function checkTagsExist(
+  records: readonly Placed[],
+  items: ReadonlyMap<string, DatasetItem>,
+  tags: ReadonlyMap<string, DatasetTag>,
+): void {
+  for (const [index, entry] of [...items.values()].entries()) {
+    if (!("result" in entry) || !("tags" in entry.result)) continue;
+    const unknown = (entry.result.tags as readonly string[]).find((tag) => !tags.has(tag));
+    const record = records[index];
+    if (unknown === undefined || !record) continue;
+    throw invalid(record, `result.tags: there is no tag ${quoted(unknown)} in tags.ndjson`);
+  }
+}

@@ -1,0 +1,80 @@
+import type { CaseContext } from "../../api/schema/case-context.js";
+import type { Customer } from "../../api/schema/customers.js";
+import type { QueryResult } from "../../api/schema/query-result.js";
+import type { QuickCheckResult } from "../../api/schema/quick-check.js";
+import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import type { Tag } from "../../api/schema/tag.js";
+import type { caseStates } from "../../api/schema/vocabulary.js";
+import type { Item } from "../../core/item/item.js";
+import type { IpList } from "./ip-list.js";
+
+/** What the embedded service answers from; made by `loadDataset` or `datasetOf`. */
+export interface Dataset {
+  /** By the item's normal form. */
+  readonly items: ReadonlyMap<string, DatasetItem>;
+  /** By the tag's name. */
+  readonly tags: ReadonlyMap<string, DatasetTag>;
+  readonly customers: readonly Customer[];
+  /** By the case's `id`. */
+  readonly cases: ReadonlyMap<string, RepShareCase>;
+  /** By the case's `id`. */
+  readonly contexts: ReadonlyMap<string, CaseContext>;
+  /** By the webhook's name. */
+  readonly webhooks: ReadonlyMap<string, Webhook>;
+  readonly transitions: readonly PlaybookTransition[];
+}
+
+/** An item that the service knows something of. */
+export type DatasetItem = ListedItem | RefusedItem;
+
+export interface ListedItem {
+  readonly item: Item;
+  readonly result: QueryResult;
+  /** Null: derived from the result. */
+  readonly quickCheck: QuickCheckResult | null;
+  readonly partial: PartialScript | null;
+}
+
+/** An item that the service answers with 400. */
+interface RefusedItem {
+  readonly item: Item;
+  /** The message in `errors.$`. */
+  readonly refuse: string;
+}
+
+/** An item that is first answered in part: the first ask lacks the first list of members, and so on. */
+export interface PartialScript {
+  readonly missing: readonly (readonly string[])[];
+  /** After the last list: begin again with the first (true), or answer in full once (false). */
+  readonly forever: boolean;
+}
+
+export interface DatasetTag {
+  readonly tag: Tag;
+  readonly list: IpList;
+  /** When the list was last updated, RFC 3339 UTC. */
+  readonly lastUpdate: string;
+}
+
+export type CaseState = (typeof caseStates)[number];
+
+/** A webhook as it is configured (interface: Webhook configuration). */
+export interface Webhook {
+  readonly name: string;
+  /** Address that is called, `http:` or `https:`. */
+  readonly endpoint: string;
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE" | "GET";
+  /** Path within the endpoint. */
+  readonly path?: string | undefined;
+  /** JSON or text, with PQL fields in its strings. */
+  readonly payload: unknown;
+}
+
+/** A change of a case's state that fires a webhook. */
+export interface PlaybookTransition {
+  /** Absent: from any state. */
+  readonly from?: CaseState | undefined;
+  readonly to: CaseState;
+  /** Name of the webhook. */
+  readonly webhook: string;
+}

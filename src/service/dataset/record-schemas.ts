@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { caseContextSchema } from "../../api/schema/case-context.js";
+import { customerSchema } from "../../api/schema/customers.js";
+import { queryResultSchema } from "../../api/schema/query-result.js";
+import { quickCheckResultSchema } from "../../api/schema/quick-check.js";
+import { repShareCaseSchema } from "../../api/schema/rep-share-case.js";
+import { tagSchema } from "../../api/schema/tag.js";
+import { caseStates } from "../../api/schema/vocabulary.js";
+
+/** A line of `items.ndjson` that says what is known of an item. */
+export const listedItemRecord = z.strictObject({
+  result: queryResultSchema,
+  quickCheck: quickCheckResultSchema.optional(),
+  partial: z
+    .strictObject({
+      missing: z.array(z.array(z.string())).min(1),
+      forever: z.boolean().default(false),
+    })
+    .optional(),
+  note: z.string().optional(),
+});
+
+/** A line of `items.ndjson` that makes the service refuse an item. */
+export const refusedItemRecord = z.strictObject({
+  item: z.string(),
+  refuse: z.string(),
+  note: z.string().optional(),
+});
+
+/** A line of `tags.ndjson`. Longer lists of addresses are files in `tag-ips/`. */
+export const tagRecord = z.strictObject({
+  tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
+  lastUpdate: z.iso.datetime({ offset: true }),
+  entries: z.array(z.string()).default([]),
+});
+
+/** A line of `customers.ndjson`. */
+export const customerRecord = customerSchema;
+
+/** A line of `cases.ndjson`. */
+export const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
+
+/** A line of `contexts.ndjson`. */
+export const contextRecord = z.strictObject({ case: z.string(), context: caseContextSchema });
+
+/** A line of `webhooks.ndjson`, and the body of `POST /_local/webhooks`. */
+export const webhookRecord = z.strictObject({
+  name: z.string().min(1),
+  endpoint: z.url({ protocol: /^https?$/, error: "must be an http:// or https:// address" }),
+  method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET"]),
+  path: z.string().optional(),
+  payload: z.unknown().nonoptional(),
+});
+
+/** A line of `transitions.ndjson`, and the body of `POST /_local/transitions`. */
+export const transitionRecord = z.strictObject({
+  from: z.enum(caseStates).optional(),
+  to: z.enum(caseStates),
+  webhook: z.string().min(1),
+});
+
+/** The first thing wrong with a value, as `result.asn.name: …`. */
+export function firstIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const path = issue?.path.map(String).join(".") ?? "";
+  return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
+}

@@ -1,0 +1,161 @@
+import { setMaxListeners } from "node:events";
+import type { FastifyReply } from "fastify";
+import type { Clock } from "../core/clock.js";
+import { plain, type Answer } from "./answer.js";
+import { malformedAnswer, unavailableAnswer, type Faults } from "./faults.js";
+import type { Latency } from "./options.js";
+import type { RateLimit } from "./rate-limit.js";
+import { seededHash } from "./seeded-hash.js";
+import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js";
+
+/** What a route has to say. */
+export interface RouteAnswer {
+  readonly full: () => Answer;
+  /** The answer with a part of its data missing; null where the interface has no such answer. */
+  readonly partial: ((dice: number) => Answer) | null;
+}
+
+export interface ExchangeOptions {
+  readonly stats: RequestStats;
+  readonly faults: Faults;
+  readonly rateLimit: RateLimit | null;
+  readonly latency: Latency;
+  readonly seed: number;
+  readonly clock: Clock;
+  /** Key that the threat intelligence endpoints want as `x-api-key`; null wants none. */
+  readonly apiKey: string | null;
+  readonly onRequest: ((endpoint: EndpointName, subject: string) => void) | null;
+}
+
+/** Between a route's answer and the wire: counts the request, misbehaves as told, writes. */
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #misbehaves: boolean;
+  readonly #closing = new AbortController();
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#misbehaves =
+      options.faults.active || options.rateLimit !== null || options.latency.maxMs > 0;
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** Answers one request; `subject` is the item, tag or case that it is about. */
+  answer(reply: FastifyReply, endpoint: EndpointName, subject: string, answer: RouteAnswer): void {
+    this.#options.stats.arrived(endpoint);
+    this.#options.onRequest?.(endpoint, subject);
+    reply.hijack();
+    if (this.#options.apiKey !== null && this.#refuses(reply, endpoint)) return;
+    if (this.#misbehaves) this.#misbehave(reply, endpoint, subject, answer);
+    else this.#end(reply, endpoint, answer.full());
+  }
+
+  /** Answers one request as it stands, without faults or latency. */
+  say(reply: FastifyReply, endpoint: EndpointName, answer: Answer): void {
+    this.#options.stats.arrived(endpoint);
+    reply.hijack();
+    this.#end(reply, endpoint, answer);
+  }
+
+  /** Answers at once what still waits for its latency, and lets connections end with their answer. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #refuses(reply: FastifyReply, endpoint: EndpointName): boolean {
+    if (!keyedEndpoints.has(endpoint)) return false;
+    if (reply.request.headers["x-api-key"] === this.#options.apiKey) return false;
+    this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
+    return true;
+  }
+
+  #misbehave(
+    reply: FastifyReply,
+    endpoint: EndpointName,
+    subject: string,
+    answer: RouteAnswer,
+  ): void {
+    const { rateLimit, faults, stats } = this.#options;
+    const waitMs = rateLimit?.() ?? 0;
+    if (waitMs > 0) {
+      stats.fault("rate-limit");
+      this.#end(reply, endpoint, tooMany(waitMs));
+      return;
+    }
+    const { kind, dice } = faults.draw(endpoint, subject, answer.partial !== null);
+    if (kind !== "none") stats.fault(kind);
+    const outcome = (): Answer | "reset" => {
+      switch (kind) {
+        case "reset":
+          return "reset";
+        case "unavailable":
+          return unavailableAnswer(dice);
+        case "malformed":
+          return malformedAnswer(answer.full(), dice);
+        case "partial":
+          return answer.partial ? answer.partial(dice) : answer.full();
+        case "none":
+          return answer.full();
+      }
+    };
+    const delayMs = this.#latency(endpoint, subject);
+    if (delayMs > 0) this.#later(reply, endpoint, outcome(), delayMs);
+    else this.#end(reply, endpoint, outcome());
+  }
+
+  #latency(endpoint: EndpointName, subject: string): number {
+    const { minMs, maxMs } = this.#options.latency;
+    if (minMs === maxMs) return minMs;
+    const share = seededHash(this.#options.seed, subject, endpoint.length) / 2 ** 32;
+    return minMs + share * (maxMs - minMs);
+  }
+
+  #later(
+    reply: FastifyReply,
+    endpoint: EndpointName,
+    outcome: Answer | "reset",
+    delayMs: number,
+  ): void {
+    let ended = false;
+    const end = (how: () => void) => () => {
+      if (ended) return;
+      ended = true;
+      how();
+    };
+    const write = end(() => this.#end(reply, endpoint, outcome));
+    reply.raw.once(
+      "close",
+      end(() => this.#options.stats.ended(endpoint, "aborted")),
+    );
+    this.#options.clock.sleep(delayMs, this.#closing.signal).then(write, write);
+  }
+
+  #end(reply: FastifyReply, endpoint: EndpointName, outcome: Answer | "reset"): void {
+    const { raw } = reply;
+    if (outcome === "reset") {
+      this.#options.stats.ended(endpoint, "reset");
+      raw.socket?.resetAndDestroy();
+      return;
+    }
+    this.#options.stats.ended(endpoint, String(outcome.status));
+    write(raw, outcome, this.#closing.signal.aborted);
+  }
+}
+
+/** Writes an answer; `last` ends the connection with it. */
+function write(raw: FastifyReply["raw"], answer: Answer, last: boolean): void {
+  const headers: Record<string, string | number> = {
+    ...answer.headers,
+    "content-length": Buffer.byteLength(answer.body),
+  };
+  if (answer.contentType !== null) headers["content-type"] = answer.contentType;
+  if (last) headers["connection"] = "close";
+  raw.writeHead(answer.status, headers);
+  raw.end(answer.body);
+}
+
+function tooMany(waitMs: number): Answer {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const answer = plain(429, { message: "Too Many Requests" });
+  return { ...answer, headers: { "retry-after": String(seconds) } };
+}

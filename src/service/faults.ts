@@ -1,0 +1,114 @@
+import { UsageError } from "../core/errors.js";
+import { html, plain, type Answer } from "./answer.js";
+import type { ServiceSettings } from "./options.js";
+import { seededHash } from "./seeded-hash.js";
+import type { EndpointName } from "./stats.js";
+
+/** What one request meets. `dice` are 32 further random bits, the same for the same request. */
+export interface FaultDraw {
+  readonly kind: "none" | "partial" | "unavailable" | "reset" | "malformed";
+  readonly dice: number;
+}
+
+/** Shares of requests that go wrong, each from 0 to 1, together at most 1. */
+export type FaultRates = Pick<
+  ServiceSettings,
+  "partialRate" | "unavailableRate" | "resetRate" | "malformedRate"
+>;
+
+/** Requests that went wrong and are not yet answered in full; beyond it the oldest are forgotten. */
+const rememberedRequests = 100_000;
+
+/**
+ * Decides which request goes wrong. The decision hangs on the seed, the endpoint, the item and how
+ * many times in a row this item went wrong already, and on nothing else: neither the order in which
+ * requests arrive nor earlier runs change it. A request answered well begins anew.
+ */
+export class Faults {
+  readonly #rates: FaultRates;
+  readonly #seed: number;
+  readonly #failing = new Map<string, { failures: number; malformed: boolean }>();
+
+  constructor(rates: FaultRates, seed: number) {
+    const sum = rates.partialRate + rates.unavailableRate + rates.resetRate + rates.malformedRate;
+    if (sum > 1 + Number.EPSILON * 4) {
+      throw new UsageError(
+        "fault_rates_invalid",
+        `The shares of partial, unavailable, reset and malformed answers come to ${sum}, which is more than 1.`,
+      );
+    }
+    this.#rates = rates;
+    this.#seed = seed;
+  }
+
+  /** Whether any request can go wrong at all. */
+  get active(): boolean {
+    const { partialRate, unavailableRate, resetRate, malformedRate } = this.#rates;
+    return partialRate + unavailableRate + resetRate + malformedRate > 0;
+  }
+
+  draw(endpoint: EndpointName, subject: string, canBePartial: boolean): FaultDraw {
+    const key = `${endpoint} ${subject}`;
+    const earlier = this.#failing.get(key);
+    const failures = earlier?.failures ?? 0;
+    const hash = seededHash(this.#seed, key, failures);
+    const dice = seededHash(this.#seed, key, ~failures);
+    const kind = this.#kind(hash / 2 ** 32, canBePartial, earlier?.malformed ?? false);
+    if (kind === "none") {
+      if (earlier) this.#failing.delete(key);
+    } else {
+      const malformed = (earlier?.malformed ?? false) || kind === "malformed";
+      this.#remember(key, { failures: failures + 1, malformed });
+    }
+    return { kind, dice };
+  }
+
+  #kind(point: number, canBePartial: boolean, wasMalformed: boolean): FaultDraw["kind"] {
+    const { partialRate, unavailableRate, resetRate, malformedRate } = this.#rates;
+    let rest = point - unavailableRate;
+    if (rest < 0) return "unavailable";
+    rest -= resetRate;
+    if (rest < 0) return "reset";
+    rest -= malformedRate;
+    // A page in between that broke one answer has passed by the next: a client asks once more and
+    // no more than that (behaviour: Answers), so a second one would be the end of the row.
+    if (rest < 0) return wasMalformed && malformedRate < 1 ? "none" : "malformed";
+    return canBePartial && rest < partialRate ? "partial" : "none";
+  }
+
+  #remember(key: string, state: { failures: number; malformed: boolean }): void {
+    this.#failing.set(key, state);
+    if (this.#failing.size <= rememberedRequests) return;
+    for (const oldest of this.#failing.keys()) {
+      this.#failing.delete(oldest);
+      break;
+    }
+  }
+}
+
+const unavailableAnswers: readonly Answer[] = [
+  plain(503, { message: "Service Unavailable" }),
+  html(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
+  { status: 503, body: "", contentType: null },
+];
+
+/** A 503 as a gateway gives it: JSON, a page or nothing, never the envelope. */
+export function unavailableAnswer(dice: number): Answer {
+  return unavailableAnswers[dice % unavailableAnswers.length] as Answer;
+}
+
+/** Breaks an answer: 200 with a page, cut JSON, other JSON, an empty result or no body. */
+export function malformedAnswer(answer: Answer, dice: number): Answer {
+  switch (dice % 5) {
+    case 0:
+      return html(200, "<html><body><h1>Please sign in to the network</h1></body></html>");
+    case 1:
+      return { ...answer, status: 200, body: answer.body.slice(0, answer.body.length / 2) };
+    case 2:
+      return plain(200, { message: "OK" });
+    case 3:
+      return plain(200, { status: "success", statusCode: 200, result: {} });
+    default:
+      return { status: 200, body: "", contentType: null };
+  }
+}

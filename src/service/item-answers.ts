@@ -1,0 +1,152 @@
+import type { QueryResult } from "../api/schema/query-result.js";
+import type { Recognition } from "../core/item/item.js";
+import { recogniseItem } from "../core/item/recognise.js";
+import { failure, partialSuccess, success, type Answer } from "./answer.js";
+import { withMissing } from "./dataset/assemble-item.js";
+import type { Dataset, DatasetItem, ListedItem } from "./dataset/dataset.js";
+import { notListed } from "./not-listed.js";
+import { quickCheckOf } from "./quick-check.js";
+
+/** What the service has to say of one item. */
+export interface ItemAnswer {
+  /** Whether the interface has a partial result for it. */
+  readonly canBePartial: boolean;
+  query(): Answer;
+  quickCheck(): Answer;
+  /** The query's answer with some members missing; `dice` decides which. */
+  partial(dice: number): Answer;
+}
+
+/** Name of the blocklist member: the specification's or the deployed service's (facts: block list field). */
+export type BlocklistField = "serviceMailBlocklist" | "abusixMailBlocklist";
+
+/** Finds the answer to any text in a path; what the dataset lists is written down beforehand. */
+export function itemAnswers(
+  dataset: Dataset,
+  blocklistField: BlocklistField,
+): (text: string) => ItemAnswer {
+  const toJson = writer(blocklistField);
+  const known = new Map<string, ItemAnswer>();
+  for (const [value, entry] of dataset.items) known.set(value, listedAnswer(entry, toJson));
+  return (text) => {
+    const direct = known.get(text);
+    if (direct) return direct;
+    const { item, reason } = recognised(text);
+    if (item === null) return refusal(noItem(text, reason.message));
+    return known.get(item.value) ?? new PlainAnswer(notListed(item), toJson);
+  };
+}
+
+type ToJson = (result: object) => string;
+
+function writer(blocklistField: BlocklistField): ToJson {
+  if (blocklistField === "serviceMailBlocklist") return JSON.stringify;
+  return (result) =>
+    JSON.stringify(
+      Object.fromEntries(
+        Object.entries(result).map(([member, value]) => [
+          member === "serviceMailBlocklist" ? blocklistField : member,
+          value,
+        ]),
+      ),
+    );
+}
+
+function listedAnswer(entry: DatasetItem, toJson: ToJson): ItemAnswer {
+  return "refuse" in entry ? refusal(entry.refuse) : new ListedAnswer(entry, toJson);
+}
+
+/** Without a label, names such as `install.sh` read as files; here they can only be domains. */
+function recognised(text: string): Recognition {
+  const detected = recogniseItem(text);
+  if (detected.item !== null) return detected;
+  const domain = recogniseItem(text, "domain");
+  return domain.item === null ? detected : domain;
+}
+
+function noItem(text: string, reason: string): string {
+  if (text.trim() === "") return "cannot look up an empty item";
+  const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return `cannot look up ${JSON.stringify(shown)}: ${reason}`;
+}
+
+function refusal(message: string): ItemAnswer {
+  const answer = failure(message);
+  const say = () => answer;
+  return { canBePartial: false, query: say, quickCheck: say, partial: say };
+}
+
+/** Writes each answer when it is asked for. */
+class PlainAnswer implements ItemAnswer {
+  readonly #result: QueryResult;
+  readonly #toJson: ToJson;
+
+  constructor(result: QueryResult, toJson: ToJson) {
+    this.#result = result;
+    this.#toJson = toJson;
+  }
+
+  get canBePartial(): boolean {
+    return this.#result.type !== "IP_BOGON";
+  }
+
+  query(): Answer {
+    return success(this.#toJson(this.#result));
+  }
+
+  quickCheck(): Answer {
+    return success(this.#toJson(quickCheckOf(this.#result)));
+  }
+
+  partial(dice: number): Answer {
+    return this.without(someMembers(this.#result, dice));
+  }
+
+  without(missing: readonly string[]): Answer {
+    return partialSuccess(this.#toJson(withMissing(this.#result, missing) as object));
+  }
+}
+
+/** Holds its answers ready, and follows the item's partial script. */
+class ListedAnswer implements ItemAnswer {
+  readonly canBePartial: boolean;
+  readonly #plain: PlainAnswer;
+  readonly #query: Answer;
+  readonly #quickCheck: Answer;
+  readonly #script: readonly Answer[];
+  readonly #forever: boolean;
+  #asked = 0;
+
+  constructor(entry: ListedItem, toJson: ToJson) {
+    const plain = new PlainAnswer(entry.result, toJson);
+    this.canBePartial = plain.canBePartial;
+    this.#plain = plain;
+    this.#query = plain.query();
+    this.#quickCheck = entry.quickCheck ? success(toJson(entry.quickCheck)) : plain.quickCheck();
+    this.#script = (entry.partial?.missing ?? []).map((missing) => plain.without(missing));
+    this.#forever = entry.partial?.forever ?? false;
+  }
+
+  query(): Answer {
+    if (this.#script.length === 0) return this.#query;
+    if (this.#forever && this.#asked === this.#script.length) this.#asked = 0;
+    const scripted = this.#script[this.#asked];
+    this.#asked = scripted ? this.#asked + 1 : 0;
+    return scripted ?? this.#query;
+  }
+
+  quickCheck(): Answer {
+    return this.#quickCheck;
+  }
+
+  partial(dice: number): Answer {
+    return this.#plain.partial(dice);
+  }
+}
+
+/** Two bits of the dice for each member that may be null; at least one member. */
+function someMembers(result: QueryResult, dice: number): string[] {
+  const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
+  const missing = members.filter((_, index) => ((dice >>> (2 * (index % 15))) & 3) === 0);
+  return missing.length > 0 ? missing : members.slice(dice % members.length).slice(0, 1);
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { duration, option, rate, share, wholeNumber } from "../core/options.js";
+
+/** The time that an answer takes, drawn evenly between both ends. */
+export interface Latency {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+const seedLimit = 2 ** 32 - 1;
+
+/** How the embedded service listens, what it answers from and how it misbehaves. */
+export const serviceOptions = z.strictObject({
+  host: option(z.string().min(1).prefault("127.0.0.1"), {
+    description: "Address to listen on",
+    value: "ADDRESS",
+  }),
+  port: option(wholeNumber(0, 65_535).prefault(0), {
+    description: "Port to listen on; 0 takes a free one",
+    value: "N",
+  }),
+  dataset: option(z.string().min(1).optional(), {
+    description: "Folder of the dataset; by default the one that comes with repute",
+    value: "DIR",
+  }),
+  latency: option(latency().prefault(0), {
+    description: "Time before each answer, such as 50ms, or a range such as 20ms-80ms",
+    value: "TIME",
+  }),
+  partialRate: option(share().prefault(0), {
+    description: "Share of queries answered with 503 and a partial result, 0 to 1",
+    value: "SHARE",
+  }),
+  unavailableRate: option(share().prefault(0), {
+    description: "Share of requests answered with 503 and no envelope, 0 to 1",
+    value: "SHARE",
+  }),
+  resetRate: option(share().prefault(0), {
+    description: "Share of requests whose connection is reset, 0 to 1",
+    value: "SHARE",
+  }),
+  malformedRate: option(share().prefault(0), {
+    description:
+      "Share of requests answered with 200 and a body that is no answer, 0 to 1; below 1 never twice for a request that is tried again",
+    value: "SHARE",
+  }),
+  rateLimit: option(rate().optional(), {
+    description: "Most requests in a length of time (s, m, h, d); those beyond get 429",
+    value: "N/s",
+  }),
+  seed: option(wholeNumber(0, seedLimit).prefault(1), {
+    description: "Same seed, same faults, in whatever order requests arrive",
+    value: "N",
+  }),
+});
+
+export type ServiceSettings = z.output<typeof serviceOptions>;
+
+function latency(): z.ZodType<Latency> {
+  const bounds = z.strictObject({ minMs: z.number().min(0), maxMs: z.number().min(0) });
+  return z.union([bounds, z.number(), z.string()]).transform((value, context) => {
+    if (typeof value === "object") return value;
+    const ends = typeof value === "number" ? [value] : value.split("-");
+    const parsed = ends.map((end) => duration().safeParse(end));
+    const times = parsed.map((end) => (end.success ? end.data : Number.NaN));
+    const [minMs = Number.NaN, maxMs = minMs] = times;
+    if (times.length > 2 || !(minMs <= maxMs)) {
+      const message = "must be a time such as 50ms, or a range such as 20ms-80ms";
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    }
+    return { minMs, maxMs };
+  });
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance } from "fastify";
+import { bodiless, plain, type Answer } from "../answer.js";
+import { bears } from "../bearer.js";
+import type { CaseDesk } from "../case-desk.js";
+import type { Dataset } from "../dataset/dataset.js";
+import type { Exchange } from "../exchange.js";
+
+interface CustomersPath {
+  Querystring: { cursor?: string | string[] };
+}
+
+interface CasePath {
+  Params: { caseId: string };
+}
+
+export interface OperationsOptions {
+  readonly accessToken: string;
+  /** Customers on a page. */
+  readonly customersPage: number;
+}
+
+/** The operations interface (interface: Endpoints, Operations; the cursor: facts). */
+export function operationsRoutes(
+  app: FastifyInstance,
+  exchange: Exchange,
+  customers: Dataset["customers"],
+  desk: CaseDesk,
+  { accessToken, customersPage }: OperationsOptions,
+): void {
+  app.get<CustomersPath>("/beta/ops/customers", (request, reply) => {
+    const full = (): Answer => {
+      if (!bears(request.headers.authorization, accessToken)) return unauthorized();
+      const start = startAt(request.query.cursor, customers.length);
+      if (start === null) return bodiless(400);
+      const end = start + customersPage;
+      return plain(200, {
+        items: customers.slice(start, end),
+        next_cursor: end < customers.length ? cursorAt(end) : "",
+      });
+    };
+    exchange.answer(reply, "customers", request.url, { full, partial: null });
+  });
+  app.get<CasePath>("/beta/guardian-ops/rep-share/cases/:caseId", (request, reply) => {
+    const { caseId } = request.params;
+    const full = () => {
+      const known = desk.find(caseId);
+      return known ? plain(200, known) : bodiless(404);
+    };
+    exchange.answer(reply, "rep-share-case", caseId, { full, partial: null });
+  });
+}
+
+/** The refusal of the operations interface and the case management instance: 401 and no body. */
+export function unauthorized(): Answer {
+  return bodiless(401, { "www-authenticate": "Bearer" });
+}
+
+function cursorAt(index: number): string {
+  return Buffer.from(`customers:${index}`).toString("base64url");
+}
+
+/** Index of a page's first customer; null for a cursor that was never given. */
+function startAt(cursor: string | string[] | undefined, count: number): number | null {
+  if (cursor === undefined || cursor === "") return 0;
+  if (typeof cursor !== "string") return null;
+  const match = /^customers:(\d{1,9})$/.exec(Buffer.from(cursor, "base64url").toString());
+  const index = Number(match?.[1]);
+  return match && index < count ? index : null;
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from "fastify";
+import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
+import { failure, success, type Answer } from "../answer.js";
+import type { DatasetTag } from "../dataset/dataset.js";
+import type { Exchange } from "../exchange.js";
+import type { TagLists } from "../snapshots.js";
+
+/** Entries on a page when the request has no `limit`; the interface does not show the default. */
+const defaultLimit = 1000;
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+interface TagPath {
+  Params: { name: string };
+  Querystring: Query;
+}
+
+/** The tags and their IP lists (interface: Endpoints, Lookup; `GET /tags`: facts). */
+export function tagRoutes(
+  app: FastifyInstance,
+  exchange: Exchange,
+  tags: ReadonlyMap<string, DatasetTag>,
+  lists: TagLists,
+): void {
+  app.get<TagPath>("/beta/tags", (request, reply) => {
+    const descriptions = request.query["includeDescriptions"] === "true";
+    const full = () => tagList(tags, descriptions);
+    exchange.answer(reply, "tags", request.url, { full, partial: null });
+  });
+  app.get<TagPath>("/beta/tags/:name", (request, reply) => {
+    const { name } = request.params;
+    const full = () => {
+      const known = tags.get(name);
+      return known ? success(JSON.stringify(known.tag)) : unknownTag(name);
+    };
+    exchange.answer(reply, "tag", name, { full, partial: null });
+  });
+  app.get<TagPath>("/beta/tags/:name/ips", (request, reply) => {
+    const full = () => tagIps(lists, request.params.name, request.query);
+    exchange.answer(reply, "tag-ips", request.url, { full, partial: null });
+  });
+}
+
+function tagList(tags: ReadonlyMap<string, DatasetTag>, descriptions: boolean): Answer {
+  const list = [...tags.values()].map(({ tag: { name, intent, category, description } }) =>
+    descriptions ? { name, intent, category, description } : { name, intent, category },
+  );
+  return success(JSON.stringify(list));
+}
+
+function unknownTag(name: string): Answer {
+  return failure(`there is no tag ${JSON.stringify(name)}`);
+}
+
+function tagIps(lists: TagLists, name: string, query: Query): Answer {
+  if (!lists.current(name)) return unknownTag(name);
+  const offset = wholeNumber(query["offset"] ?? "0");
+  if (offset === null) return failure("offset must be an integer of at least 0");
+  const limit = wholeNumber(query["limit"] ?? String(defaultLimit));
+  if (limit === null || limit < tagIpsLimit.min || limit > tagIpsLimit.max) {
+    return failure(`limit must be an integer from ${tagIpsLimit.min} to ${tagIpsLimit.max}`);
+  }
+  const snapshot = query["snapshot"];
+  if (snapshot !== undefined && snapshot.length !== snapshotLength) {
+    return failure(`snapshot must have exactly ${snapshotLength} characters`);
+  }
+  const version =
+    snapshot === undefined ? lists.current(name) : lists.pinned(name, String(snapshot));
+  if (!version) return failure(`snapshot is not one of ${name}, or it has expired`);
+  const page = {
+    tag: name,
+    entries: version.list.page(offset, limit),
+    lastUpdate: version.lastUpdate,
+    total: version.list.size,
+    snapshot: version.snapshot,
+  };
+  return success(JSON.stringify(page));
+}
+
+function wholeNumber(value: string | readonly string[]): number | null {
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : null;
+}

@@ -1,0 +1,76 @@
+import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { failure, plain, type Answer } from "./answer.js";
+import type { Exchange } from "./exchange.js";
+import type { EndpointName, RequestStats } from "./stats.js";
+
+/** Longest request line and headers together, in bytes: a URL of 8 KiB triples when it is encoded. */
+const headerLimit = 64 * 1024;
+
+/** Longer than clients' pools keep a connection, so that they do not send into one that just closes. */
+const keepAliveMs = 90_000;
+
+/** How long answers in flight may take once the service is told to close. */
+const closingMs = 2_000;
+
+/** An HTTP server without routes that refuses in JSON whatever it has no route for. */
+export function createServer(exchange: Exchange, stats: RequestStats): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    keepAliveTimeout: keepAliveMs,
+    forceCloseConnections: "idle",
+    http: { maxHeaderSize: headerLimit },
+    routerOptions: { maxParamLength: headerLimit },
+    frameworkErrors: (_error, request, reply) => {
+      const endpoint = endpointOf(request.url);
+      exchange.say(reply, endpoint, badPath(request, endpoint));
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code === "ECONNRESET" || !socket.writable) return;
+      const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
+      const line = tooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
+      stats.arrived("unknown");
+      stats.ended("unknown", line.slice(0, 3));
+      socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    },
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const message = `there is no ${request.method} ${request.url.slice(0, 200)}${hintFor(request)}`;
+    if (request.url.startsWith("/_local/")) return reply.code(404).send({ message });
+    exchange.say(reply, "unknown", plain(404, { message }));
+    return reply;
+  });
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
+    reply.code(error.statusCode ?? 500).send({ message: error.message }),
+  );
+  return app;
+}
+
+/** Closes at once what is idle, and what is not as soon as it is answered or after a short time. */
+export async function closeServer(app: FastifyInstance, exchange: Exchange): Promise<void> {
+  exchange.close();
+  const timer = setTimeout(() => app.server.closeAllConnections(), closingMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function hintFor({ url }: FastifyRequest): string {
+  const isLookup = endpointOf(url) === "query" || endpointOf(url) === "quick-check";
+  return isLookup ? "; an item is one path segment, percent-encoded" : "";
+}
+
+function endpointOf(url: string): EndpointName {
+  const [, base, first] = url.split(/[/?]/, 3);
+  if (base !== "beta") return "unknown";
+  if (first === "query" || first === "quick-check") return first;
+  return first === "tags" ? "tag" : "unknown";
+}
+
+/** A path whose percent-encoding is broken. */
+function badPath(request: FastifyRequest, endpoint: EndpointName): Answer {
+  const message = `the path is not valid percent-encoded UTF-8: ${request.url.slice(0, 200)}`;
+  return endpoint === "unknown" ? plain(400, { message }) : failure(message);
+}

@@ -1,0 +1,160 @@
+import type { AddressInfo } from "node:net";
+import { systemClock, type Clock } from "../core/clock.js";
+import { FatalError, UsageError } from "../core/errors.js";
+import { CaseDesk, type FireWebhook } from "./case-desk.js";
+import type { Dataset } from "./dataset/dataset.js";
+import { defaultDatasetFolder } from "./dataset/default-folder.js";
+import { loadDataset } from "./dataset/load.js";
+import { firstIssue } from "./dataset/record-schemas.js";
+import { Exchange } from "./exchange.js";
+import { Faults } from "./faults.js";
+import { itemAnswers, type BlocklistField } from "./item-answers.js";
+import { serviceOptions, type ServiceSettings } from "./options.js";
+import { rateLimit } from "./rate-limit.js";
+import { caseContextRoutes } from "./routes/case-context.js";
+import { itemRoutes } from "./routes/items.js";
+import { localRoutes } from "./routes/local.js";
+import { operationsRoutes } from "./routes/operations.js";
+import { tagRoutes } from "./routes/tags.js";
+import { createServer, closeServer } from "./server.js";
+import { TagLists } from "./snapshots.js";
+import { RequestStats, type EndpointName, type StatsSnapshot } from "./stats.js";
+import type { z } from "zod";
+
+/** Token that the sample service takes for the operations interface unless told otherwise. */
+export const sampleAccessToken = "sample-access-token";
+
+/** Key that the sample service takes for case contexts unless told otherwise. */
+export const sampleCaseApiKey = "sample-case-api-key";
+
+/** How the embedded service is started: the flags of `serve`, and what only programs can give. */
+export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "dataset"> {
+  /** Folder, or a dataset already read. Default: the one that comes with the package. */
+  readonly dataset?: string | Dataset | undefined;
+  readonly clock?: Clock;
+  /** Bearer token of the operations interface. Default: `sampleAccessToken`. */
+  readonly accessToken?: string;
+  /** Bearer key of the case contexts. Default: `sampleCaseApiKey`. */
+  readonly caseApiKey?: string;
+  /**
+   * Key that lookups and tags want as `x-api-key`, as the deployed service does (facts: credential);
+   * others get 403. Default: none is wanted, as the specification has it.
+   */
+  readonly apiKey?: string;
+  /** Name of the blocklist member. Default: `serviceMailBlocklist`. */
+  readonly blocklistField?: BlocklistField;
+  /** Customers on a page, at least 1. Default: 2. */
+  readonly customersPage?: number;
+  /** Milliseconds that a superseded tag list stays readable by its snapshot. Default: one hour. */
+  readonly snapshotLifetimeMs?: number;
+  /** Calls a webhook when a case's transition fires it. Without one, none is called. */
+  readonly fireWebhook?: FireWebhook;
+  /** Told of every request outside `/_local/`, as it arrives. */
+  readonly onRequest?: (endpoint: EndpointName, subject: string) => void;
+}
+
+/** The embedded service while it runs. */
+export interface Service {
+  /** Base of the threat intelligence interface, such as `http://127.0.0.1:8080/beta`. */
+  readonly intelUrl: string;
+  /** Base of the operations interface, such as `http://127.0.0.1:8080`. */
+  readonly opsUrl: string;
+  /** Base of the case management instance; the same as `opsUrl`. */
+  readonly caseUrl: string;
+  readonly port: number;
+  /** What `GET /_local/stats` answers. */
+  stats(): StatsSnapshot;
+  /** Stops listening, answers what is in flight and closes every connection. */
+  close(): Promise<void>;
+}
+
+const defaultSnapshotLifetimeMs = 3_600_000;
+
+/**
+ * Starts the embedded service (behaviour: The embedded service).
+ *
+ * @throws UsageError `dataset_not_found`, `dataset_invalid`, `service_options_invalid`, `fault_rates_invalid`
+ * @throws FatalError `listen_failed` when the address cannot be had
+ */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const settings = settingsOf(options);
+  const dataset = await datasetAt(options.dataset);
+  const clock = options.clock ?? systemClock;
+  const stats = new RequestStats();
+  const exchange = new Exchange({
+    stats,
+    faults: new Faults(settings, settings.seed),
+    rateLimit: settings.rateLimit ? rateLimit(settings.rateLimit, clock) : null,
+    latency: settings.latency,
+    seed: settings.seed,
+    clock,
+    apiKey: options.apiKey ?? null,
+    onRequest: options.onRequest ?? null,
+  });
+  const desk = new CaseDesk(dataset, options.fireWebhook ?? null);
+  const lifetimeMs = options.snapshotLifetimeMs ?? defaultSnapshotLifetimeMs;
+  const lists = new TagLists(dataset.tags, clock, lifetimeMs);
+
+  const app = createServer(exchange, stats);
+  const field = options.blocklistField ?? "serviceMailBlocklist";
+  itemRoutes(app, exchange, itemAnswers(dataset, field));
+  tagRoutes(app, exchange, dataset.tags, lists);
+  operationsRoutes(app, exchange, dataset.customers, desk, {
+    accessToken: options.accessToken ?? sampleAccessToken,
+    customersPage: options.customersPage ?? 2,
+  });
+  const caseApiKey = options.caseApiKey ?? sampleCaseApiKey;
+  caseContextRoutes(app, exchange, dataset.contexts, caseApiKey);
+  localRoutes(app, stats, desk, lists);
+
+  const { host, port: wanted } = settings;
+  try {
+    await app.listen({ host, port: wanted });
+  } catch (error) {
+    await app.close();
+    throw listenFailed(host, wanted, error);
+  }
+  const { port } = app.server.address() as AddressInfo;
+  const origin = `http://${reachable(host)}:${port}`;
+  return {
+    intelUrl: `${origin}/beta`,
+    opsUrl: origin,
+    caseUrl: origin,
+    port,
+    stats: () => stats.snapshot(),
+    close: () => closeServer(app, exchange),
+  };
+}
+
+function settingsOf(options: ServiceOptions): ServiceSettings {
+  const given: Record<string, unknown> = {};
+  for (const name of Object.keys(serviceOptions.shape)) {
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (name !== "dataset" && value !== undefined) given[name] = value;
+  }
+  const parsed = serviceOptions.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new UsageError("service_options_invalid", `The service's ${firstIssue(parsed.error)}`);
+}
+
+async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset> {
+  if (typeof dataset === "object") return dataset;
+  return loadDataset(dataset ?? defaultDatasetFolder());
+}
+
+/** The host of a URL by which a listening address is reached from this machine. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function listenFailed(host: string, port: number, error: unknown): FatalError {
+  const code = (error as NodeJS.ErrnoException).code;
+  const why =
+    code === "EADDRINUSE" ? "another program listens there already" : (error as Error).message;
+  return new FatalError("listen_failed", `Cannot listen on ${host}, port ${port}: ${why}.`, {
+    cause: error,
+    hint: "Give another --port, or 0 for a free one.",
+  });
+}

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { snapshotLength } from "../api/schema/vocabulary.js";
+import type { Clock } from "../core/clock.js";
+import type { DatasetTag } from "./dataset/dataset.js";
+import type { IpList } from "./dataset/ip-list.js";
+
+/** One state of a tag's list, fixed by its token. */
+export interface TagListVersion {
+  readonly list: IpList;
+  /** When the data was last updated, RFC 3339 UTC. */
+  readonly lastUpdate: string;
+  /** Exactly 24 characters (interface: Tag IP list). */
+  readonly snapshot: string;
+}
+
+interface Superseded {
+  readonly version: TagListVersion;
+  /** Milliseconds of the clock's `monotonic`. */
+  readonly since: number;
+}
+
+/** Superseded versions of one tag that stay readable at most, however fast its list changes. */
+const keptVersions = 16;
+
+/**
+ * The IP lists of all tags and their snapshots. A list changes by a new version; the versions
+ * before it answer to their tokens for a time, which begins when they are superseded.
+ */
+export class TagLists {
+  readonly #tags: ReadonlyMap<string, DatasetTag>;
+  readonly #clock: Clock;
+  readonly #lifetimeMs: number;
+  readonly #current = new Map<string, TagListVersion>();
+  readonly #superseded = new Map<string, readonly Superseded[]>();
+  #generation = 0;
+
+  /** `lifetimeMs`: how long a superseded version stays readable. */
+  constructor(tags: ReadonlyMap<string, DatasetTag>, clock: Clock, lifetimeMs: number) {
+    this.#tags = tags;
+    this.#clock = clock;
+    this.#lifetimeMs = lifetimeMs;
+  }
+
+  /** The newest version of a tag's list, or null when there is no such tag. */
+  current(tag: string): TagListVersion | null {
+    const known = this.#current.get(tag);
+    if (known) return known;
+    const source = this.#tags.get(tag);
+    return source ? this.#publish(tag, source.list, source.lastUpdate) : null;
+  }
+
+  /** The version that a token fixes, or null when it is another tag's, expired, or was never given. */
+  pinned(tag: string, snapshot: string): TagListVersion | null {
+    const current = this.current(tag);
+    if (current?.snapshot === snapshot) return current;
+    const kept = this.#readable(tag).find((entry) => entry.version.snapshot === snapshot);
+    return kept?.version ?? null;
+  }
+
+  /** Gives a tag another list from now on. */
+  replace(tag: string, list: IpList): TagListVersion {
+    const before = this.current(tag);
+    const now = new Date(this.#clock.now()).toISOString();
+    const version = this.#publish(tag, list, now);
+    if (before && before.snapshot !== version.snapshot) {
+      const entry = { version: before, since: this.#clock.monotonic() };
+      this.#superseded.set(tag, [entry, ...this.#readable(tag)].slice(0, keptVersions));
+    }
+    return version;
+  }
+
+  /** Makes every token that a tag's list was given so far unknown; the list stays as it is. */
+  expire(tag: string): void {
+    const current = this.current(tag);
+    this.#superseded.delete(tag);
+    this.#generation += 1;
+    if (current) this.#publish(tag, current.list, current.lastUpdate);
+  }
+
+  #readable(tag: string): readonly Superseded[] {
+    const oldest = this.#clock.monotonic() - this.#lifetimeMs;
+    return (this.#superseded.get(tag) ?? []).filter((entry) => entry.since > oldest);
+  }
+
+  #publish(tag: string, list: IpList, lastUpdate: string): TagListVersion {
+    const hash = createHash("sha256").update(`${tag}\n${lastUpdate}\n${this.#generation}\n`);
+    for (const bytes of list.bytes()) hash.update(bytes);
+    const snapshot = hash.digest("hex").slice(0, snapshotLength);
+    const version = { list, lastUpdate, snapshot };
+    this.#current.set(tag, version);
+    return version;
+  }
+}

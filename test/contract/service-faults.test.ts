@@ -1,0 +1,239 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { partialSuccessEnvelope } from "../../src/api/schema/envelope.js";
+import { partialResultSchema } from "../../src/api/schema/partial-result.js";
+import { startService, type Service } from "../../src/service/service.js";
+import { ManualClock } from "../helpers/manual-clock.js";
+import { ask, askBravely, askJson, runningService } from "../unit/service/running-service.js";
+
+const partialEnvelope = partialSuccessEnvelope(partialResultSchema);
+const items = Array.from({ length: 60 }, (_, index) => `host-${index}.example.com`);
+const everything = {
+  partialRate: 0.2,
+  unavailableRate: 0.2,
+  resetRate: 0.2,
+  malformedRate: 0.2,
+  seed: 42,
+};
+
+function query(item: string): string {
+  return `/beta/query/${encodeURIComponent(item)}`;
+}
+
+async function outcomes(
+  service: Service,
+  order: readonly string[],
+): Promise<Record<string, string>> {
+  const seen: Record<string, string> = {};
+  for (const item of order) {
+    const answer = await askBravely(service, query(item));
+    seen[item] = answer === "reset" ? "reset" : `${answer.status} ${answer.body}`;
+  }
+  return seen;
+}
+
+test("the same seed misbehaves in the same way, whatever the order of requests", async () => {
+  const forwards = await outcomes(await runningService(everything), items);
+  const backwards = await outcomes(await runningService(everything), items.toReversed());
+  expect(backwards).toEqual(forwards);
+});
+
+test("a second run against the same service meets the same faults once all was answered", async () => {
+  const service = await runningService({ unavailableRate: 0.3, seed: 4 });
+  const statuses = async (item: string) => {
+    const seen: number[] = [];
+    do seen.push((await ask(service, query(item))).status);
+    while (seen.at(-1) !== 200);
+    return seen;
+  };
+  const first = await Promise.all(items.map(statuses));
+  expect(await Promise.all(items.map(statuses))).toEqual(first);
+});
+
+test.each([
+  "192.0.2.1",
+  "45.33.32.156",
+  "login.example.com",
+  "http://example.com/",
+  "3395856ce81f2b7382dee72602f798b642f14140",
+  "1111111111111111111114oLvT2",
+  "nobody@example.com",
+])(
+  "a partial answer for %s lacks at least one member and is as the interface has it",
+  async (item) => {
+    const service = await runningService({ partialRate: 1 });
+    const { status, body } = await ask(service, query(item));
+    const { result } = partialEnvelope.parse(JSON.parse(body));
+    expect(status).toBe(503);
+    expect(Object.values(result)).toContain(null);
+  },
+);
+
+test("there is no partial answer for a bogon, an invalid item or a quick check", async () => {
+  const service = await runningService({ partialRate: 1 });
+  const paths = [query("10.0.0.1"), query("setup.exe"), "/beta/quick-check/192.0.2.1"];
+  const answers = await Promise.all(paths.map((path) => ask(service, path)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+});
+
+test("an unavailable answer is a 503 without the envelope", async () => {
+  const service = await runningService({ unavailableRate: 1 });
+  for (const item of items.slice(0, 10)) {
+    const { status, body } = await ask(service, query(item));
+    expect(status).toBe(503);
+    expect(body).not.toContain("partial_success");
+  }
+});
+
+test("a reset breaks the connection before any answer", async () => {
+  const service = await runningService({ resetRate: 1 });
+  expect(await askBravely(service, query("192.0.2.1"))).toBe("reset");
+});
+
+test("faults reach every endpoint but those below /_local/", async () => {
+  const service = await runningService({ unavailableRate: 1 });
+  const paths = [
+    "/beta/tags",
+    "/beta/ops/customers",
+    "/api/v1/cases/case-2001/context",
+    "/_local/stats",
+  ];
+  const answers = await Promise.all(paths.map((path) => ask(service, path)));
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
+});
+
+test("requests over the rate get 429 and the seconds to wait", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ rateLimit: "2/m", clock });
+  const statuses: number[] = [];
+  for (let count = 0; count < 2; count += 1)
+    statuses.push((await ask(service, query("192.0.2.1"))).status);
+  const { status, headers } = await ask(service, query("192.0.2.1"));
+  expect([...statuses, status]).toEqual([200, 200, 429]);
+  expect(headers.get("retry-after")).toBe("30");
+});
+
+test("after the time of Retry-After the next request is let through", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ rateLimit: "1/m", clock });
+  await ask(service, query("192.0.2.1"));
+  const { headers } = await ask(service, query("192.0.2.1"));
+  await clock.advance(Number(headers.get("retry-after")) * 1000);
+  expect((await ask(service, query("192.0.2.1"))).status).toBe(200);
+});
+
+test("an answer waits for its latency", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ latency: "50ms", clock });
+  await clock.run(ask(service, query("192.0.2.1")));
+  expect(clock.asked).toEqual([50]);
+});
+
+test("latencies of a range lie within it and are the same for the same item", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ latency: "20ms-80ms", clock });
+  for (const item of [...items, ...items]) await clock.run(ask(service, query(item)));
+  const [first, second] = [clock.asked.slice(0, items.length), clock.asked.slice(items.length)];
+  expect(second).toEqual(first);
+  expect(Math.min(...first)).toBeGreaterThanOrEqual(20);
+  expect(Math.max(...first)).toBeLessThanOrEqual(80);
+  expect(new Set(first).size).toBeGreaterThan(30);
+});
+
+test("every request is counted once, by endpoint and outcome", async () => {
+  const service = await runningService(everything);
+  const seen: Record<string, number> = {};
+  for (const item of [...items, "10.0.0.0/8"]) {
+    const answer = await askBravely(service, query(item));
+    const outcome = answer === "reset" ? "reset" : String(answer.status);
+    seen[outcome] = (seen[outcome] ?? 0) + 1;
+  }
+  const { requests, in_flight } = service.stats();
+  expect(requests.query).toEqual({
+    path: "/beta/query/{item}",
+    total: items.length + 1,
+    outcomes: seen,
+  });
+  expect(in_flight).toBe(0);
+});
+
+test("the counts are served, with the faults that were made", async () => {
+  const service = await runningService({ resetRate: 1 });
+  await askBravely(service, query("192.0.2.1"));
+  expect(await askJson(service, "/_local/stats")).toEqual({
+    requests: { query: { path: "/beta/query/{item}", total: 1, outcomes: { reset: 1 } } },
+    faults: { reset: 1 },
+    in_flight: 0,
+  });
+});
+
+test("a listener is told of every request as it arrives", async () => {
+  const told: string[] = [];
+  const onRequest = (endpoint: string, subject: string) => told.push(`${endpoint} ${subject}`);
+  const service = await runningService({ onRequest, resetRate: 1 });
+  await askBravely(service, query("http://example.com/"));
+  await askBravely(service, "/beta/tags/a%3Ab");
+  expect(told).toEqual(["query http://example.com/", "tag a:b"]);
+});
+
+test("a path that is no endpoint is counted as unknown", async () => {
+  const service = await runningService();
+  await ask(service, "/beta/nothing");
+  await ask(service, "/_local/nothing");
+  expect(service.stats().requests).toEqual({
+    unknown: { path: "*", total: 1, outcomes: { "404": 1 } },
+  });
+});
+
+test("a client that goes away before its answer is counted as aborted", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ latency: "1h", clock });
+  const socket = connect(service.port, "127.0.0.1");
+  socket.write("GET /beta/query/192.0.2.1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await expect.poll(() => service.stats().in_flight).toBe(1);
+  socket.destroy();
+  await expect
+    .poll(() => service.stats().requests.query)
+    .toEqual({ path: "/beta/query/{item}", total: 1, outcomes: { aborted: 1 } });
+});
+
+test("headers beyond every limit get 431 and are counted", async () => {
+  const service = await runningService();
+  const { status } = await ask(service, query(`http://example.com/${"a".repeat(70_000)}`));
+  expect(status).toBe(431);
+  expect(service.stats().requests.unknown?.outcomes).toEqual({ "431": 1 });
+});
+
+test("closing answers what waits for its latency", async () => {
+  const service = await startService({ latency: "1h" });
+  const asking = ask(service, query("192.0.2.1"));
+  await expect.poll(() => service.stats().in_flight).toBe(1);
+  await service.close();
+  expect((await asking).status).toBe(200);
+});
+
+test("closing ends idle connections", async () => {
+  const service = await startService();
+  const socket = connect(service.port, "127.0.0.1");
+  socket.write("GET /beta/query/192.0.2.1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await once(socket, "data");
+  const ended = once(socket, "close");
+  await service.close();
+  await expect(ended).resolves.toBeDefined();
+});
+
+test("a port that is taken is named", async () => {
+  const { port } = await runningService();
+  await expect(startService({ port })).rejects.toMatchObject({
+    code: "listen_failed",
+    message: expect.stringMatching(new RegExp(`port ${port}: another program`)) as string,
+  });
+});
+
+test("an option out of range is named", async () => {
+  await expect(startService({ partialRate: 2 })).rejects.toMatchObject({
+    code: "service_options_invalid",
+    message: expect.stringContaining("partialRate") as string,
+  });
+});

@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  partialSuccessEnvelope,
+  failureEnvelopeSchema,
+  successEnvelope,
+} from "../../src/api/schema/envelope.js";
+import { partialResultSchema } from "../../src/api/schema/partial-result.js";
+import { queryResultSchema } from "../../src/api/schema/query-result.js";
+import { quickCheckResultSchema } from "../../src/api/schema/quick-check.js";
+import { datasetOf } from "../../src/service/dataset/dataset-of.js";
+import { defaultDatasetFolder } from "../../src/service/dataset/default-folder.js";
+import { loadDataset } from "../../src/service/dataset/load.js";
+import { ask, askJson, runningService } from "../unit/service/running-service.js";
+
+const queryEnvelope = successEnvelope(queryResultSchema);
+const quickCheckEnvelope = successEnvelope(quickCheckResultSchema);
+const partialEnvelope = partialSuccessEnvelope(partialResultSchema);
+const dataset = await loadDataset(defaultDatasetFolder());
+const listed = [...dataset.items.values()].filter((entry) => "result" in entry);
+
+function query(item: string): string {
+  return `/beta/query/${encodeURIComponent(item)}`;
+}
+
+function quickCheck(item: string): string {
+  return `/beta/quick-check/${encodeURIComponent(item)}`;
+}
+
+test.each(listed.filter((entry) => entry.partial === null).map((entry) => entry.result))(
+  "query answers for $item with the result of the dataset",
+  async (result) => {
+    const service = await runningService({ dataset });
+    const answer = await askJson(service, query(result.item));
+    expect(answer).toEqual({ status: "success", statusCode: 200, result });
+  },
+);
+
+test.each([
+  ["ip", "45.33.32.156", "IP"],
+  ["ip, version 6", "2606:4700::1111", "IP"],
+  ["domain", "unheard-of.example.com", "DOMAIN"],
+  ["url", "https://unheard-of.example.com/a?b#c", "URL"],
+  ["sha1", "0123456789abcdef0123456789abcdef01234567", "SHA1"],
+  ["crypto_wallet", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "CRYPTO_WALLET"],
+  ["email", "nobody@example.com", "EMAIL"],
+])("an item of kind %s that is absent answers as not listed", async (_, item, type) => {
+  const service = await runningService({ dataset: datasetOf({}) });
+  const { result } = queryEnvelope.parse(await askJson(service, query(item)));
+  expect(result).toMatchObject({ item, type, serviceMailBlocklist: "NOT_LISTED" });
+});
+
+test.each(["10.1.2.3", "198.51.100.1", "127.0.0.1", "2001:db8::99", "fe80::1"])(
+  "%s answers as a bogon, with no other member",
+  async (item) => {
+    const service = await runningService({ dataset: datasetOf({}) });
+    const { result } = queryEnvelope.parse(await askJson(service, query(item)));
+    expect(result).toEqual({ item, type: "IP_BOGON", bogon: true });
+  },
+);
+
+test("the answer bears the normal form of the item", async () => {
+  const service = await runningService();
+  const { result } = queryEnvelope.parse(await askJson(service, query("LOGIN.Example.com.")));
+  expect(result).toMatchObject({ item: "login.example.com", serviceMailBlocklist: "ACTIVE" });
+});
+
+test("a name that reads as a file is a domain when its suffix is one", async () => {
+  const service = await runningService();
+  const { result } = queryEnvelope.parse(await askJson(service, query("install.sh")));
+  expect(result.type).toBe("DOMAIN");
+});
+
+test.each(["setup.exe", "10.0.0.0/8", "d41d8cd98f00b204e9800998ecf8427e", "", " ", "no item"])(
+  "query and quick check refuse %j with the failure envelope",
+  async (text) => {
+    const service = await runningService();
+    for (const path of [query(text), quickCheck(text)]) {
+      const { status, body } = await ask(service, path);
+      const answer = failureEnvelopeSchema.parse(JSON.parse(body));
+      expect([status, answer.statusCode]).toEqual([400, 400]);
+      expect(answer.errors.$).toContain("cannot look up");
+    }
+  },
+);
+
+test.each(["%zz", "%C3%28", "%"])(
+  "the broken encoding %s is refused with the failure envelope",
+  async (text) => {
+    const service = await runningService();
+    const { status, body } = await ask(service, `/beta/query/${text}`);
+    expect(status).toBe(400);
+    expect(failureEnvelopeSchema.parse(JSON.parse(body)).errors.$).toContain("percent-encoded");
+  },
+);
+
+test("an item that the dataset refuses is answered with its message", async () => {
+  const items = [{ item: "example.com", refuse: "not today" }];
+  const service = await runningService({ dataset: datasetOf({ items }) });
+  expect(await askJson(service, query("example.com"))).toEqual({
+    status: "failure",
+    statusCode: 400,
+    errors: { $: "not today" },
+  });
+});
+
+test("a URL of 8 KiB is answered", async () => {
+  const service = await runningService();
+  const url = `http://example.com/${"a".repeat(8192 - 50)}`;
+  const { result } = queryEnvelope.parse(await askJson(service, query(url)));
+  expect(result.item).toBe(url);
+});
+
+test("any URL comes back as it was sent", async () => {
+  const service = await runningService();
+  const path = fc.string({ unit: "grapheme", maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(path, async (text) => {
+      const url = new URL(
+        `http://example.com/${encodeURIComponent(text)}?q=%25%2F${encodeURIComponent(text)}`,
+      );
+      const { result } = queryEnvelope.parse(await askJson(service, query(url.href)));
+      expect(result.item).toBe(url.href);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test.each(listed.map((entry) => entry.item.value))("quick check answers for %s", async (item) => {
+  const service = await runningService({ dataset });
+  const { result } = quickCheckEnvelope.parse(await askJson(service, quickCheck(item)));
+  expect(Object.keys(result)).toEqual([
+    "item",
+    "serviceMailBlocklist",
+    "type",
+    "bogon",
+    "intent",
+    "activity",
+  ]);
+});
+
+test.each([
+  [
+    "192.0.2.1",
+    { serviceMailBlocklist: "ACTIVE", intent: "malicious", bogon: false, activity: true },
+  ],
+  ["203.0.113.200", { serviceMailBlocklist: "NOT_LISTED", intent: "unknown", activity: false }],
+  [
+    "10.0.0.1",
+    { serviceMailBlocklist: "NOT_LISTED", intent: "none", bogon: true, activity: false },
+  ],
+  ["downloads.example.net", { serviceMailBlocklist: "ACTIVE", type: "DOMAIN", activity: false }],
+  ["billing@example.net", { intent: "malicious", type: "EMAIL", activity: true }],
+])("the quick check of %s agrees with its query", async (item, expected) => {
+  const service = await runningService({ dataset });
+  const { result } = quickCheckEnvelope.parse(await askJson(service, quickCheck(item)));
+  expect(result).toMatchObject(expected);
+});
+
+test("a scripted item is partial as often as its script says, then full, then partial again", async () => {
+  const service = await runningService({ dataset });
+  const statuses: number[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    statuses.push((await ask(service, query("203.0.113.50"))).status);
+  }
+  expect(statuses).toEqual([503, 503, 200, 503]);
+});
+
+test("a partial answer has an empty errors object and null for what is missing", async () => {
+  const service = await runningService({ dataset });
+  const answer = partialEnvelope.parse(await askJson(service, query("203.0.113.50")));
+  expect(answer).toMatchObject({
+    status: "partial_success",
+    statusCode: 503,
+    errors: {},
+    result: { item: "203.0.113.50", reverseDns: null, abuseContact: null, asn: null },
+  });
+});
+
+test("an item scripted for ever never answers in full", async () => {
+  const service = await runningService({ dataset });
+  const statuses = new Set<number>();
+  for (let count = 0; count < 5; count += 1) {
+    statuses.add((await ask(service, query("203.0.113.51"))).status);
+  }
+  expect([...statuses]).toEqual([503]);
+});
+
+test("the deployed service's name of the blocklist member can be asked for", async () => {
+  const service = await runningService({ dataset, blocklistField: "abusixMailBlocklist" });
+  for (const path of [query("192.0.2.1"), quickCheck("192.0.2.1"), query("45.33.32.156")]) {
+    const { body } = await ask(service, path);
+    expect(body).toContain('"abusixMailBlocklist":"');
+    expect(body).not.toContain("serviceMailBlocklist");
+  }
+});
+
+test("lookups need no credential", async () => {
+  const service = await runningService();
+  expect((await ask(service, query("192.0.2.1"))).status).toBe(200);
+});
+
+test("with a key set, lookups without it are forbidden", async () => {
+  const service = await runningService({ apiKey: "sample-key" });
+  const right = await ask(service, query("192.0.2.1"), { headers: { "x-api-key": "sample-key" } });
+  const wrong = await ask(service, query("192.0.2.1"), {
+    headers: { authorization: "Bearer sample-key" },
+  });
+  expect([right.status, wrong.status]).toEqual([200, 403]);
+});
+
+test.each(["/beta/query", "/beta/query/http://example.com/a", "/beta/nothing", "/query/192.0.2.1"])(
+  "%s is no route and answers 404 in JSON",
+  async (path) => {
+    const service = await runningService();
+    const { status, headers, body } = await ask(service, path);
+    expect([status, headers.get("content-type")]).toEqual([404, "application/json; charset=utf-8"]);
+    expect(JSON.parse(body)).toHaveProperty("message");
+  },
+);

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { caseContextSchema } from "../../src/api/schema/case-context.js";
+import { customersPageSchema } from "../../src/api/schema/customers.js";
+import { repShareCaseSchema } from "../../src/api/schema/rep-share-case.js";
+import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
+import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
+
+const customers = "/beta/ops/customers";
+
+test.each<[string, RequestInit]>([
+  ["no credential", {}],
+  ["another token", bearing("other")],
+  ["another scheme", { headers: { authorization: `Basic ${sampleAccessToken}` } }],
+  ["the token as x-api-key", { headers: { "x-api-key": sampleAccessToken } }],
+])("customers with %s are refused with 401 and no body", async (_, init) => {
+  const service = await runningService();
+  const { status, body } = await ask(service, customers, init);
+  expect([status, body]).toEqual([401, ""]);
+});
+
+test("customers come in pages joined by a cursor, the last of which is empty", async () => {
+  const service = await runningService({ customersPage: 3 });
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const path = cursor === "" ? customers : `${customers}?cursor=${encodeURIComponent(cursor)}`;
+    const answer = await askJson(service, path, bearing(sampleAccessToken));
+    const page = customersPageSchema.parse(answer);
+    ids.push(...page.items.map((customer) => customer.customer_id));
+    cursor = page.next_cursor ?? "";
+  } while (cursor !== "");
+  expect(ids).toEqual([1001, 1002, 1003, 1004, 1005, 1006, 1007].map((id) => `cust-${id}`));
+});
+
+test.each(["x", "Y3VzdG9tZXJzOjk5"])(
+  "the cursor %s, never given, is refused without a body",
+  async (cursor) => {
+    const service = await runningService();
+    const { status, body } = await ask(
+      service,
+      `${customers}?cursor=${cursor}`,
+      bearing(sampleAccessToken),
+    );
+    expect([status, body]).toEqual([400, ""]);
+  },
+);
+
+test("the token can be chosen", async () => {
+  const service = await runningService({ accessToken: "chosen" });
+  expect((await ask(service, customers, bearing("chosen"))).status).toBe(200);
+  expect((await ask(service, customers, bearing(sampleAccessToken))).status).toBe(401);
+});
+
+test("a reputation-share case is not wrapped in an envelope", async () => {
+  const service = await runningService();
+  const answer = await askJson(service, "/beta/guardian-ops/rep-share/cases/case-2001");
+  expect(repShareCaseSchema.parse(answer)).toEqual({
+    id: "case-2001",
+    customer_id: "cust-1001",
+    tenant_id: "tenant-a",
+    event_count: 42,
+    event_types: ["credentials:brute-force", "spam"],
+    event_ips: ["192.0.2.1", "192.0.2.15", "2001:db8::bad:1"],
+    first_event_date: "2024-05-28T08:00:00Z",
+    last_event_date: "2024-05-30T21:40:08Z",
+    state: "NEW",
+  });
+});
+
+test("an unknown reputation-share case is 404 without a body", async () => {
+  const service = await runningService();
+  const { status, body } = await ask(service, "/beta/guardian-ops/rep-share/cases/nope");
+  expect([status, body]).toEqual([404, ""]);
+});
+
+test("a case's context holds the subscriber's data", async () => {
+  const service = await runningService();
+  const path = "/api/v1/cases/case-2001/context";
+  const context = caseContextSchema.parse(await askJson(service, path, bearing(sampleCaseApiKey)));
+  expect(context.s?.resolver_data).toMatchObject({ CustomerEmail: "ada@example.com" });
+});
+
+test.each<[string, RequestInit]>([
+  ["no credential", {}],
+  ["another key", bearing("other")],
+])("a context with %s is refused with 401 and no body", async (_, init) => {
+  const service = await runningService();
+  const { status, body } = await ask(service, "/api/v1/cases/case-2001/context", init);
+  expect([status, body]).toEqual([401, ""]);
+});
+
+test("an unknown case has no context: 404 without a body", async () => {
+  const service = await runningService();
+  const path = "/api/v1/cases/nope/context";
+  const { status, body } = await ask(service, path, bearing(sampleCaseApiKey));
+  expect([status, body]).toEqual([404, ""]);
+});

@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import type { FireWebhook } from "../../src/service/case-desk.js";
+import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";
+
+const move = "/_local/cases/case-2001/transition";
+const added = {
+  name: "Added",
+  endpoint: "https://hooks.example.com",
+  method: "PATCH",
+  payload: "hello",
+};
+
+function recorder(answer: Awaited<ReturnType<FireWebhook>> = { status: 204 }) {
+  const calls: Parameters<FireWebhook>[] = [];
+  const fireWebhook: FireWebhook = async (...call) => {
+    calls.push(call);
+    return answer;
+  };
+  return { calls, fireWebhook };
+}
+
+test("the transition of a case fires what the playbook attaches to it, with the case's context", async () => {
+  const { calls, fireWebhook } = recorder();
+  const service = await runningService({ fireWebhook });
+  const report = await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }));
+  expect(report).toEqual({
+    case: "case-2001",
+    from: "NEW",
+    to: "IN_PROGRESS",
+    fired: [{ webhook: "Notify subscriber", status: 204 }],
+  });
+  const [webhook, context, transition] = calls[0] ?? [];
+  expect(webhook).toMatchObject({ method: "POST", path: "/notices" });
+  expect(context?.s?.resolver_data).toMatchObject({ CustomerName: "Ada Example" });
+  expect(transition).toEqual({ caseId: "case-2001", from: "NEW", to: "IN_PROGRESS" });
+});
+
+test("the case shows its new state", async () => {
+  const service = await runningService();
+  await ask(service, move, sending("POST", { state: "RESOLVED" }));
+  const path = "/beta/guardian-ops/rep-share/cases/case-2001";
+  expect(await askJson(service, path)).toMatchObject({ state: "RESOLVED" });
+});
+
+test("a transition to which nothing is attached fires nothing", async () => {
+  const { calls, fireWebhook } = recorder();
+  const service = await runningService({ fireWebhook });
+  await ask(service, move, sending("POST", { state: "RESOLVED" }));
+  expect(calls).toEqual([]);
+});
+
+test("a webhook attached to a state fires from wherever the case comes", async () => {
+  const { calls, fireWebhook } = recorder();
+  const service = await runningService({ fireWebhook });
+  await ask(service, move, sending("POST", { state: "CLOSED" }));
+  expect(calls.map(([webhook]) => webhook.name)).toEqual(["Tell the chat"]);
+});
+
+test("a webhook that could not be called is reported, and the case changes all the same", async () => {
+  const fireWebhook: FireWebhook = async () => {
+    throw new Error("connection refused");
+  };
+  const service = await runningService({ fireWebhook });
+  expect(await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }))).toMatchObject({
+    to: "IN_PROGRESS",
+    fired: [{ webhook: "Notify subscriber", status: null, error: "connection refused" }],
+  });
+});
+
+test("a service that cannot call webhooks says so", async () => {
+  const service = await runningService();
+  expect(await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }))).toMatchObject({
+    fired: [{ status: null, error: expect.stringContaining("without a way") as string }],
+  });
+});
+
+test("webhooks are stored, listed and attached to transitions", async () => {
+  const { calls, fireWebhook } = recorder();
+  const service = await runningService({ fireWebhook });
+  const stored = await ask(service, "/_local/webhooks", sending("POST", added));
+  const attach = { from: "NEW", to: "RESOLVED", webhook: "Added" };
+  const attached = await ask(service, "/_local/transitions", sending("POST", attach));
+  await ask(service, move, sending("POST", { state: "RESOLVED" }));
+  expect([stored.status, attached.status]).toEqual([201, 201]);
+  expect(await askJson(service, "/_local/webhooks")).toContainEqual(added);
+  expect(await askJson(service, "/_local/transitions")).toContainEqual(attach);
+  expect(calls.map(([webhook]) => webhook)).toEqual([added]);
+});
+
+test("a webhook of the same name takes the place of the one before", async () => {
+  const service = await runningService();
+  await ask(service, "/_local/webhooks", sending("POST", added));
+  await ask(service, "/_local/webhooks", sending("POST", { ...added, method: "PUT" }));
+  const webhooks = await askJson<{ name: string; method: string }[]>(service, "/_local/webhooks");
+  expect(webhooks.filter(({ name }) => name === "Added").map(({ method }) => method)).toEqual([
+    "PUT",
+  ]);
+});
+
+test.each([
+  ["/_local/webhooks", { ...added, method: "FETCH" }, 400],
+  ["/_local/webhooks", { ...added, endpoint: "ftp://example.com" }, 400],
+  ["/_local/transitions", { to: "OPEN", webhook: "Block line" }, 400],
+  ["/_local/transitions", { to: "CLOSED", webhook: "no such" }, 404],
+  [move, { state: "OPEN" }, 400],
+  [move, {}, 400],
+  [move, { state: "NEW" }, 409],
+  ["/_local/cases/nope/transition", { state: "CLOSED" }, 404],
+])("POST %s with %j is refused in JSON", async (path, value, expected) => {
+  const service = await runningService();
+  const { status, body } = await ask(service, path, sending("POST", value));
+  expect(status).toBe(expected);
+  expect(JSON.parse(body)).toEqual({ message: expect.any(String) as string });
+});
+
+test("a body that is no JSON is refused in JSON", async () => {
+  const service = await runningService();
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{" };
+  const { status, body } = await ask(service, move, init);
+  expect([status, JSON.parse(body)]).toEqual([400, { message: expect.any(String) as string }]);
+});

@@ -1,0 +1,216 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  blocklistStatuses,
+  caseStates,
+  resultTypes,
+} from "../../../../src/api/schema/vocabulary.js";
+import { defaultDatasetFolder } from "../../../../src/service/dataset/default-folder.js";
+import type { ListedItem } from "../../../../src/service/dataset/dataset.js";
+import { loadDataset, tagIpsName } from "../../../../src/service/dataset/load.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "tag-ips"));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+function lines(...values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
+
+const url = { item: "http://example.com/a", serviceMailBlocklist: "ACTIVE", type: "URL" };
+const domain = {
+  item: "example.com",
+  serviceMailBlocklist: null,
+  type: "DOMAIN",
+  tags: [] as string[],
+  firstSeen: null,
+  lastSeen: null,
+  intent: null,
+  observedActivity: null,
+};
+const tag = { tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z" };
+const caseNew = { id: "case-1", state: "NEW" };
+const webhook = { name: "w", endpoint: "http://127.0.0.1:8025", method: "POST", payload: {} };
+
+test("the dataset of the package has every type of result", async () => {
+  const { items } = await loadDataset(defaultDatasetFolder());
+  const types = [...items.values()].flatMap((entry) =>
+    "result" in entry ? entry.result.type : [],
+  );
+  expect(new Set(types)).toEqual(new Set(resultTypes));
+});
+
+test("the dataset of the package has every blocklist status, and none", async () => {
+  const { items } = await loadDataset(defaultDatasetFolder());
+  const statuses = [...items.values()].map(
+    (entry) => (entry as Partial<ListedItem>).result?.["serviceMailBlocklist"],
+  );
+  expect(statuses).toEqual(expect.arrayContaining([...blocklistStatuses, null]));
+});
+
+test("the dataset of the package has a case in every state", async () => {
+  const { cases } = await loadDataset(defaultDatasetFolder());
+  const states = [...cases.values()].map((entry) => entry.state);
+  expect(new Set(states)).toEqual(new Set(caseStates));
+});
+
+test("every address of a case is an item of the dataset of the package", async () => {
+  const { cases, items } = await loadDataset(defaultDatasetFolder());
+  const addresses = [...cases.values()].flatMap((entry) => entry.event_ips ?? []);
+  expect(addresses.filter((address) => !items.has(address))).toEqual([]);
+});
+
+test("an empty folder is an empty dataset", async () => {
+  const dataset = await loadDataset(await folderOf({}));
+  expect(dataset.items.size + dataset.tags.size + dataset.customers.length).toBe(0);
+});
+
+test("a BOM, CRLF and blank lines are read", async () => {
+  const text = `\uFEFF${JSON.stringify({ result: url })}\r\n\r\n`;
+  const { items } = await loadDataset(await folderOf({ "items.ndjson": text }));
+  expect([...items.keys()]).toEqual([url.item]);
+});
+
+test("a tag's list holds its entries, the items that bear it and its file", async () => {
+  const folder = await folderOf({
+    "tags.ndjson": lines({ ...tag, entries: ["192.0.2.7"] }),
+    [join("tag-ips", tagIpsName("a:b"))]: "192.0.2.9\n",
+  });
+  const { tags } = await loadDataset(folder);
+  expect(tags.get("a:b")?.list.page(0, 10)).toEqual(["192.0.2.7", "192.0.2.9"]);
+});
+
+test("a folder that is not there is named", async () => {
+  const folder = join(await folderOf({}), "nowhere");
+  await expect(loadDataset(folder)).rejects.toMatchObject({
+    code: "dataset_not_found",
+    message: expect.stringContaining(folder) as string,
+  });
+});
+
+test.each<[string, Record<string, string>, string, string]>([
+  [
+    "broken JSON",
+    { "items.ndjson": `${lines({ result: url })}\n{"result":` },
+    "items.ndjson:3",
+    "is no JSON",
+  ],
+  [
+    "a missing member",
+    { "items.ndjson": lines({ result: { ...url, serviceMailBlocklist: undefined } }) },
+    "items.ndjson:1",
+    "result.serviceMailBlocklist",
+  ],
+  [
+    "an unknown member of the record",
+    { "items.ndjson": lines({ result: url, quickcheck: {} }) },
+    "items.ndjson:1",
+    "quickcheck",
+  ],
+  [
+    "an item that is not in its normal form",
+    { "items.ndjson": lines({ result: { ...domain, item: "Example.COM" } }) },
+    "items.ndjson:1",
+    'the normal form of "Example.COM" is "example.com"',
+  ],
+  [
+    "an item that is none",
+    { "items.ndjson": lines({ result: { ...domain, item: "10.0.0.0/8" } }) },
+    "items.ndjson:1",
+    "CIDR",
+  ],
+  [
+    "a type that is not the item's",
+    { "items.ndjson": lines({ result: { ...url, item: "example.com" } }) },
+    "items.ndjson:1",
+    "URL is no type of a domain item",
+  ],
+  [
+    "an item that stands twice",
+    { "items.ndjson": lines({ result: url }, { result: domain }, { result: url }) },
+    "items.ndjson:3",
+    "items.ndjson:1",
+  ],
+  [
+    "an item with a tag that does not exist",
+    {
+      "items.ndjson": lines(
+        { result: domain, note: "" },
+        { result: { ...domain, item: "a.example.com", tags: ["a:x"] } },
+      ),
+    },
+    "items.ndjson:2",
+    '"a:x"',
+  ],
+  [
+    "a member that cannot be missing",
+    { "items.ndjson": lines({ result: url, partial: { missing: [["type"]] } }) },
+    "items.ndjson:1",
+    '"type" cannot be missing',
+  ],
+  [
+    "a tag without a group",
+    { "tags.ndjson": lines({ ...tag, tag: { name: "b" } }) },
+    "tags.ndjson:1",
+    "tag.name",
+  ],
+  [
+    "an entry that is no address",
+    { "tags.ndjson": lines({ ...tag, entries: ["192.0.2.1", "192.0.2.300"] }) },
+    "tags.ndjson:1",
+    "192.0.2.300",
+  ],
+  [
+    "a line of a list that is no address",
+    { "tags.ndjson": lines(tag), "tag-ips/a--b.txt": "# list\n192.0.2.1\nhost\n" },
+    "a--b.txt:3",
+    '"host"',
+  ],
+  ["a list of no tag", { "tags.ndjson": lines(tag), "tag-ips/c--d.txt": "" }, "c--d.txt", "no tag"],
+  [
+    "a customer without its id",
+    { "customers.ndjson": lines({}) },
+    "customers.ndjson:1",
+    "customer_id",
+  ],
+  [
+    "a state that is none",
+    { "cases.ndjson": lines(caseNew, { id: "case-2", state: "OPEN" }) },
+    "cases.ndjson:2",
+    "state",
+  ],
+  [
+    "a context of no case",
+    { "cases.ndjson": lines(caseNew), "contexts.ndjson": lines({ case: "case-9", context: {} }) },
+    "contexts.ndjson:1",
+    "case-9",
+  ],
+  [
+    "a webhook without a method",
+    { "webhooks.ndjson": lines({ ...webhook, method: undefined }) },
+    "webhooks.ndjson:1",
+    "method",
+  ],
+  [
+    "a transition of no webhook",
+    {
+      "webhooks.ndjson": lines(webhook),
+      "transitions.ndjson": lines({ to: "CLOSED", webhook: "x" }),
+    },
+    "transitions.ndjson:1",
+    '"x"',
+  ],
+  ["a file with a name that no dataset has", { "item.ndjson": "" }, "item.ndjson", "items.ndjson"],
+])("%s is refused with its place", async (_, files, where, what) => {
+  const loading = loadDataset(await folderOf(files));
+  const escaped = [where, what].map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  await expect(loading).rejects.toMatchObject({
+    code: "dataset_invalid",
+    message: expect.stringMatching(new RegExp(`${escaped[0]}: .*${escaped[1]}`)) as string,
+  });
+});
