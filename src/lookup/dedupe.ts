@@ -1,0 +1,85 @@
+import type { Finding, LookupEndpoint } from "../core/finding.js";
+import { itemKey } from "./item-key.js";
+import type { FindingStore } from "./store.js";
+import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
+
+export interface DedupeOptions {
+  /** The endpoint that is asked; answers of different endpoints are kept apart. */
+  readonly endpoint: LookupEndpoint;
+  /** Keeps what is done. Memory is bounded by what is under way and by the store. */
+  readonly store: FindingStore;
+}
+
+interface Asked {
+  readonly finding: Promise<Finding>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for the same item once: those who ask while it is under way share the answer, those who come
+ * later have it from the store. Theirs has the source `duplicate`.
+ *
+ * A finding is in the store before anyone has it. `failed` is kept as well, so that a run asks for
+ * nothing twice; whether a later session asks again is the store's matter. What rejects (aborted,
+ * fatal) is not remembered.
+ */
+export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
+  return (next) => {
+    const open = new Map<string, Asked>();
+
+    const lookup: Lookup = (item, options) => {
+      const key = itemKey(endpoint, item);
+      const asked = open.get(key);
+      if (asked) return share(asked, options, () => lookup(item, options));
+      const kept = store.get(key);
+      if (kept === null) {
+        const finding = ask(key, next(item, options));
+        open.set(key, { finding, signal: options.signal });
+        return finding;
+      }
+      if (!(kept instanceof Promise)) return Promise.resolve(asDuplicate(kept));
+      // While the store was busy another may have begun to ask.
+      return kept.then((found) => (found ? asDuplicate(found) : lookup(item, options)));
+    };
+
+    const ask = async (key: string, answer: Promise<Finding>): Promise<Finding> => {
+      try {
+        const finding = await answer;
+        await store.put(key, finding);
+        return finding;
+      } finally {
+        open.delete(key);
+      }
+    };
+
+    return lookup;
+  };
+}
+
+/** Waits for what another asked. Who asked under a signal of its own may abort alone. */
+async function share(
+  { finding, signal }: Asked,
+  options: LookupOptions,
+  askAgain: () => Promise<Finding>,
+): Promise<Finding> {
+  if (signal === options.signal) return asDuplicate(await finding);
+  try {
+    return asDuplicate(await orAborted(finding, options.signal));
+  } catch (error) {
+    if (signal.aborted && !options.signal.aborted) return askAgain();
+    throw error;
+  }
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function asDuplicate(finding: Finding): Finding {
+  return { ...finding, source: "duplicate" };
+}

@@ -1,0 +1,210 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { type Database, open, type RootDatabase } from "lmdb";
+import { FatalError } from "../../core/errors.js";
+import { buckets } from "./index-bucket.js";
+
+export interface JournalFileOptions {
+  /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
+  readonly folder: string;
+  /** Bytes of mapped file that may be resident. Default 24 MiB. */
+  readonly mappedLimit?: number;
+}
+
+/**
+ * The journal's LMDB environment: records by sequence number, their index, and what is known of both.
+ *
+ * A page of a mapped file counts as resident memory of the process once it was touched, and the
+ * kernel maps the 64 KiB around it as well. LMDB gives no mapping back, so the environment is closed
+ * and opened again (`remap`) when what was touched since comes to `mappedLimit`.
+ */
+export class JournalFile {
+  readonly #folder: string;
+  readonly #mappedLimit: number;
+  #environment: Environment | null;
+  #transaction: Promise<unknown> | null = null;
+  #broken = false;
+  /** Estimate of the bytes mapped since opening. */
+  #mapped = 0;
+  #indexedThrough: number;
+
+  constructor(options: JournalFileOptions) {
+    this.#folder = options.folder;
+    this.#mappedLimit = options.mappedLimit ?? 24 * 1024 * 1024;
+    mkdirSync(this.#folder, { recursive: true });
+    chmodSync(this.#folder, 0o700);
+    this.#environment = openEnvironment(this.#folder);
+    const { about } = this.#environment;
+    this.#checkFormat();
+    this.#indexedThrough = about.get("indexedThrough") ?? 0;
+  }
+
+  /** False in the short moments of `remap`, when nothing can be read or written. */
+  get ready(): boolean {
+    return this.#environment !== null;
+  }
+
+  /** True when `remap` is due. */
+  get crowded(): boolean {
+    return this.#mapped > this.#mappedLimit;
+  }
+
+  /** Records up to this sequence number have their entry in the index. */
+  get indexedThrough(): number {
+    return this.#indexedThrough;
+  }
+
+  /** The highest sequence number of a record; 0 for none. */
+  lastSequence(): number {
+    for (const last of this.#opened.records.getKeys({ reverse: true, limit: 1 })) return last;
+    return 0;
+  }
+
+  /** A record's bytes. */
+  readRecord(sequence: number): Buffer | undefined {
+    this.#mapped += mappedByTouch;
+    return this.#opened.records.getBinary(sequence);
+  }
+
+  /** A bucket of the index. */
+  readBucket(bucket: number): Buffer | undefined {
+    this.#mapped += mappedByTouch;
+    return this.#opened.index.getBinary(bucket);
+  }
+
+  /** Visits the buckets of the index in ascending order. */
+  async eachBucket(visit: (bucket: number, bytes: Buffer) => void): Promise<void> {
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      const bytes = this.#opened.index.getBinary(bucket);
+      if (bytes === undefined) continue;
+      visit(bucket, bytes);
+      this.#mapped += mappedByBucket(bytes);
+      if (this.crowded) await this.remap();
+    }
+  }
+
+  /** Visits the records from a sequence number on. */
+  async eachRecord(from: number, visit: (sequence: number, bytes: Buffer) => void): Promise<void> {
+    const last = this.lastSequence();
+    for (let sequence = from; sequence <= last; sequence++) {
+      const bytes = this.#opened.records.getBinary(sequence);
+      if (bytes === undefined) continue;
+      visit(sequence, bytes);
+      this.#mapped += bytes.length + bytesByRecord;
+      if (this.crowded) await this.remap();
+    }
+  }
+
+  /** Adds a record to the transaction of this turn of the event loop. */
+  writeRecord(sequence: number, bytes: Buffer): void {
+    this.#transaction = this.#opened.records.put(sequence, bytes);
+    this.#mapped += bytes.length + bytesByRecord;
+  }
+
+  /** Puts new bytes in the place of a bucket; buckets are written in ascending order. */
+  writeBucket(bucket: number, change: (bytes: Buffer | undefined) => Buffer): void {
+    const { index } = this.#opened;
+    const bytes = change(index.getBinary(bucket));
+    this.#transaction = index.put(bucket, bytes);
+    this.#mapped += mappedByBucket(bytes);
+  }
+
+  writeIndexedThrough(sequence: number): void {
+    this.#transaction = this.#opened.about.put("indexedThrough", sequence);
+    this.#indexedThrough = sequence;
+  }
+
+  /** Resolves when the end of the process can no longer lose what was written in this turn. */
+  async committed(): Promise<void> {
+    try {
+      await this.#transaction;
+    } catch (error) {
+      this.#broken = true;
+      throw await causeOf(error);
+    }
+  }
+
+  /** Resolves when a loss of power can no longer lose what was written. */
+  async flush(): Promise<void> {
+    await this.#opened.root.flushed;
+  }
+
+  /** Closes and opens the environment. Nothing may be written until it resolves. */
+  async remap(): Promise<void> {
+    await this.close();
+    this.#environment = openEnvironment(this.#folder);
+    this.#mapped = 0;
+  }
+
+  async close(): Promise<void> {
+    // After a failed transaction LMDB waits in vain for it when it closes.
+    if (this.#broken || this.#environment === null) return;
+    const { root } = this.#environment;
+    await root.flushed;
+    this.#environment = null;
+    await root.close();
+  }
+
+  get #opened(): Environment {
+    if (this.#environment === null) throw new Error("it is closed");
+    return this.#environment;
+  }
+
+  #checkFormat(): void {
+    const { about } = this.#opened;
+    const found = about.get("format");
+    if (found === format) return;
+    if (found !== undefined || this.lastSequence() > 0) {
+      throw new FatalError(
+        "journal_format",
+        `another version of repute wrote the journal ${this.#folder}`,
+        { hint: "go on with that version, or begin anew with --restart" },
+      );
+    }
+    about.putSync("format", format);
+  }
+}
+
+/** Counts up when what the files hold is laid out differently. */
+const format = 1;
+
+interface Environment {
+  readonly root: RootDatabase;
+  readonly records: Database<Buffer, number>;
+  readonly index: Database<Buffer, number>;
+  readonly about: Database<number, string>;
+}
+
+function openEnvironment(folder: string): Environment {
+  const root = open({ path: folder, maxDbs: 3 });
+  const bytes = { encoding: "binary", keyEncoding: "uint32" } as const;
+  return {
+    root,
+    records: root.openDB<Buffer, number>({ name: "records", ...bytes }),
+    index: root.openDB<Buffer, number>({ name: "index", ...bytes }),
+    about: root.openDB<number, string>({ name: "about", encoding: "json" }),
+  };
+}
+
+/** Why a transaction failed; LMDB tells it by another promise. */
+async function causeOf(error: unknown): Promise<unknown> {
+  try {
+    await (error as { commitError?: Promise<unknown> }).commitError;
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+}
+
+/** What the kernel maps when it has to map a page (Linux: fault_around_bytes). */
+const mappedByTouch = 64 * 1024;
+
+/** LMDB's own bytes beside a record's. */
+const bytesByRecord = 40;
+
+/**
+ * What reading a bucket maps when its neighbours are read as well. They share a page of 4 KiB, about
+ * 70% full, but the next page of the index may be anywhere in the file.
+ */
+function mappedByBucket(bytes: Buffer): number {
+  return Math.min(mappedByTouch, (bytes.length / 0.7) * (mappedByTouch / 4096));
+}

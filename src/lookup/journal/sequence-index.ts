@@ -1,0 +1,93 @@
+import { BloomFilter } from "./bloom-filter.js";
+import { readHead } from "./finding-record.js";
+import { HashTable } from "./hash-table.js";
+import { bucketOf, eachInBucket, extendBucket, findInBucket } from "./index-bucket.js";
+import type { JournalFile } from "./journal-file.js";
+import { SortedRun } from "./sorted-run.js";
+
+export interface SequenceIndexOptions {
+  /** Entries kept in memory before they move into the file, at most 2^21. Default 262,144. */
+  readonly recentLimit?: number;
+  /** Bytes of the filter, a power of two. Default 8 MiB. */
+  readonly filterBytes?: number;
+}
+
+/**
+ * Finds the newest record of a key's hash: from 32-bit hash to sequence number.
+ *
+ * LMDB's tree is at its worst with keys in random order: each of them copies a page of its own and
+ * maps its surroundings into memory. So what was added last is kept in memory; when that is full it
+ * is sorted and moves into the file, beside each commit a little, in buckets of many entries that
+ * are neighbours there as well. A Bloom filter spares the file the many questions for what it does
+ * not have. Memory is fixed, however many records there are.
+ *
+ * The file's index lags behind its records. How far it goes is written with it, and `load` reads
+ * the rest from the records themselves.
+ */
+export class SequenceIndex {
+  readonly #file: JournalFile;
+  readonly #filter: BloomFilter;
+  readonly #recentLimit: number;
+  readonly #recent: HashTable;
+  #sorted: SortedRun | null = null;
+  /** The last sequence number that `#sorted` covers. */
+  #sortedThrough = 0;
+  #last = 0;
+
+  constructor(file: JournalFile, options: SequenceIndexOptions = {}) {
+    this.#file = file;
+    this.#filter = new BloomFilter(options.filterBytes ?? 8 * 1024 * 1024);
+    this.#recentLimit = options.recentLimit ?? 262_144;
+    this.#recent = new HashTable(this.#recentLimit);
+  }
+
+  /** Adds what the file has from before. */
+  async load(): Promise<void> {
+    const add = (hash: number): void => this.#filter.add(hash);
+    await this.#file.eachBucket((bucket, bytes) => eachInBucket(bucket, bytes, add));
+    const from = this.#file.indexedThrough + 1;
+    await this.#file.eachRecord(from, (sequence, bytes) =>
+      this.add(readHead(bytes).hash, sequence),
+    );
+  }
+
+  /** False: no record has this hash. */
+  mayHave(hash: number): boolean {
+    return this.#filter.mayHave(hash);
+  }
+
+  /** Sequence number of the newest record with this hash; 0 for none. */
+  find(hash: number): number {
+    if (!this.#filter.mayHave(hash)) return 0;
+    const sequence = this.#recent.get(hash) || this.#sorted?.find(hash);
+    if (sequence) return sequence;
+    const bytes = this.#file.readBucket(bucketOf(hash));
+    return bytes ? findInBucket(bytes, hash) : 0;
+  }
+
+  /** Notes a record that is being written. Sequence numbers come in ascending order. */
+  add(hash: number, sequence: number): void {
+    this.#recent.set(hash, sequence);
+    this.#filter.add(hash);
+    this.#last = sequence;
+  }
+
+  /** Moves about `count` entries into the file, within the transaction that is being written. */
+  spill(count: number): void {
+    if (this.#sorted === null) {
+      if (this.#recent.size < this.#recentLimit) return;
+      this.#sorted = new SortedRun(this.#recent);
+      this.#sortedThrough = this.#last;
+      this.#recent.clear();
+    }
+    this.#sorted.take(count, bucketOf, (bucket, hashes, sequences) => {
+      this.#file.writeBucket(bucket, (bytes) => extendBucket(bytes, hashes, sequences));
+    });
+    if (this.#sorted.done) this.#file.writeIndexedThrough(this.#sortedThrough);
+  }
+
+  /** What was spilled is written: the file answers for it from now on. */
+  spillWritten(): void {
+    if (this.#sorted?.done === true) this.#sorted = null;
+  }
+}

@@ -1,0 +1,175 @@
+import { AbortGroups } from "../api/abort-groups.js";
+import type { Clock } from "../core/clock.js";
+import type { Rate } from "../core/options.js";
+import { Gcra } from "./gcra.js";
+import type { LookupWrapper } from "./types.js";
+
+export interface PaceOptions {
+  /** All of them are kept; none for no limit. */
+  readonly rates: readonly Rate[];
+  readonly clock: Clock;
+  /** Numbers from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
+const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
+
+/**
+ * The pace of a run: every attempt of every endpoint takes its leave here. It keeps the given rates
+ * and holds everything back for a while when the service throttles.
+ */
+export class Pace {
+  readonly #windows: readonly Gcra[];
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #groups = new AbortGroups();
+  /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
+  #ticket = 0;
+  /** What `take` returns when nothing holds it back; one promise for all. */
+  #granted = Promise.resolve(0);
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Pauses since the last answer that was none of throttling. */
+  #streak = 0;
+  #first: Waiter | null = null;
+  #last: Waiter | null = null;
+  #waiting = 0;
+  #timer: AbortController | null = null;
+
+  constructor({ rates, clock, random = Math.random }: PaceOptions) {
+    this.#windows = rates.map((rate) => new Gcra(rate));
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /**
+   * Resolves when a request may leave; first come, first served. What it resolves to is to be handed
+   * to `throttled` or `succeeded` with the answer.
+   *
+   * @throws the signal's reason when it aborts first
+   */
+  take(signal: AbortSignal): Promise<number> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#first === null && this.#leave()) return this.#granted;
+    return new Promise((resolve, reject) => {
+      const group = this.#groups.of(signal);
+      const waiter: Waiter = {
+        next: null,
+        gone: false,
+        go: () => {
+          group.leave(seat);
+          resolve(this.#ticket);
+        },
+        abort: (reason) => {
+          group.leave(seat);
+          reject(reason);
+          waiter.gone = true;
+          this.#waiting--;
+          if (this.#waiting === 0) this.#forgetAll();
+        },
+      };
+      const seat = group.join(waiter);
+      if (this.#last === null) this.#first = waiter;
+      else this.#last.next = waiter;
+      this.#last = waiter;
+      this.#waiting++;
+      this.#wake();
+    });
+  }
+
+  /**
+   * The service answered that it wants fewer requests: nothing leaves until it may have recovered.
+   *
+   * @param afterMs its own wish, or null for a pause that doubles from 1 s to 60 s while nothing else
+   *   is answered
+   */
+  throttled(afterMs: number | null, ticket = this.#ticket): void {
+    const known = ticket !== this.#ticket;
+    if (known && afterMs === null) return;
+    const wait = afterMs ?? this.#ownPause();
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + wait);
+    if (known) return;
+    this.#streak++;
+    this.#ticket++;
+    this.#granted = Promise.resolve(this.#ticket);
+  }
+
+  /** The service answered a request otherwise. */
+  succeeded(ticket = this.#ticket): void {
+    if (ticket === this.#ticket) this.#streak = 0;
+  }
+
+  #ownPause(): number {
+    const { first, longest, spread } = pauseMs;
+    return Math.min(longest, first * 2 ** this.#streak) * (1 + spread * this.#random());
+  }
+
+  /** True when a request may leave; it is noted then. */
+  #leave(): boolean {
+    if (this.#windows.length === 0 && this.#ticket === 0) return true;
+    const now = this.#clock.monotonic();
+    if (this.#waitAt(now) > 0) return false;
+    for (const window of this.#windows) window.spend(now);
+    return true;
+  }
+
+  #waitAt(now: number): number {
+    let wait = this.#pausedUntil - now;
+    for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
+    return wait;
+  }
+
+  /** Lets go whom it can, and sets the one timer for the next. */
+  #wake(): void {
+    if (this.#timer !== null) return;
+    while (this.#first !== null) {
+      if (!this.#first.gone) {
+        if (!this.#leave()) return this.#sleep();
+        this.#waiting--;
+        this.#first.go();
+      }
+      this.#first = this.#first.next;
+    }
+    this.#last = null;
+  }
+
+  #sleep(): void {
+    const timer = new AbortController();
+    this.#timer = timer;
+    const wake = (): void => {
+      this.#timer = null;
+      this.#wake();
+    };
+    // Timers have a granularity of a millisecond; one that ends early would only be set again.
+    const ms = Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic())));
+    this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
+  }
+
+  #forgetAll(): void {
+    this.#first = null;
+    this.#last = null;
+    this.#timer?.abort();
+    this.#timer = null;
+  }
+}
+
+interface Waiter {
+  next: Waiter | null;
+  gone: boolean;
+  go(): void;
+  abort(reason: unknown): void;
+}
+
+/** Spends from the pace of the run for every attempt, and tells it what came back. */
+export function pace(run: Pace): LookupWrapper {
+  return (next) => (item, options) =>
+    run.take(options.signal).then((ticket) =>
+      next(item, options).then((finding) => {
+        const { again } = finding;
+        if (again?.policy === "throttled") run.throttled(again.afterMs, ticket);
+        // An answer of any other kind shows that the service takes requests; no answer does not.
+        else if (finding.httpStatus !== null) run.succeeded(ticket);
+        return finding;
+      }),
+    );
+}

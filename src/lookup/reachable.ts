@@ -1,0 +1,29 @@
+import { FatalError } from "../core/errors.js";
+import type { LookupWrapper } from "./types.js";
+
+export interface ReachableOptions {
+  /** What the service's address is called in messages. */
+  readonly address: string;
+  /** True once the service answered anything at all. */
+  readonly answered: () => boolean;
+}
+
+/**
+ * Ends the run when the first lookup has used up its attempts and the service never answered at
+ * all: the address is wrong or nothing is there, and thousands of failed rows would say no more.
+ *
+ * @throws FatalError `service_unreachable`
+ */
+export function reachable(options: ReachableOptions): LookupWrapper {
+  return (next) => async (item, lookupOptions) => {
+    const finding = await next(item, lookupOptions);
+    if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
+      throw new FatalError(
+        "service_unreachable",
+        `no answer from ${options.address} after ${finding.attempts} attempts: ${finding.error?.message ?? ""}`,
+        { hint: "check the address and that the service runs; rows are written once it answers" },
+      );
+    }
+    return finding;
+  };
+}

@@ -1,0 +1,125 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/core/clock.js";
+
+export interface ManualClockOptions {
+  /** Wall-clock time at the start, in milliseconds since 1970. Default: 2024-01-01T00:00:00Z. */
+  readonly startMs?: number;
+  /** How much later than asked each sleep ends, in milliseconds; stands for a machine's late timers. */
+  readonly lateness?: () => number;
+}
+
+/**
+ * A clock that a test moves by hand: nothing passes unless `advance` or `run` says so.
+ *
+ * ```ts
+ * const clock = new ManualClock();
+ * const asleep = clock.sleep(500);
+ * await clock.advance(500); // `asleep` is settled, and so is all that followed from it
+ * ```
+ */
+export class ManualClock implements Clock {
+  /** Every sleep that was asked for, in milliseconds, in the order of asking. */
+  readonly asked: number[] = [];
+  #elapsed = 0;
+  #wall: number;
+  #order = 0;
+  readonly #lateness: () => number;
+  readonly #sleepers = new Set<Sleeper>();
+
+  constructor(options: ManualClockOptions = {}) {
+    this.#wall = options.startMs ?? Date.UTC(2024, 0, 1);
+    this.#lateness = options.lateness ?? (() => 0);
+  }
+
+  /** How many sleeps have not ended. */
+  get pending(): number {
+    return this.#sleepers.size;
+  }
+
+  now(): number {
+    return this.#wall + this.#elapsed;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.asked.push(ms);
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const sleeper = {
+        due: this.#elapsed + ms + this.#lateness(),
+        order: this.#order++,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        },
+      };
+      const onAbort = () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal?.reason);
+      };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /**
+   * Lets `ms` milliseconds pass. Sleeps that end within them end in the order in which they are
+   * due, each at its own time, and what follows from one has happened before the next one ends.
+   */
+  async advance(ms: number): Promise<void> {
+    const target = this.#elapsed + ms;
+    await turn();
+    for (let next = this.#first(target); next; next = this.#first(target)) await this.#wake(next);
+    this.#elapsed = target;
+    await turn();
+  }
+
+  /**
+   * Lets as much time pass as `promise` needs, from one sleep's end to the next, and settles as
+   * it does. Work that waits for real input or output is waited for.
+   */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const settle = () => {
+      settled = true;
+    };
+    promise.then(settle, settle);
+    for (;;) {
+      await turn();
+      if (settled) return promise;
+      const next = this.#first(Number.POSITIVE_INFINITY);
+      if (next) await this.#wake(next);
+    }
+  }
+
+  /** Sets the wall clock forward or back, as a person or NTP does; `monotonic` does not notice. */
+  jump(ms: number): void {
+    this.#wall += ms;
+  }
+
+  #first(until: number): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.due > until) continue;
+      if (first === undefined || sleeper.due < first.due) first = sleeper;
+    }
+    return first;
+  }
+
+  async #wake(sleeper: Sleeper): Promise<void> {
+    this.#elapsed = Math.max(this.#elapsed, sleeper.due);
+    sleeper.wake();
+    await turn();
+  }
+}
+
+interface Sleeper {
+  readonly due: number;
+  readonly order: number;
+  readonly wake: () => void;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import type { Finding, FindingSource, FindingStatus } from "../../../src/core/finding.js";
+import { bothLookups, combineFindings } from "../../../src/lookup/combine.js";
+import { complete, failed, held, invalid, item, partial, scripted, unaborted } from "./findings.js";
+
+/** A full answer of `/quick-check`. */
+function quick(): Finding {
+  return { ...complete(), query: null, quickCheck: { item: "192.0.2.1", activity: true } };
+}
+
+describe("the status of a row", () => {
+  const statuses: readonly (readonly [FindingStatus, FindingStatus, FindingStatus])[] = [
+    ["complete", "complete", "complete"],
+    ["partial", "complete", "partial"],
+    ["complete", "partial", "partial"],
+    ["invalid", "partial", "invalid"],
+    ["partial", "invalid", "invalid"],
+    ["failed", "invalid", "failed"],
+    ["complete", "failed", "failed"],
+    ["invalid", "failed", "failed"],
+  ];
+
+  test.each(statuses)("of query %s and quick check %s is %s", (query, quickCheck, row) => {
+    const combined = combineFindings(
+      { ...complete(), status: query },
+      { ...quick(), status: quickCheck },
+    );
+    expect(combined.status).toBe(row);
+  });
+});
+
+test("the data of both are kept", () => {
+  const { query, quickCheck } = combineFindings(complete({ intent: "none" }), quick());
+  expect([query?.["intent"], quickCheck?.["activity"]]).toEqual(["none", true]);
+});
+
+test("the data of the query are kept when the quick check failed", () => {
+  const combined = combineFindings(complete(), failed("timeout"));
+  expect([combined.status, combined.query?.["item"]]).toEqual(["failed", "192.0.2.1"]);
+});
+
+test("attempts are added", () => {
+  const combined = combineFindings({ ...complete(), attempts: 3 }, { ...quick(), attempts: 2 });
+  expect(combined.attempts).toBe(5);
+});
+
+test("HTTP status is that of the lookup that decided", () => {
+  const combined = combineFindings(complete(), { ...failed("http_404"), httpStatus: 404 });
+  expect(combined.httpStatus).toBe(404);
+});
+
+test("HTTP status is that of the query when both came to the same", () => {
+  expect(combineFindings(failed("http_500", null, null, 500), failed("timeout")).httpStatus).toBe(
+    500,
+  );
+});
+
+test("the error of the query stands as it is", () => {
+  const error = combineFindings(invalid("bad item"), quick()).error;
+  expect(error).toEqual({ code: "invalid_item", message: "bad item" });
+});
+
+test("the error of the quick check names it", () => {
+  const error = combineFindings(complete(), failed("timeout")).error;
+  expect(error).toEqual({ code: "timeout", message: "quick check: it failed with timeout" });
+});
+
+test("missing are the members of the query", () => {
+  expect(combineFindings(partial({}, ["asn"]), quick()).missing).toEqual(["asn"]);
+});
+
+test("the later of both moments counts", () => {
+  const combined = combineFindings(
+    { ...complete(), lookedUpAt: "2024-01-01T00:00:01.000Z" },
+    { ...quick(), lookedUpAt: "2024-01-01T00:00:02.500Z" },
+  );
+  expect(combined.lookedUpAt).toBe("2024-01-01T00:00:02.500Z");
+});
+
+test("a lookup that was not asked has no moment", () => {
+  expect(combineFindings(complete(), { ...quick(), lookedUpAt: null }).lookedUpAt).toBe(
+    complete().lookedUpAt,
+  );
+});
+
+describe("the source of a row", () => {
+  const sources: readonly (readonly [FindingSource, FindingSource, FindingSource])[] = [
+    ["live", "live", "live"],
+    ["duplicate", "live", "live"],
+    ["live", "cache", "live"],
+    ["duplicate", "duplicate", "duplicate"],
+    ["cache", "duplicate", "cache"],
+    ["duplicate", "cache", "cache"],
+    ["local", "local", "local"],
+  ];
+
+  test.each(sources)("of query %s and quick check %s is %s", (query, quickCheck, row) => {
+    const combined = combineFindings(
+      { ...complete(), source: query },
+      { ...quick(), source: quickCheck },
+    );
+    expect(combined.source).toBe(row);
+  });
+});
+
+test("both endpoints are asked at once", () => {
+  const [query, quickCheck] = [held(), held()];
+  void bothLookups(query, quickCheck)(item, unaborted());
+  expect([query.open.length, quickCheck.open.length]).toEqual([1, 1]);
+});
+
+test("both answers make one finding", async () => {
+  const lookup = bothLookups(scripted(complete()), scripted(quick()));
+  expect(await lookup(item, unaborted())).toEqual(combineFindings(complete(), quick()));
+});
+
+test("what ends one lookup ends both", async () => {
+  const query = held();
+  const finding = bothLookups(query, scripted(quick()))(item, unaborted());
+  query.open[0]?.fail(new Error("forbidden"));
+  await expect(finding).rejects.toThrow("forbidden");
+});

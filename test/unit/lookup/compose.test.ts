@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
+import { composeLookup, type LookupClient } from "../../../src/lookup/compose.js";
+import { MemoryStore } from "../../../src/lookup/memory-store.js";
+import { Pace } from "../../../src/lookup/pace.js";
+import type { Lookup } from "../../../src/lookup/types.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
+
+const quick: Finding = { ...complete(), query: null, quickCheck: { item: "192.0.2.1" } };
+const reset = failed("connection_reset", "transient");
+
+function compose(
+  client: LookupClient,
+  options: {
+    lookups?: readonly LookupEndpoint[];
+    concurrency?: number;
+    rate?: number;
+    store?: MemoryStore;
+  } = {},
+): { clock: ManualClock; lookup: Lookup } {
+  const clock = new ManualClock();
+  const rates = options.rate === undefined ? [] : [{ count: options.rate, perMs: 1000 }];
+  const lookup = composeLookup({
+    client,
+    lookups: options.lookups ?? ["query", "quick-check"],
+    concurrency: options.concurrency ?? 8,
+    pace: new Pace({ rates, clock, random: () => 0 }),
+    retries: 5,
+    partialRetries: 2,
+    store: options.store ?? new MemoryStore(),
+    clock,
+    random: () => 0.5,
+  });
+  return { clock, lookup };
+}
+
+test("an item is asked for at both endpoints", async () => {
+  const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const { clock, lookup } = compose(client);
+  const finding = await clock.run(lookup(item, unaborted()));
+  expect([finding.query, finding.quickCheck]).toEqual([complete().query, quick.quickCheck]);
+});
+
+test("one endpoint alone is asked where that is wanted", async () => {
+  for (const endpoint of ["query", "quick-check"] as const) {
+    const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+    const { clock, lookup } = compose(client, { lookups: [endpoint] });
+    await clock.run(lookup(item, unaborted()));
+    const asked = endpoint === "query" ? [1, 0] : [0, 1];
+    expect([client.query.asked.length, client.quickCheck.asked.length]).toEqual(asked);
+  }
+});
+
+test("an item that waits for its next attempt holds no slot", async () => {
+  const query: Lookup = (each) => Promise.resolve(each === item ? reset : complete());
+  const { clock, lookup } = compose(
+    { query, quickCheck: scripted(quick) },
+    { concurrency: 1, lookups: ["query"] },
+  );
+  void lookup(item, unaborted());
+  const other = lookup(otherItem, unaborted());
+  await clock.advance(0);
+  await expect(other).resolves.toMatchObject({ status: "complete" });
+});
+
+test("every attempt spends from the rate", async () => {
+  const client = { query: scripted(reset, complete()), quickCheck: scripted(quick) };
+  const { clock, lookup } = compose(client, { rate: 1 });
+  await clock.run(lookup(item, unaborted()));
+  expect(clock.monotonic()).toBe(2000);
+});
+
+test("both endpoints share the slots", async () => {
+  const client = { query: held(), quickCheck: held() };
+  const { clock, lookup } = compose(client, { concurrency: 1 });
+  void lookup(item, unaborted());
+  await clock.advance(0);
+  expect(client.query.open.length + client.quickCheck.open.length).toBe(1);
+});
+
+test("a duplicate costs no attempt", async () => {
+  const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const { clock, lookup } = compose(client);
+  await clock.run(lookup(item, unaborted()));
+  const again = await clock.run(lookup(item, unaborted()));
+  expect([again.source, client.query.asked.length]).toEqual(["duplicate", 1]);
+});
+
+test("what one endpoint answered before the end is not asked for again afterwards", async () => {
+  const store = new MemoryStore();
+  const before = { query: scripted(complete()), quickCheck: held() };
+  const first = compose(before, { store });
+  void first.lookup(item, unaborted());
+  await first.clock.advance(0);
+  const after = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const second = compose(after, { store });
+  await second.clock.run(second.lookup(item, unaborted()));
+  expect([after.query.asked.length, after.quickCheck.asked.length]).toEqual([0, 1]);
+});
+
+test("a throttle answer of one endpoint holds the other back", async () => {
+  const client = {
+    query: scripted(failed("http_429", "throttled", 5000, 429), complete()),
+    quickCheck: scripted(quick),
+  };
+  const { clock, lookup } = compose(client, { concurrency: 1 });
+  void lookup(item, unaborted());
+  await clock.advance(4999);
+  expect(client.quickCheck.asked).toHaveLength(0);
+});
+
+test("aborting ends an item wherever it waits", async () => {
+  const controller = new AbortController();
+  const client = { query: held(), quickCheck: scripted(reset) };
+  const { clock, lookup } = compose(client, { concurrency: 1 });
+  void lookup(otherItem, unaborted());
+  const waiting = lookup(item, { signal: controller.signal });
+  await clock.advance(0);
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});

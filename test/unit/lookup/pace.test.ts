@@ -1,0 +1,237 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import type { Rate } from "../../../src/core/options.js";
+import { pace, Pace } from "../../../src/lookup/pace.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { complete, failed, item, scripted, unaborted } from "./findings.js";
+
+const { signal } = unaborted();
+
+function paceOf(...rates: readonly Rate[]): { clock: ManualClock; pace: Pace } {
+  const clock = new ManualClock();
+  return { clock, pace: new Pace({ rates, clock, random: () => 0 }) };
+}
+
+/** Notes when each of `count` requests may leave. */
+function leaves(run: Pace, clock: ManualClock, count: number): number[] {
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) void run.take(signal).then(() => times.push(clock.monotonic()));
+  return times;
+}
+
+test("without a rate nothing waits", async () => {
+  const { clock, pace: run } = paceOf();
+  const times = leaves(run, clock, 1000);
+  await clock.advance(0);
+  expect(times).toHaveLength(1000);
+});
+
+test("requests leave evenly", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const times = leaves(run, clock, 5);
+  await clock.advance(1000);
+  expect(times).toEqual([0, 100, 200, 300, 400]);
+});
+
+test("requests leave in the order in which they came", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const order: number[] = [];
+  for (let i = 0; i < 5; i++) void run.take(signal).then(() => order.push(i));
+  await clock.advance(1000);
+  expect(order).toEqual([0, 1, 2, 3, 4]);
+});
+
+test("of several rates each is kept", async () => {
+  const { clock, pace: run } = paceOf({ count: 100, perMs: 1000 }, { count: 120, perMs: 60_000 });
+  const times = leaves(run, clock, 200);
+  await clock.advance(10_000);
+  expect(times).toHaveLength(20);
+});
+
+test("one timer serves all who wait", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  leaves(run, clock, 100);
+  await clock.advance(0);
+  expect(clock.pending).toBe(1);
+});
+
+test("who waits is let go when the signal aborts", async () => {
+  const { pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  await run.take(controller.signal);
+  const waiting = run.take(controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});
+
+test("whose signal has aborted is not let through", async () => {
+  const { pace: run } = paceOf();
+  await expect(run.take(AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+});
+
+test("who gave up spends nothing of the rate", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  await run.take(signal);
+  run.take(controller.signal).catch(() => undefined);
+  const times = leaves(run, clock, 1);
+  controller.abort();
+  await clock.advance(1000);
+  expect(times).toEqual([1000]);
+});
+
+test("no timer is left when all have given up", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  await run.take(signal);
+  run.take(controller.signal).catch(() => undefined);
+  controller.abort();
+  await clock.advance(0);
+  expect(clock.pending).toBe(0);
+});
+
+test("waiting goes on after all had given up", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  await run.take(signal);
+  run.take(controller.signal).catch(() => undefined);
+  controller.abort();
+  const times = leaves(run, clock, 2);
+  await clock.advance(2000);
+  expect(times).toEqual([1000, 2000]);
+});
+
+test("however many wait, their signal has one listener", async () => {
+  const { pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  for (let i = 0; i < 50; i++) run.take(controller.signal).catch(() => undefined);
+  expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+  controller.abort();
+});
+
+test("a throttle answer holds everything back for as long as the service asks", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(7000);
+  const times = leaves(run, clock, 3);
+  await clock.advance(10_000);
+  expect(times).toEqual([7000, 7000, 7000]);
+});
+
+test("a throttle answer holds back those who wait already", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const times = leaves(run, clock, 3);
+  await clock.advance(50);
+  run.throttled(2000);
+  await clock.advance(3000);
+  expect(times).toEqual([0, 2050, 2150]);
+});
+
+test("a shorter wish does not end a longer pause", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(7000);
+  run.throttled(1000);
+  const times = leaves(run, clock, 1);
+  await clock.advance(10_000);
+  expect(times).toEqual([7000]);
+});
+
+test("without a wish the pauses double up to a minute", async () => {
+  const { clock, pace: run } = paceOf();
+  const pauses: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const start = clock.monotonic();
+    run.throttled(null);
+    await clock.run(run.take(signal));
+    pauses.push(clock.monotonic() - start);
+  }
+  expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+});
+
+test("pauses without a wish are spread at random", async () => {
+  const clock = new ManualClock();
+  const run = new Pace({ rates: [], clock, random: () => 0.5 });
+  run.throttled(null);
+  const times = leaves(run, clock, 1);
+  await clock.advance(2000);
+  expect(times).toEqual([1125]);
+});
+
+test("an answer of another kind ends the doubling", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(null);
+  await clock.run(run.take(signal));
+  run.succeeded();
+  run.throttled(null);
+  const start = clock.monotonic();
+  await clock.run(run.take(signal));
+  expect(clock.monotonic() - start).toBe(1000);
+});
+
+test("throttle answers to requests of before the pause do not prolong it", async () => {
+  const { clock, pace: run } = paceOf();
+  const tickets = await Promise.all([run.take(signal), run.take(signal), run.take(signal)]);
+  for (const ticket of tickets) run.throttled(null, ticket);
+  const times = leaves(run, clock, 1);
+  await clock.advance(5000);
+  expect(times).toEqual([1000]);
+});
+
+test("answers to requests of before the pause do not end the doubling", async () => {
+  const { clock, pace: run } = paceOf();
+  const [first, second] = await Promise.all([run.take(signal), run.take(signal)]);
+  run.throttled(null, first);
+  run.succeeded(second);
+  await clock.run(run.take(signal));
+  run.throttled(null);
+  const start = clock.monotonic();
+  await clock.run(run.take(signal));
+  expect(clock.monotonic() - start).toBe(2000);
+});
+
+test("the rate is kept after a pause: what was not used is not made up for", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  run.throttled(5000);
+  const times = leaves(run, clock, 3);
+  await clock.advance(6000);
+  expect(times).toEqual([5000, 5100, 5200]);
+});
+
+test("every attempt of every lookup that it wraps spends from the one pace", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const [query, quickCheck] = [scripted(complete()), scripted(complete())];
+  const wrap = pace(run);
+  void wrap(query)(item, { signal });
+  void wrap(quickCheck)(item, { signal });
+  await clock.advance(999);
+  expect([query.asked.length, quickCheck.asked.length]).toEqual([1, 0]);
+});
+
+test("a throttled finding pauses all lookups", async () => {
+  const { clock, pace: run } = paceOf();
+  const wrap = pace(run);
+  await wrap(scripted(failed("http_429", "throttled", 3000, 429)))(item, { signal });
+  const other = scripted(complete());
+  void wrap(other)(item, { signal });
+  await clock.advance(2999);
+  expect(other.asked).toHaveLength(0);
+});
+
+test("a partial finding is no throttling", async () => {
+  const { pace: run } = paceOf();
+  const wrap = pace(run);
+  const partial503 = { ...complete(), again: { policy: "partial", afterMs: 9000 } } as const;
+  await wrap(scripted(partial503))(item, { signal });
+  const other = scripted(complete());
+  await wrap(other)(item, { signal });
+  expect(other.asked).toHaveLength(1);
+});
+
+test("a reset ends no doubling of pauses: the service did not answer", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(null);
+  await clock.run(pace(run)(scripted(failed("connection_reset", "transient")))(item, { signal }));
+  run.throttled(null);
+  const start = clock.monotonic();
+  await clock.run(run.take(signal));
+  expect(clock.monotonic() - start).toBe(2000);
+});
