@@ -9,6 +9,11 @@ export const sinkOptions = z.strictObject({
       "Format of the output; by default from the file's extension, else that of the input (ndjson for ndjson, csv otherwise)",
     value: "FORMAT",
   }),
+  rejects: option(z.string().min(1).optional(), {
+    description:
+      "Also write the rows that became neither complete nor partial to this file, in the input's own form and with the reason, so that it can be run again",
+    value: "PATH",
+  }),
   prefix: option(
     z
       .string()

@@ -10,6 +10,8 @@ export interface SinkPosition {
   readonly length: number;
   /** Rows within that length. */
   readonly rows: number;
+  /** The same of the file of rejected rows, where there is one. */
+  readonly rejects?: SinkPosition;
 }
 
 /** What an output came to. */
@@ -24,8 +26,13 @@ export interface SinkResult {
 export interface Sink {
   /** Takes the rows, in this order. Resolves when it is ready for more: that is the back-pressure. */
   write(rows: readonly EnrichedRow[]): Promise<void>;
-  /** Makes everything taken so far durable and says how far that is. */
-  checkpoint(): Promise<SinkPosition>;
+  /**
+   * Makes everything taken so far durable and says how far that is.
+   *
+   * @param note the run's checkpoint as text. An output that is a database keeps it in the same
+   * transaction as the rows, so that neither is ever there without the other; others ignore it.
+   */
+  checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition>;
   /** Completes the output and puts it under its final name. */
   finish(): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */

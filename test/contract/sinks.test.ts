@@ -80,7 +80,12 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
 describe("a stream as output", () => {
   it("passes rows on as they come", async () => {
     const stream = new PassThrough();
-    const sink = await openSink(streamTarget, encoder, stream, null);
+    const sink = await openSink(streamTarget, {
+      encoder,
+      stdout: stream,
+      resume: null,
+      rejects: null,
+    });
     await sink.write(rows(1, 2));
     expect(String(stream.read()).split("\n")).toHaveLength(4);
     await sink.finish();
@@ -88,7 +93,12 @@ describe("a stream as output", () => {
 
   it("waits for a slow reader", async () => {
     const stream = new PassThrough({ highWaterMark: 16 });
-    const sink = await openSink(streamTarget, encoder, stream, null);
+    const sink = await openSink(streamTarget, {
+      encoder,
+      stdout: stream,
+      resume: null,
+      rejects: null,
+    });
     let taken = false;
     const writing = sink
       .write(rows(1, 50))
@@ -105,7 +115,12 @@ describe("a stream as output", () => {
 
   it("says that the reader has gone", async () => {
     const stream = new PassThrough();
-    const sink = await openSink(streamTarget, encoder, stream, null);
+    const sink = await openSink(streamTarget, {
+      encoder,
+      stdout: stream,
+      resume: null,
+      rejects: null,
+    });
     stream.destroy();
     await expect(sink.write(rows(1, 1))).rejects.toMatchObject({ code: "output_closed" });
   });
@@ -124,9 +139,12 @@ async function open(
   const target = path ?? join(await temporaryFolder(), `out.${format}`);
   const sink = await openSink(
     { file: target, name: target, format, gzip },
-    { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
-    new PassThrough(),
-    resume,
+    {
+      encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
+      stdout: new PassThrough(),
+      resume,
+      rejects: null,
+    },
   );
   return { sink, target };
 }

@@ -1,0 +1,144 @@
+import { readFileSync } from "node:fs";
+import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { UsageError } from "./errors.js";
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process started, in the kernel's ticks since boot; null where it is not told. */
+  readonly startedAt: string | null;
+  /** Which boot of the machine; a number of a process means nothing after another boot. */
+  readonly boot: string | null;
+  readonly token: string;
+}
+
+/** A takeover takes microseconds; one that is older was interrupted. */
+const takeoverStaleMs = 10_000;
+
+/**
+ * Keeps two runs from writing one output. A lock whose process is dead is taken over.
+ *
+ * @throws UsageError `output_locked` naming the process that holds it
+ */
+export async function takeLock(path: string): Promise<() => Promise<void>> {
+  const mine: Holder = { ...thisProcess(), token: randomUUID() };
+  for (let attempt = 0; attempt < 50; attempt++) {
+    if (await create(path, mine)) return () => release(path, mine);
+    const holder = await readHolder(path);
+    if (holder === "gone") continue;
+    if (holder !== "broken" && isAlive(holder)) throw locked(path, holder);
+    if (await takeOver(path, holder, mine)) return () => release(path, mine);
+  }
+  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
+}
+
+function locked(path: string, holder: Holder): UsageError {
+  const where = holder.host === hostname() ? "" : ` on ${holder.host}`;
+  return new UsageError(
+    "output_locked",
+    `another run (process ${holder.pid}${where}) is writing this output`,
+    { hint: `wait for it, or write elsewhere; if it is surely dead, delete ${path}` },
+  );
+}
+
+async function create(path: string, holder: Holder): Promise<boolean> {
+  // Complete under its name at once: a reader never sees a lock without its holder.
+  const fresh = `${path}.${holder.token}`;
+  await writeFile(fresh, JSON.stringify(holder), { mode: 0o600 });
+  try {
+    await link(fresh, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/** Only one process at a time takes a dead one's lock over, and only the lock that it looked at. */
+async function takeOver(path: string, dead: Holder | "broken", mine: Holder): Promise<boolean> {
+  const gate = `${path}.takeover`;
+  const handle = await open(gate, "wx", 0o600).catch(() => null);
+  if (handle === null) {
+    const age = await stat(gate).then(
+      (facts) => Date.now() - facts.mtimeMs,
+      () => 0,
+    );
+    if (age > takeoverStaleMs) await rm(gate, { force: true });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return false;
+  }
+  try {
+    const still = await readHolder(path);
+    const same =
+      still === dead || (isHolder(still) && isHolder(dead) && still.token === dead.token);
+    if (!same) return false;
+    const fresh = `${path}.${mine.token}`;
+    await writeFile(fresh, JSON.stringify(mine), { mode: 0o600 });
+    await rename(fresh, path);
+    return true;
+  } finally {
+    await handle.close();
+    await rm(gate, { force: true });
+  }
+}
+
+async function release(path: string, mine: Holder): Promise<void> {
+  const holder = await readHolder(path);
+  if (isHolder(holder) && holder.token === mine.token) await rm(path, { force: true });
+}
+
+function isHolder(holder: Holder | "gone" | "broken"): holder is Holder {
+  return typeof holder === "object";
+}
+
+async function readHolder(path: string): Promise<Holder | "gone" | "broken"> {
+  try {
+    const holder = JSON.parse(await readFile(path, "utf8")) as Partial<Holder> | null;
+    return typeof holder?.pid === "number" && typeof holder.token === "string"
+      ? (holder as Holder)
+      : "broken";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "gone" : "broken";
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.host !== hostname()) return true;
+  const here = thisProcess();
+  if (holder.boot !== null && here.boot !== null && holder.boot !== here.boot) return false;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  // The number may have gone to another process since.
+  const started = startOf(holder.pid);
+  return holder.startedAt === null || started === null || started === holder.startedAt;
+}
+
+function thisProcess(): Omit<Holder, "token"> {
+  return {
+    pid: process.pid,
+    host: hostname(),
+    startedAt: startOf(process.pid),
+    boot: readProc("/proc/sys/kernel/random/boot_id"),
+  };
+}
+
+/** Field 22 of /proc/PID/stat (proc(5)); the name in field 2 may hold spaces and brackets. */
+function startOf(pid: number): string | null {
+  const text = readProc(`/proc/${pid}/stat`);
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+function readProc(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return null;
+  }
+}

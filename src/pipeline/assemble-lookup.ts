@@ -1,0 +1,80 @@
+import { createDispatcher } from "../api/dispatcher.js";
+import { IntelClient } from "../api/intel-client.js";
+import type { Clock } from "../core/clock.js";
+import { UsageError } from "../core/errors.js";
+import { composeLookup } from "../lookup/compose.js";
+import { openJournal } from "../lookup/journal.js";
+import { Pace } from "../lookup/pace.js";
+import { reachable } from "../lookup/reachable.js";
+import type { Lookup } from "../lookup/types.js";
+import type { Tally } from "./tally.js";
+import type { EnrichJob } from "./types.js";
+
+export interface AssembleOptions {
+  readonly clock: Clock;
+  readonly tally: Tally;
+  /** Folder of the run's journal; opened with what an earlier part of the run left there. */
+  readonly journalPath: string;
+  /** Aborting it ends the requests that are open. */
+  readonly requests: AbortSignal;
+}
+
+/** The lookup of a run, and what has to be closed with it. */
+export interface AssembledLookup {
+  readonly lookup: Lookup;
+  readonly journal: { sync(): Promise<void> };
+  close(): Promise<void>;
+}
+
+/** Picks what a run's lookups are made of: connections, client, journal, pace. */
+export async function assembleLookup(
+  { settings, apiKey }: EnrichJob,
+  { clock, tally, journalPath, requests }: AssembleOptions,
+): Promise<AssembledLookup> {
+  const { intelUrl } = settings;
+  if (intelUrl === undefined) {
+    throw new UsageError("no_address", "the address of the service is not known", {
+      hint: "give --intel-url URL or set REPUTE_INTEL_URL",
+    });
+  }
+  const dispatcher = createDispatcher(intelUrl, { connections: settings.concurrency });
+  try {
+    const client = new IntelClient({
+      baseUrl: intelUrl,
+      dispatcher,
+      clock,
+      apiKey: apiKey ?? undefined,
+      timeoutMs: settings.timeout,
+      onAttempt: ({ endpoint, outcome }) => tally.request(endpoint, outcome),
+      onDrift: (value) => tally.drift(value),
+    });
+    const journal = await openJournal({ folder: journalPath });
+    // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
+    // with the run's, so that an interrupted run can still take its answer.
+    const open = { signal: requests };
+    const lookup = composeLookup({
+      client: {
+        query: (item) => client.query(item, open),
+        quickCheck: (item) => client.quickCheck(item, open),
+      },
+      lookups: settings.lookups,
+      concurrency: settings.concurrency,
+      pace: new Pace({ rates: settings.rate === undefined ? [] : [settings.rate], clock }),
+      retries: settings.retries,
+      partialRetries: settings.partialRetries,
+      store: journal,
+      clock,
+    });
+    return {
+      lookup: reachable({ address: intelUrl, answered: () => tally.answered })(lookup),
+      journal,
+      async close() {
+        await dispatcher.destroy();
+        await journal.close();
+      },
+    };
+  } catch (error) {
+    await dispatcher.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Finding, FindingError, FindingStatus } from "../core/finding.js";
+import type { Item, ItemKind, Recognition } from "../core/item/item.js";
+import type { Row } from "../core/row.js";
+import type { Lookup } from "../lookup/types.js";
+
+/** What a row begins with: its item, and its finding or the promise of one. */
+export interface BegunRow {
+  readonly item: Item | null;
+  readonly finding: Finding | Promise<Finding>;
+}
+
+export type BeginRow = (row: Row, signal: AbortSignal) => BegunRow;
+
+export interface BeginRowOptions {
+  readonly recognise: (text: string, kind: ItemKind | null) => Recognition;
+  readonly parseKind: (text: string) => ItemKind | null;
+  readonly lookup: Lookup;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Recognises a row's item and begins its lookup; a row without one is settled at once. */
+export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOptions): BeginRow {
+  return (row, signal) => {
+    if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
+    const kind = row.kindText === "" ? null : parseKind(row.kindText);
+    if (kind === null && row.kindText !== "") {
+      onWarning("values in the kind column that name no kind of item were ignored");
+    }
+    const { item, reason } = recognise(row.itemText, kind);
+    if (item === null) return { item, finding: unasked("unsupported", reason) };
+    return { item, finding: lookup(item, { signal }) };
+  };
+}
+
+/** A finding of a row for which nothing was asked. */
+export function unasked(status: FindingStatus, error: FindingError): Finding {
+  return {
+    status,
+    query: null,
+    quickCheck: null,
+    missing: [],
+    source: "local",
+    httpStatus: null,
+    attempts: 0,
+    lookedUpAt: null,
+    error,
+  };
+}

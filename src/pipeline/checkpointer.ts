@@ -1,0 +1,110 @@
+import type { Clock } from "../core/clock.js";
+import type { Sink } from "../sinks/types.js";
+import { checkpointVersion } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
+import type { Fingerprint } from "./fingerprint.js";
+import type { WindowPosition } from "./row-window.js";
+import type { StateFolder } from "./state-folder.js";
+import type { Tally } from "./tally.js";
+
+/** A checkpoint is due after so much time or so many rows, whichever comes first. */
+const due = { ms: 1_000, rows: 5_000 };
+
+export interface CheckpointerOptions {
+  readonly clock: Clock;
+  readonly sink: Sink;
+  /** Made durable before the checkpoint that relies on it. */
+  readonly journal: { sync(): Promise<void> };
+  /** Null when the output is a stream: there is nothing to come back to. */
+  readonly state: StateFolder | null;
+  readonly tally: Tally;
+  readonly fingerprint: Fingerprint;
+  readonly columns: readonly string[];
+  readonly before: Checkpoint | null;
+  readonly runId: string;
+}
+
+/** Writes down how far a run is, often enough and never ahead of what is durable. */
+export class Checkpointer {
+  readonly runId: string;
+  readonly startedAt: string;
+  /** How often this run was continued. */
+  readonly resumed: number;
+  readonly #options: CheckpointerOptions;
+  readonly #begunAt: number;
+  #position: WindowPosition = { last: null, ahead: [] };
+  #lastAt: number;
+  #lastRows: number;
+
+  constructor(options: CheckpointerOptions) {
+    const { before, clock, tally } = options;
+    this.#options = options;
+    this.runId = options.runId;
+    this.startedAt = before?.startedAt ?? new Date(clock.now()).toISOString();
+    this.resumed = before === null ? 0 : before.resumed + 1;
+    this.#begunAt = clock.monotonic();
+    this.#lastAt = this.#begunAt;
+    this.#lastRows = tally.rows;
+  }
+
+  /** Seconds that the run took, those before an interruption included. */
+  get seconds(): number {
+    const { before, clock } = this.#options;
+    return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
+  }
+
+  /** Keeps the run's identity before the first lookup, so that its journal has an owner. */
+  async begin(): Promise<void> {
+    await this.#save(false);
+  }
+
+  /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
+  async written(position: WindowPosition, last: boolean): Promise<void> {
+    this.#position = position;
+    if (this.#options.state === null) return;
+    const elapsed = this.#options.clock.monotonic() - this.#lastAt;
+    const rows = this.#options.tally.rows - this.#lastRows;
+    if (last || elapsed >= due.ms || rows >= due.rows) await this.#save(false);
+  }
+
+  /** The output is whole and checked; only its name is missing. */
+  async complete(): Promise<void> {
+    await this.#save(true);
+  }
+
+  async #save(complete: boolean): Promise<void> {
+    const { state, sink, journal, tally, clock } = this.#options;
+    if (state === null) return;
+    const durable = await sink.checkpoint();
+    await journal.sync();
+    await state.save({
+      version: checkpointVersion,
+      runId: this.runId,
+      startedAt: this.startedAt,
+      seconds: this.seconds,
+      resumed: this.resumed,
+      fingerprint: this.#options.fingerprint,
+      source: this.#sourcePosition(),
+      ahead: this.#ahead(),
+      sink: durable,
+      tally: tally.snapshot(),
+      complete,
+    });
+    this.#lastAt = clock.monotonic();
+    this.#lastRows = tally.rows;
+  }
+
+  #sourcePosition(): Checkpoint["source"] {
+    const { before, columns } = this.#options;
+    const { last } = this.#position;
+    if (last === null) return before?.source ?? { offset: 0, row: 0, line: 0, columns };
+    return { offset: last.end, row: last.number, line: last.endLine, columns };
+  }
+
+  /** Rows written ahead; those of before the interruption count until the position is past them. */
+  #ahead(): readonly number[] {
+    const reached = this.#position.last?.number ?? this.#options.before?.source.row ?? 0;
+    const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);
+    return earlier.length === 0 ? this.#position.ahead : [...earlier, ...this.#position.ahead];
+  }
+}

@@ -1,0 +1,70 @@
+import { schemaVersion } from "../core/columns.js";
+import { programInfo } from "../core/program.js";
+import type { SinkResult } from "../sinks/types.js";
+import type { Audit } from "./output-audit.js";
+import type { OutputTarget } from "./open-output.js";
+import type { TallySnapshot } from "./tally.js";
+import type { EnrichJob, Manifest } from "./types.js";
+
+/** Where the record of a run is kept: beside its output. */
+export function manifestPath(output: string): string {
+  return `${output}.manifest.json`;
+}
+
+/** What a run knows of itself when it is done. */
+export interface RunFacts {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Seconds spent, in all processes of the run. */
+  readonly seconds: number;
+  readonly resumed: number;
+  readonly inputFormat: string;
+  readonly inputBytes: number;
+  readonly inputGrew: boolean;
+  readonly itemColumn: string;
+  readonly target: OutputTarget;
+  readonly result: SinkResult;
+  readonly audit: Audit | null;
+  readonly tally: TallySnapshot;
+}
+
+/** The record of a run. */
+export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
+  const { tally, target, result } = facts;
+  return {
+    schema_version: schemaVersion,
+    program: programInfo(),
+    run_id: facts.runId,
+    command: job.command,
+    input: {
+      path: "path" in job.input ? job.input.path : null,
+      format: facts.inputFormat,
+      item_column: facts.itemColumn,
+      bytes: facts.inputBytes,
+      rows: tally.rows,
+      grew_while_interrupted: facts.inputGrew,
+    },
+    output: {
+      path: target.file === null ? null : target.name,
+      format: target.format,
+      bytes: facts.audit?.bytes ?? result.bytes,
+      rows: facts.audit?.rows ?? result.rows,
+      sha256: facts.audit?.sha256 ?? null,
+    },
+    statuses: tally.statuses,
+    kinds: tally.kinds,
+    requests: tally.requests,
+    sources: tally.sources,
+    unsupported: tally.unsupported,
+    errors: tally.errors,
+    tags: tally.tags,
+    drift: tally.drift,
+    warnings: tally.warnings,
+    started_at: facts.startedAt,
+    ended_at: facts.endedAt,
+    seconds: Math.round(facts.seconds * 1000) / 1000,
+    resumed: facts.resumed,
+    exit_reason: "done",
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { apiOptions } from "../api/options.js";
+import { option } from "../core/options.js";
+import { lookupOptions } from "../lookup/options.js";
+import { sinkOptions } from "../sinks/options.js";
+import { sourceOptions } from "../sources/options.js";
+
+/** What makes a finished run end with exit code 3. */
+export const failOnLevels = ["failed", "partial", "invalid", "never"] as const;
+
+/** How a run goes about its rows. */
+export const runOptions = z.strictObject({
+  output: option(z.string().min(1).prefault("-"), {
+    description: "Where the rows go: a file, or - for stdout",
+    value: "OUT",
+    alias: "o",
+  }),
+  unordered: option(z.boolean().default(false), {
+    description: "Write rows as their lookups finish instead of in input order",
+  }),
+  resume: option(z.boolean().default(false), {
+    description:
+      "Continue an interrupted run of the same output; where there is nothing to continue, start",
+  }),
+  restart: option(z.boolean().default(false), {
+    description: "Throw away what an interrupted run of the same output left, and start anew",
+  }),
+  failOn: option(z.enum(failOnLevels).default("failed"), {
+    description: "Exit with 3 when such rows exist; never: always 0 when the run is done",
+    value: "STATUS",
+  }),
+});
+
+/** Everything that `enrich` can be told. */
+export const enrichOptions = z.strictObject({
+  ...sourceOptions.shape,
+  ...runOptions.shape,
+  ...sinkOptions.shape,
+  ...lookupOptions.shape,
+  ...apiOptions.shape,
+});
+
+export type EnrichSettings = z.output<typeof enrichOptions>;

@@ -1,0 +1,111 @@
+import { FatalError } from "../core/errors.js";
+import { findingStatuses } from "../core/finding.js";
+import { addedColumnNames, addedMemberName } from "../sinks/added-names.js";
+import { partPath } from "../sinks/file-destination.js";
+import { outputFault } from "../sinks/output-fault.js";
+import type { EncoderOptions, Sink } from "../sinks/types.js";
+import type { OpenedSource, SourceFormat } from "../sources/types.js";
+import type { Checkpointer } from "./checkpointer.js";
+import { writeJsonFile } from "../core/json-file.js";
+import { manifestOf, manifestPath } from "./manifest.js";
+import type { OutputTarget } from "./open-output.js";
+import { auditOutput } from "./output-audit.js";
+import type { Audit } from "./output-audit.js";
+import type { Tally } from "./tally.js";
+import type { EnrichJob, Manifest } from "./types.js";
+
+export interface FinishedRun {
+  readonly source: OpenedSource;
+  readonly inputFormat: SourceFormat;
+  readonly inputGrew: boolean;
+  readonly target: OutputTarget;
+  readonly encoder: EncoderOptions;
+  readonly sink: Sink;
+  readonly tally: Tally;
+  readonly checkpointer: Checkpointer;
+  /** Rows that the source gave, those before an interruption included. */
+  readonly rowsRead: number;
+}
+
+/**
+ * Ends a run: checks that what is in the file is what was counted, gives the file its name and
+ * writes the manifest beside it.
+ *
+ * @throws FatalError `rows_lost` when the counts do not add up; the output keeps its `.part` name
+ */
+export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Manifest> {
+  const { target, sink, tally, checkpointer, source } = finished;
+  await sink.checkpoint();
+  const audit = target.file === null ? null : await auditTarget(target.file, finished);
+  addUp(finished, audit);
+  await checkpointer.complete();
+  const result = await sink.finish();
+  const clock = job.clock ?? { now: () => Date.now() };
+  const manifest = manifestOf(job, {
+    runId: checkpointer.runId,
+    startedAt: checkpointer.startedAt,
+    endedAt: new Date(clock.now()).toISOString(),
+    seconds: checkpointer.seconds,
+    resumed: checkpointer.resumed,
+    inputFormat: finished.inputFormat,
+    inputBytes: source.bytesTotal ?? source.bytesRead(),
+    inputGrew: finished.inputGrew,
+    itemColumn: source.itemColumn,
+    target,
+    result,
+    audit,
+    tally: tally.snapshot(),
+  });
+  if (target.file !== null) {
+    const path = manifestPath(target.file);
+    await writeJsonFile(path, manifest).catch((error: unknown) => {
+      throw outputFault(path, error);
+    });
+  }
+  return manifest;
+}
+
+async function auditTarget(file: string, { target, encoder }: FinishedRun): Promise<Audit> {
+  const path = partPath(file);
+  const nested = encoder.shape === "nested" && target.format === "ndjson";
+  const member = nested
+    ? addedMemberName(encoder.prefix, encoder.columns)
+    : addedColumnNames(encoder.prefix, []).find((name) => name.endsWith("status"));
+  try {
+    return await auditOutput(path, {
+      format: target.format,
+      gzip: target.gzip,
+      inputColumns: encoder.columns.length,
+      statusMember: (record) => {
+        const value = (record as Record<string, unknown>)[member ?? ""];
+        return nested ? (value as { status?: unknown } | undefined)?.status : value;
+      },
+    });
+  } catch (error) {
+    throw error instanceof FatalError ? error : outputFault(path, error);
+  }
+}
+
+/** Rows read = rows written = sum of the statuses, in memory and in the file. */
+function addUp({ rowsRead, tally, target }: FinishedRun, audit: Audit | null): void {
+  const counted = findingStatuses.reduce((sum, status) => sum + tally.statuses[status], 0);
+  const faults: string[] = [];
+  if (tally.rows !== rowsRead) faults.push(`${rowsRead} rows read, ${tally.rows} written`);
+  if (counted !== tally.rows) faults.push(`${tally.rows} rows written, ${counted} with a status`);
+  if (audit !== null) {
+    if (audit.rows !== tally.rows) {
+      faults.push(`${tally.rows} rows written, ${audit.rows} in the file`);
+    }
+    for (const status of findingStatuses) {
+      if (audit.statuses[status] !== tally.statuses[status]) {
+        faults.push(
+          `${tally.statuses[status]} rows ${status}, ${audit.statuses[status]} in the file`,
+        );
+      }
+    }
+  }
+  if (faults.length === 0) return;
+  throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {
+    hint: `what was written is in ${target.file === null ? "the output" : partPath(target.file)}; please report this`,
+  });
+}

@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { FatalError, UsageError } from "../core/errors.js";
+import { checkpointVersion } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
+import { readJsonFile, writeJsonFile } from "../core/json-file.js";
+import { takeLock } from "../core/run-lock.js";
+import { outputFault } from "../sinks/output-fault.js";
+
+/** What is kept beside a growing output: checkpoint, journal and lock. */
+export interface StateFolder {
+  /** Folder of the lookup journal. */
+  readonly journalPath: string;
+  /** Where an interrupted run got to; null when this one starts. */
+  readonly checkpoint: Checkpoint | null;
+  /** True when the folder holds something to come back to. */
+  readonly worthKeeping: boolean;
+  /** The run came to nothing: there is no need to come back. */
+  forget(): void;
+  save(checkpoint: Checkpoint): Promise<void>;
+  /** Removes the folder: the run is done, or came to nothing. */
+  remove(): Promise<void>;
+  /** Lets the lock go and leaves the rest for `--resume`. */
+  release(): Promise<void>;
+}
+
+/** Folder of a run's state beside its output. */
+export function statePath(output: string): string {
+  return `${output}.state`;
+}
+
+/**
+ * Opens the state of an output's run and locks it.
+ *
+ * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
+ * do, `output_locked` when a run is under way
+ */
+export async function openStateFolder(
+  output: string,
+  { resume, restart }: { resume: boolean; restart: boolean },
+): Promise<StateFolder> {
+  const folder = statePath(output);
+  if (resume && restart) {
+    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
+  }
+  const release = await lockFolder(folder);
+  try {
+    const found = (await readdir(folder)).filter((name) => !name.startsWith("lock"));
+    if (found.length > 0 && !resume && !restart) throw refusal(output, folder);
+    if (restart) {
+      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
+    }
+    const checkpoint = resume ? await readCheckpoint(join(folder, "checkpoint.json")) : null;
+    if (resume && checkpoint === null) {
+      // Killed before it began: what else is there belongs to no known run.
+      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
+    }
+    let worthKeeping = checkpoint !== null;
+    return {
+      journalPath: join(folder, "journal"),
+      checkpoint,
+      get worthKeeping() {
+        return worthKeeping;
+      },
+      forget() {
+        worthKeeping = false;
+      },
+      async save(next) {
+        try {
+          await writeJsonFile(join(folder, "checkpoint.json"), next, 0o600);
+          worthKeeping = true;
+        } catch (error) {
+          throw outputFault(join(folder, "checkpoint.json"), error);
+        }
+      },
+      async remove() {
+        await rm(folder, { recursive: true, force: true });
+      },
+      release,
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  try {
+    if (!existsSync(folder)) await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw outputFault(folder, error);
+  }
+  try {
+    return await takeLock(join(folder, "lock"));
+  } catch (error) {
+    throw error instanceof UsageError ? error : outputFault(folder, error);
+  }
+}
+
+function refusal(output: string, folder: string): UsageError {
+  return new UsageError("state_exists", `an interrupted run of ${output} is there (${folder})`, {
+    hint: "continue it with --resume, or throw it away with --restart",
+  });
+}
+
+async function readCheckpoint(path: string): Promise<Checkpoint | null> {
+  let found: Partial<Checkpoint> | null;
+  try {
+    found = (await readJsonFile(path)) as Partial<Checkpoint> | null;
+  } catch (error) {
+    throw new FatalError("checkpoint_unreadable", `cannot read ${path}`, {
+      cause: error,
+      hint: "start anew with --restart",
+    });
+  }
+  if (found === null) return null;
+  if (found.version !== checkpointVersion) {
+    throw new UsageError(
+      "checkpoint_version",
+      `${path} was written by another version of repute (form ${String(found.version)}, this one reads ${checkpointVersion})`,
+      { hint: "finish it with that version, or start anew with --restart" },
+    );
+  }
+  return found as Checkpoint;
+}

@@ -1,0 +1,153 @@
+import { findingStatuses } from "../core/finding.js";
+import type { FindingSource, FindingStatus } from "../core/finding.js";
+import { itemKinds } from "../core/item/item.js";
+import type { ItemKind } from "../core/item/item.js";
+import type { EnrichedRow } from "../core/row.js";
+import type { RequestCounts } from "./types.js";
+
+/** Distinct names kept of any one count; what comes beyond is counted under `(others)`. */
+const mostNames = 10_000;
+
+/** The counts of a run as plain JSON: what a checkpoint keeps. */
+export interface TallySnapshot {
+  readonly rows: number;
+  readonly statuses: Record<FindingStatus, number>;
+  readonly kinds: Record<ItemKind, number>;
+  readonly sources: Record<FindingSource, number>;
+  readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
+  readonly unsupported: Record<string, number>;
+  readonly errors: Record<string, number>;
+  readonly tags: Record<string, number>;
+  readonly drift: Record<string, number>;
+  readonly warnings: Record<string, number>;
+}
+
+/** Counts what a run does. Rows are counted when they are written, requests when they end. */
+export class Tally {
+  #rows = 0;
+  readonly #statuses = zeros(findingStatuses);
+  readonly #kinds = zeros(itemKinds);
+  readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
+  readonly #requests = new Map<string, Map<string, number>>();
+  #requestTotal = 0;
+  readonly #unsupported = new Map<string, number>();
+  readonly #errors = new Map<string, number>();
+  readonly #tags = new Map<string, number>();
+  readonly #drift = new Map<string, number>();
+  readonly #warnings = new Map<string, number>();
+
+  constructor(from?: TallySnapshot) {
+    if (from === undefined) return;
+    this.#rows = from.rows;
+    Object.assign(this.#statuses, from.statuses);
+    Object.assign(this.#kinds, from.kinds);
+    Object.assign(this.#sources, from.sources);
+    for (const [endpoint, { outcomes }] of Object.entries(from.requests)) {
+      for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
+    }
+    restore(this.#unsupported, from.unsupported);
+    restore(this.#errors, from.errors);
+    restore(this.#tags, from.tags);
+    restore(this.#drift, from.drift);
+    restore(this.#warnings, from.warnings);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get requestTotal(): number {
+    return this.#requestTotal;
+  }
+
+  /** True when the service answered at all, whatever it said. */
+  get answered(): boolean {
+    return [...this.#requests.values()].some((outcomes) =>
+      [...outcomes.keys()].some((outcome) => /^\d+$/.test(outcome)),
+    );
+  }
+
+  get statuses(): Readonly<Record<FindingStatus, number>> {
+    return this.#statuses;
+  }
+
+  /** Counts a row that was written. */
+  row({ item, finding }: EnrichedRow): void {
+    this.#rows++;
+    this.#statuses[finding.status]++;
+    if (item !== null) {
+      this.#kinds[item.kind]++;
+      this.#sources[finding.source]++;
+    }
+    if (finding.error !== null) {
+      add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
+    }
+    const tags = finding.query?.["tags"];
+    if (Array.isArray(tags)) {
+      for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
+    }
+  }
+
+  /** Counts a request that ended: with an HTTP status, or with a transport fault's code. */
+  request(endpoint: string, outcome: string, n = 1): void {
+    let outcomes = this.#requests.get(endpoint);
+    if (outcomes === undefined) this.#requests.set(endpoint, (outcomes = new Map()));
+    add(outcomes, outcome, n);
+    this.#requestTotal += n;
+  }
+
+  drift(value: string): void {
+    add(this.#drift, value);
+  }
+
+  warning(message: string, n = 1): void {
+    add(this.#warnings, message, n);
+  }
+
+  snapshot(): TallySnapshot {
+    return {
+      rows: this.#rows,
+      statuses: { ...this.#statuses },
+      kinds: { ...this.#kinds },
+      sources: { ...this.#sources },
+      requests: Object.fromEntries(
+        [...this.#requests].map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
+      ),
+      unsupported: plain(this.#unsupported),
+      errors: plain(this.#errors),
+      tags: plain(this.#tags),
+      drift: plain(this.#drift),
+      warnings: plain(this.#warnings),
+    };
+  }
+}
+
+function zeros<K extends string>(names: readonly K[]): Record<K, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
+}
+
+function add(counts: Map<string, number>, name: string, n = 1): void {
+  const known = counts.get(name);
+  if (known !== undefined) counts.set(name, known + n);
+  else if (counts.size < mostNames) counts.set(name, n);
+  else counts.set("(others)", (counts.get("(others)") ?? 0) + n);
+}
+
+function restore(counts: Map<string, number>, from: Record<string, number>): void {
+  for (const [name, n] of Object.entries(from)) counts.set(name, n);
+}
+
+/** Commonest first; a name such as `__proto__` becomes an ordinary member. */
+function plain(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)),
+  );
+}
+
+function requestCounts(outcomes: ReadonlyMap<string, number>): RequestCounts & {
+  outcomes: Record<string, number>;
+} {
+  let total = 0;
+  for (const n of outcomes.values()) total += n;
+  return { total, outcomes: plain(outcomes) };
+}

@@ -1,0 +1,70 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { takeLock } from "../../../src/core/run-lock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+describe("takeLock", () => {
+  it("keeps a second run out and names the process that is there", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    await expect(takeLock(path)).rejects.toMatchObject({
+      code: "output_locked",
+      message: expect.stringContaining(String(process.pid)) as string,
+    });
+    await release();
+    await (
+      await takeLock(path)
+    )();
+  });
+
+  it("takes over what a dead process left", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
+    await writeFile(path, JSON.stringify(dead));
+    const release = await takeLock(path);
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
+    await release();
+  });
+
+  it("takes over when the number of the process has gone to another one", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const reused = {
+      pid: process.pid,
+      host: hostname(),
+      startedAt: "before",
+      boot: null,
+      token: "t",
+    };
+    await writeFile(path, JSON.stringify(reused));
+    await (
+      await takeLock(path)
+    )();
+  });
+
+  it("takes over a lock that is cut off", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    await writeFile(path, '{"pid":');
+    await (
+      await takeLock(path)
+    )();
+  });
+
+  it("leaves a lock of another machine alone", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const other = { pid: 1, host: "elsewhere.example", startedAt: null, boot: null, token: "t" };
+    await writeFile(path, JSON.stringify(other));
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
+  });
+
+  it("gives a stale lock to exactly one of many that want it", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "lock");
+    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
+    await writeFile(path, JSON.stringify(dead));
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(path)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await readdir(folder)).toEqual(["lock"]);
+  });
+});

@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findingStatuses } from "../../../src/core/finding.js";
+import { auditOutput } from "../../../src/pipeline/output-audit.js";
+import { csvEncoder } from "../../../src/sinks/csv-encoder.js";
+import { ndjsonEncoder } from "../../../src/sinks/ndjson-encoder.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const encoderOptions = {
+  columns: ["a", "b"],
+  prefix: "rep_",
+  shape: "flat",
+  formulaGuard: true,
+} as const;
+
+describe("auditOutput", () => {
+  it("counts what is in a CSV file, whatever its cells hold", async () => {
+    const path = join(await temporaryFolder(), "out.csv");
+    const encoder = csvEncoder(",", encoderOptions);
+    const row = fc.record({
+      cells: fc.tuple(
+        fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "a", "") }),
+        fc.string(),
+      ),
+      status: fc.constantFrom(...findingStatuses),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+        const text =
+          encoder.header +
+          encoder.encode(rows.map(({ cells, status }) => anEnrichedRow({ cells }, { status })));
+        await writeFile(path, text);
+        const audit = await auditOutput(path, csv);
+        expect(audit.rows).toBe(rows.length);
+        for (const status of findingStatuses) {
+          expect(audit.statuses[status]).toBe(rows.filter((r) => r.status === status).length);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("hashes the bytes as they are stored", async () => {
+    const path = join(await temporaryFolder(), "out.csv.gz");
+    const encoder = csvEncoder(",", encoderOptions);
+    const bytes = Buffer.concat([
+      gzipSync(encoder.header),
+      gzipSync(encoder.encode([anEnrichedRow(), anEnrichedRow()])),
+    ]);
+    await writeFile(path, bytes);
+    expect(await auditOutput(path, { ...csv, gzip: true })).toMatchObject({
+      rows: 2,
+      bytes: bytes.length,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+    });
+  });
+
+  it("counts NDJSON by the member of the run, not by one of the input", async () => {
+    const path = join(await temporaryFolder(), "out.ndjson");
+    const encoder = ndjsonEncoder({ ...encoderOptions, shape: "nested" });
+    const json = '{"a":{"status":"complete"}}';
+    await writeFile(path, encoder.encode([anEnrichedRow({ json }, { status: "failed" })]));
+    const audit = await auditOutput(path, {
+      format: "ndjson",
+      gzip: false,
+      inputColumns: 2,
+      statusMember: (record) => (record as { rep: { status: string } }).rep.status,
+    });
+    expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
+  });
+
+  it.each([
+    ["a row without a status", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,\n"],
+    ["a last line that is cut off", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,comp"],
+  ])("refuses %s", async (_, text) => {
+    const path = join(await temporaryFolder(), "out.csv");
+    await writeFile(path, text);
+    await expect(auditOutput(path, csv)).rejects.toMatchObject({ code: "output_corrupt" });
+  });
+});
+
+const csv = {
+  format: "csv",
+  gzip: false,
+  inputColumns: 2,
+  statusMember: () => null,
+} as const;
