@@ -1,0 +1,55 @@
+import { columns } from "../core/columns.js";
+import type { Finding, JsonObject } from "../core/finding.js";
+import type { Item } from "../core/item/item.js";
+
+/** One argument of `query` or `quick-check`, and what it came to. */
+export interface AnsweredItem {
+  /** The argument as it was given. */
+  readonly text: string;
+  /** Null when the text is no supported item. */
+  readonly item: Item | null;
+  readonly finding: Finding;
+}
+
+/**
+ * The finding as one JSON object, with the members of nested output (behaviour: Columns). The item
+ * of an unsupported argument is the argument itself, for nothing else tells which one it was.
+ */
+export function answerRecord({ text, item, finding }: AnsweredItem): JsonObject {
+  return {
+    item: item?.value ?? text,
+    kind: item?.kind ?? null,
+    status: finding.status,
+    missing: finding.missing,
+    query: finding.query,
+    quick_check: finding.quickCheck,
+    source: item === null ? null : finding.source,
+    http_status: finding.httpStatus,
+    attempts: finding.attempts,
+    looked_up_at: finding.lookedUpAt,
+    error: finding.error,
+  };
+}
+
+/** The values of the named columns (schema version 1, without prefix) as text for a person. */
+export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
+  const { text, item, finding } = answer;
+  const row = {
+    number: 1,
+    line: 1,
+    endLine: 1,
+    end: 0,
+    cells: [text],
+    extra: null,
+    json: null,
+    itemText: text,
+    kindText: "",
+    fault: null,
+  };
+  return names.map((name) => {
+    if (name === "item") return item?.value ?? text;
+    const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
+    if (value === undefined || value === null) return "";
+    return Array.isArray(value) ? value.join(", ") : String(value);
+  });
+}

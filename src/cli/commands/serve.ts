@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { serviceOptions } from "../../service/options.js";
+import { UsageError } from "../../core/errors.js";
+import { option } from "../../core/options.js";
+import { cliOptions } from "../cli-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { exitCodes } from "../exit-code.js";
+
+const { quiet, config } = cliOptions.shape;
+
+const options = z.strictObject({
+  ...serviceOptions.shape,
+  json: option(cliOptions.shape.json, { description: "The addresses as one JSON object" }),
+  quiet: option(quiet, { description: "No hint on stderr", alias: "q" }),
+  config,
+});
+
+/** The embedded service, until a signal ends it. */
+export const serveCommand = defineCommand({
+  name: "serve",
+  usage: "[flags]",
+  summary: "run the embedded service, for development, rehearsal and tests",
+  description: [
+    "Runs a faithful implementation of the service over a sample dataset until it is stopped (Ctrl-C), and misbehaves on request, the same way for the same seed. Its addresses go to stdout as soon as it listens; GET /_local/stats counts its requests.",
+  ],
+  operands: [],
+  options,
+  groups: [
+    { title: "Listening", keys: ["host", "port", "dataset"] },
+    {
+      title: "Faults",
+      keys: [
+        "latency",
+        "partialRate",
+        "unavailableRate",
+        "resetRate",
+        "malformedRate",
+        "rateLimit",
+        "seed",
+      ],
+    },
+    { title: "Run", keys: ["json", "quiet", "config"] },
+  ],
+  examples: [
+    {
+      command: "repute serve --port 8080",
+      what: "serves the sample dataset; then, elsewhere: repute query 192.0.2.1 --intel-url http://127.0.0.1:8080/beta",
+    },
+    {
+      command:
+        "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01",
+      what: "rehearses a bad day, the same one each time; --seed 2 is another one",
+    },
+    {
+      command: "repute serve --port 8080 --rate-limit 50/s --latency 20ms-80ms",
+      what: "answers after a while, and with 429 and Retry-After beyond 50 requests a second",
+    },
+    {
+      command: "repute serve --port 8080 --dataset my-dataset",
+      what: "answers from another dataset, a folder like samples/dataset",
+    },
+  ],
+  exitCodes: [
+    ["0", "stopped by SIGINT or SIGTERM"],
+    ["1", "could not listen, or not go on"],
+    ["2", "wrong usage or configuration"],
+  ],
+  run: serve,
+});
+
+async function serve({
+  settings,
+  operands,
+  context,
+}: CommandCall<z.output<typeof options>>): Promise<number> {
+  if (operands.length > 0) {
+    throw new UsageError(
+      "too_many_arguments",
+      `serve takes no argument; got ${operands.join(" ")}`,
+    );
+  }
+  const { json, quiet, config: _config, ...own } = settings;
+  const { startService, sampleAccessToken, sampleCaseApiKey } =
+    await import("../../service/service.js");
+  const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
+  const caseApiKey = context.env["REPUTE_CASE_API_KEY"] || sampleCaseApiKey;
+  const service = await startService({ ...own, accessToken, caseApiKey, clock: context.clock });
+  try {
+    const { intelUrl, opsUrl, caseUrl } = service;
+    context.stdout.write(
+      json
+        ? `${JSON.stringify({ intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl })}\n`
+        : `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`,
+    );
+    if (!quiet && context.reporter.width !== null) {
+      context.reporter.print(
+        `repute: serving until stopped (Ctrl-C); try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
+      );
+    }
+    await aborted(context.signal);
+  } finally {
+    await service.close();
+  }
+  return exitCodes.done;
+}
+
+/** Being stopped is how serving ends, and no interruption. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,52 @@
+import { InterruptedError, UsageError } from "../core/errors.js";
+import { OutputClosedError } from "../sinks/stream-destination.js";
+import type { FindingStatus } from "../core/finding.js";
+import type { failOnLevels } from "../pipeline/options.js";
+
+/** What the program's exit codes mean (behaviour: Exit codes). */
+export const exitCodes = {
+  done: 0,
+  stopped: 1,
+  usage: 2,
+  rowsFailed: 3,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+/** Exit codes that every command has, as the help lists them. */
+export const commonExitCodes = [
+  ["0", "done, and nothing that counts as a failure"],
+  ["1", "the run could not go on"],
+  ["2", "wrong usage or configuration"],
+] as const;
+
+/** Exit codes of a command that a signal interrupts. */
+export const interruptedExitCodes = [["130, 143", "stopped by SIGINT, SIGTERM"]] as const;
+
+export type FailOn = (typeof failOnLevels)[number];
+
+/** Each level counts what the one before counts, and more. */
+const counted: Readonly<Record<FailOn, readonly FindingStatus[]>> = {
+  never: [],
+  failed: ["failed"],
+  partial: ["failed", "partial"],
+  invalid: ["failed", "partial", "invalid"],
+};
+
+/** Exit code of a finished run: 3 when rows exist that `--fail-on` counts, else 0. */
+export function exitCodeOfRun(
+  failOn: FailOn,
+  statuses: Readonly<Record<FindingStatus, number>>,
+): number {
+  return counted[failOn].some((status) => statuses[status] > 0)
+    ? exitCodes.rowsFailed
+    : exitCodes.done;
+}
+
+/** Exit code of a run that ended with an error; a reader of stdout who has seen enough is none. */
+export function exitCodeOfError(error: unknown): number {
+  if (error instanceof OutputClosedError) return exitCodes.done;
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof InterruptedError) return exitCodes[error.signal];
+  return exitCodes.stopped;
+}

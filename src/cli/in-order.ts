@@ -1,0 +1,27 @@
+/**
+ * Does the work for every item, several at a time, and hands the results on in the order of the
+ * items, each as soon as it and all before it are there.
+ *
+ * @param most items between being taken and being handed on
+ * @throws what an item's work or the handing on failed with; no further item is taken then
+ */
+export async function inOrder<T, R>(
+  items: Iterable<T> | AsyncIterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+  handOn: (result: R) => Promise<void> | void,
+): Promise<void> {
+  const open: Promise<void>[] = [];
+  let last = Promise.resolve();
+  for await (const item of items) {
+    const before = last;
+    const result = work(item);
+    // Whoever waits for its turn is told of a failure then; until then it is nobody's surprise.
+    result.catch(() => undefined);
+    last = before.then(async () => handOn(await result));
+    last.catch(() => undefined);
+    open.push(last);
+    if (open.length >= most) await open.shift();
+  }
+  await last;
+}

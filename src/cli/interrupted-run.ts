@@ -1,0 +1,40 @@
+import { existsSync, realpathSync } from "node:fs";
+import { FatalError, InterruptedError } from "../core/errors.js";
+import { statePath } from "../pipeline/state-folder.js";
+
+/** A run that a signal ended, with what is left of it. */
+class InterruptedRunError extends InterruptedError {
+  override readonly hint: string;
+
+  constructor(signal: InterruptedError["signal"], hint: string) {
+    super(signal);
+    this.hint = hint;
+  }
+}
+
+/** Adds to the error that ended a run how to go on, where something was kept to go on from. */
+export function explainInterruption(error: unknown, output: string): unknown {
+  const kept = output !== "-" && isResumable(output);
+  if (error instanceof InterruptedError) {
+    return new InterruptedRunError(
+      error.signal,
+      kept
+        ? "what is done is kept; go on with the same command and --resume"
+        : "nothing is kept; run it again",
+    );
+  }
+  if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
+    const advice = "what is done is kept: go on with the same command and --resume";
+    return new FatalError(error.code, error.message, {
+      cause: error,
+      hint: error.hint === null ? advice : `${error.hint}\n  ${advice}`,
+    });
+  }
+  return error;
+}
+
+/** An output that is a symbolic link has its state beside the file that it points to. */
+function isResumable(output: string): boolean {
+  const file = existsSync(output) ? realpathSync(output) : output;
+  return existsSync(statePath(file));
+}

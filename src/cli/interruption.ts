@@ -1,0 +1,53 @@
+import type { Writable } from "node:stream";
+import type { Clock } from "../core/clock.js";
+import { InterruptedError } from "../core/errors.js";
+import { outputFault } from "../sinks/output-fault.js";
+import { OutputClosedError } from "../sinks/stream-destination.js";
+import { exitCodes } from "./exit-code.js";
+
+/** What of a process is needed to be told of its signals and to end it. */
+export interface SignalledProcess {
+  on(event: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** A terminal's signal may reach a process twice, once from the terminal and once from npm. */
+const echoMs = 100;
+
+/** Ends the run cleanly on the first SIGINT or SIGTERM, and the process at once on the second. */
+export function abortOnSignals(
+  controller: AbortController,
+  process: SignalledProcess,
+  clock: Clock,
+): void {
+  let firstAt: number | null = null;
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      const now = clock.monotonic();
+      if (firstAt === null) {
+        firstAt = now;
+        controller.abort(new InterruptedError(name));
+      } else if (now - firstAt > echoMs) {
+        process.exit(exitCodes[name]);
+      }
+    });
+  }
+}
+
+/** Ends the run when stdout takes no more; `fault` tells afterwards what had happened to it. */
+export function abortOnBrokenOutput(
+  controller: AbortController,
+  stdout: Writable,
+): { fault(): Error | null } {
+  let fault: Error | null = null;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    fault ??= error.code === "EPIPE" ? new OutputClosedError(error) : outputFault("stdout", error);
+    controller.abort(fault);
+  });
+  return { fault: () => fault };
+}
+
+/** Whether a run ended because the reader of stdout has gone (`| head`), which is no fault. */
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof OutputClosedError;
+}

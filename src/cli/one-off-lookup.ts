@@ -1,0 +1,55 @@
+import { createDispatcher } from "../api/dispatcher.js";
+import { IntelClient } from "../api/intel-client.js";
+import type { Clock } from "../core/clock.js";
+import type { Rate } from "../core/options.js";
+import type { LookupEndpoint } from "../core/finding.js";
+import { composeLookup } from "../lookup/compose.js";
+import { MemoryStore } from "../lookup/memory-store.js";
+import { Pace } from "../lookup/pace.js";
+import type { Lookup } from "../lookup/types.js";
+
+export interface OneOffLookupOptions {
+  /** Base address of the threat intelligence interface. */
+  readonly intelUrl: string;
+  /** Milliseconds that one request may take. */
+  readonly timeout: number;
+  readonly lookups: readonly LookupEndpoint[];
+  readonly concurrency: number;
+  /** Undefined for no limit. */
+  readonly rate: Rate | undefined;
+  readonly retries: number;
+  readonly partialRetries: number;
+  /** Sent as `x-api-key`; null to send none. */
+  readonly apiKey: string | null;
+  readonly clock: Clock;
+}
+
+export interface OneOffLookup {
+  readonly lookup: Lookup;
+  /** Closes the connections. */
+  close(): Promise<void>;
+}
+
+/** Lookups by hand: paced and tried again as those of a run, but nothing is kept beyond the process. */
+export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
+  const { intelUrl, concurrency, rate, clock } = options;
+  const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
+  const client = new IntelClient({
+    baseUrl: intelUrl,
+    dispatcher,
+    clock,
+    apiKey: options.apiKey ?? undefined,
+    timeoutMs: options.timeout,
+  });
+  const lookup = composeLookup({
+    client,
+    lookups: options.lookups,
+    concurrency,
+    pace: new Pace({ rates: rate === undefined ? [] : [rate], clock }),
+    retries: options.retries,
+    partialRetries: options.partialRetries,
+    store: new MemoryStore(),
+    clock,
+  });
+  return { lookup, close: () => dispatcher.destroy() };
+}

@@ -1,0 +1,40 @@
+/** A count with its thousands parted: `12,345`. */
+export function formatCount(count: number): string {
+  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** Events a second: one decimal below ten, none above. */
+export function formatSpeed(perSecond: number): string {
+  return perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(perSecond);
+}
+
+/** A size in the unit that fits (powers of ten): `920 kB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  const digits = unit === 0 || size >= 99.95 ? 0 : 1;
+  return `${size.toFixed(digits)} ${units[unit]}`;
+}
+
+/** A length of time: `0.4 s`, `43 s`, `1 min 43 s`, `2 h 5 min`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** A part of a whole, with one decimal; never rounds to none or all what is neither. */
+export function formatPercent(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return "0%";
+  if (part === whole) return "100%";
+  const percent = (100 * part) / whole;
+  if (percent < 0.1) return "<0.1%";
+  return percent > 99.9 ? ">99.9%" : `${percent.toFixed(1)}%`;
+}

@@ -1,0 +1,48 @@
+import { printable } from "./printable.js";
+import { redactAddress } from "./redact.js";
+import type { TerminalStream } from "./command.js";
+
+/** Everything but data: warnings, the progress line and the summary, on stderr. */
+export class Reporter {
+  readonly #stream: TerminalStream;
+  readonly #warned = new Set<string>();
+  #line = "";
+
+  constructor(stream: TerminalStream) {
+    this.#stream = stream;
+  }
+
+  /** Width of the terminal in columns, or null when stderr is none. */
+  get width(): number | null {
+    return this.#stream.isTTY === true ? (this.#stream.columns ?? 80) : null;
+  }
+
+  /** Tells a warning; the same one only once. */
+  warning(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.print(`repute: warning: ${message}`);
+  }
+
+  /** Prints whole lines above the progress line. */
+  print(text: string): void {
+    this.#stream.write(`${this.#erase()}${printable(redactAddress(text))}\n${this.#line}`);
+  }
+
+  /** Draws the progress line over the one before. It must fit in one line of the terminal. */
+  draw(line: string): void {
+    this.#stream.write(this.#erase() + line);
+    this.#line = line;
+  }
+
+  /** Takes the progress line away. */
+  clear(): void {
+    if (this.#line !== "") this.#stream.write(this.#erase());
+    this.#line = "";
+  }
+
+  #erase(): string {
+    // Return to the first column, erase to the end of the line (ECMA-48, EL).
+    return this.#line === "" ? "" : "\r\u001B[K";
+  }
+}

@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import { UsageError } from "../core/errors.js";
+import type { Environment } from "./environment.js";
+import { fileFault } from "./file-fault.js";
+import type { GivenSettings } from "./settings.js";
+
+/** A secret: where it may come from, which is never a flag and never the configuration itself. */
+export interface Secret {
+  /** As in "holds no API key". */
+  readonly name: string;
+  /** Variable that holds it. */
+  readonly variable: string;
+  /** Option that names a file with it. */
+  readonly fileKey: string;
+  /** Flag of that option. */
+  readonly fileFlag: string;
+}
+
+/** The secrets that repute knows, by service (facts: credential; interface: Authentication). */
+export const secrets = {
+  intel: {
+    name: "API key",
+    variable: "REPUTE_API_KEY",
+    fileKey: "apiKeyFile",
+    fileFlag: "--api-key-file",
+  },
+  ops: {
+    name: "access token",
+    variable: "REPUTE_ACCESS_TOKEN",
+    fileKey: "accessTokenFile",
+    fileFlag: "--access-token-file",
+  },
+  case: {
+    name: "case API key",
+    variable: "REPUTE_CASE_API_KEY",
+    fileKey: "caseApiKeyFile",
+    fileFlag: "--case-api-key-file",
+  },
+} as const satisfies Record<string, Secret>;
+
+/** The secret that somebody tries to give as a flag or in the configuration, or null. */
+export function secretNamed(name: string): Secret | null {
+  const word = name.toLowerCase().replaceAll(/[-_]/g, "");
+  switch (word) {
+    case "apikey":
+    case "xapikey":
+    case "key":
+    case "password":
+      return secrets.intel;
+    case "accesstoken":
+    case "token":
+      return secrets.ops;
+    case "caseapikey":
+      return secrets.case;
+    default:
+      return null;
+  }
+}
+
+/** How the secret is given instead. */
+export function secretHint({ variable, fileFlag }: Secret): string {
+  return `other users can read a command line: set ${variable}, or name a file that holds it with ${fileFlag} PATH`;
+}
+
+/**
+ * The secret, or null when none is configured. A file named by a flag beats the variable, which
+ * beats a file named by another variable or the configuration.
+ *
+ * @throws UsageError when the file cannot be read, or what it holds can be no secret; never shows it
+ */
+export async function readSecret(
+  secret: Secret,
+  given: GivenSettings,
+  env: Environment,
+): Promise<string | null> {
+  const file = given.get(secret.fileKey);
+  const text = env[secret.variable] ?? "";
+  if (text !== "" && file?.level !== "flag") return checked(secret, text, secret.variable);
+  if (file === undefined) return null;
+  const path = String(file.value);
+  try {
+    return checked(secret, await readFile(path, "utf8"), path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      "secret_unreadable",
+      `cannot read ${path}, the file of the ${secret.name} (${file.name}): ${fileFault(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** It travels as the value of a header (RFC 9110, 5.5), so it is one line of visible characters. */
+function checked(secret: Secret, text: string, place: string): string {
+  const value = text.replace(/^\uFEFF/, "").trim();
+  if (/^[\u0021-\u007E]+$/.test(value)) return value;
+  throw new UsageError(
+    "secret_malformed",
+    value === ""
+      ? `${place} holds no ${secret.name}: it is empty`
+      : `${place} holds no ${secret.name}: it must be one line without spaces or special characters`,
+  );
+}

@@ -1,0 +1,93 @@
+import { findingStatuses } from "../core/finding.js";
+import { manifestPath } from "../pipeline/manifest.js";
+import type { Manifest, RequestCounts } from "../pipeline/types.js";
+import { formatBytes, formatCount, formatPercent, formatSeconds, formatSpeed } from "./quantity.js";
+import { wrapText } from "./wrap-text.js";
+
+/** Most entries of a list by frequency; the manifest has them all. */
+const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
+
+/** What a finished run came to, for a person: a headline and a table of what was counted. */
+export function formatSummary(manifest: Manifest, width: number): string {
+  const { input, output, seconds } = manifest;
+  const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
+  const table: (readonly [label: string, lines: readonly string[]])[] = [
+    ["rows", [`${formatCount(input.rows)} read, ${formatCount(output.rows)} written`]],
+    ["status", statusLines(manifest)],
+    ["kinds", list(manifest.kinds)],
+    ["requests", requestLines(manifest.requests)],
+    ["answers", list(manifest.sources)],
+    ["unsupported", list(manifest.unsupported, longest.reasons)],
+    ["errors", list(manifest.errors, longest.errors)],
+    ["tags", list(manifest.tags, longest.tags)],
+    ["drift", list(manifest.drift, longest.drift)],
+    ["warnings", warningLines(manifest.warnings)],
+    ["output", [`${output.path ?? "stdout"} (${formatBytes(output.bytes)})`]],
+    ["manifest", output.path === null ? [] : [manifestPath(output.path)]],
+  ];
+  const shown = table.filter(([, lines]) => lines.length > 0);
+  const column = Math.max(...shown.map(([label]) => label.length)) + 4;
+  const body = shown.map(
+    ([label, lines]) =>
+      `  ${label}`.padEnd(column) +
+      lines
+        .map((line) => wrapText(line, Math.max(width - column, 30)))
+        .join("\n")
+        .replaceAll("\n", `\n${" ".repeat(column)}`),
+  );
+  return [
+    `repute: ${formatCount(output.rows)} rows in ${formatSeconds(seconds)}${speed}`,
+    ...body,
+  ].join("\n");
+}
+
+function statusLines(manifest: Manifest): readonly string[] {
+  const counts = findingStatuses
+    .map((status) => [status, manifest.statuses[status]] as const)
+    .filter(([, count]) => count > 0);
+  const wide = Math.max(0, ...counts.map(([, count]) => formatCount(count).length));
+  const name = Math.max(0, ...counts.map(([status]) => status.length));
+  return counts.map(
+    ([status, count]) =>
+      `${status.padEnd(name)}  ${formatCount(count).padStart(wide)}  ${formatPercent(count, manifest.output.rows).padStart(6)}`,
+  );
+}
+
+function requestLines(requests: Readonly<Record<string, RequestCounts>>): readonly string[] {
+  return Object.entries(requests)
+    .filter(([, counts]) => counts.total > 0)
+    .map(([endpoint, counts]) => {
+      const outcomes = list(counts.outcomes, 10, ": ").join("");
+      return `${endpoint} ${formatCount(counts.total)}${outcomes === "" ? "" : ` (${outcomes})`}`;
+    });
+}
+
+function warningLines(warnings: Readonly<Record<string, number>>): readonly string[] {
+  const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
+  const rest = entries.length - longest.warnings;
+  return [
+    ...entries
+      .slice(0, longest.warnings)
+      .map(([message, count]) =>
+        count > 1 ? `${message} (${formatCount(count)} times)` : message,
+      ),
+    ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
+  ];
+}
+
+/** The commonest entries first, as one line; none when nothing was counted. */
+function list(
+  counts: Readonly<Record<string, number>>,
+  most = 10,
+  between = " ",
+): readonly string[] {
+  const entries = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  if (entries.length === 0) return [];
+  const rest = entries.length - most;
+  const text = entries
+    .slice(0, most)
+    .map(([name, count]) => `${name}${between}${formatCount(count)}`);
+  return [text.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "")];
+}

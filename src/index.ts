@@ -1,0 +1,46 @@
+export { createDispatcher } from "./api/dispatcher.js";
+export type { DispatcherOptions } from "./api/dispatcher.js";
+export { IntelClient } from "./api/intel-client.js";
+export type { IntelClientOptions } from "./api/intel-client.js";
+export type { Attempt } from "./api/types.js";
+export { systemClock } from "./core/clock.js";
+export type { Clock } from "./core/clock.js";
+export { columns, schemaVersion } from "./core/columns.js";
+export type { Column, ColumnType, ColumnValue } from "./core/columns.js";
+export { FatalError, InterruptedError, ReputeError, UsageError } from "./core/errors.js";
+export type { ReputeErrorOptions } from "./core/errors.js";
+export { findingStatuses } from "./core/finding.js";
+export type {
+  Again,
+  Finding,
+  FindingError,
+  FindingSource,
+  FindingStatus,
+  JsonObject,
+  LookupEndpoint,
+} from "./core/finding.js";
+export { isBogon } from "./core/item/bogon.js";
+export { itemKinds } from "./core/item/item.js";
+export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item/item.js";
+export { parseKindName } from "./core/item/kind-names.js";
+export { recogniseItem } from "./core/item/recognise.js";
+export type { Rate } from "./core/options.js";
+export type { EnrichedRow, Row } from "./core/row.js";
+export { combineFindings } from "./lookup/combine.js";
+export { composeLookup } from "./lookup/compose.js";
+export type { ComposeOptions, LookupClient } from "./lookup/compose.js";
+export { openJournal } from "./lookup/journal.js";
+export type { JournalOptions } from "./lookup/journal.js";
+export { MemoryStore } from "./lookup/memory-store.js";
+export { Pace } from "./lookup/pace.js";
+export type { PaceOptions } from "./lookup/pace.js";
+export type { FindingStore } from "./lookup/store.js";
+export type { Lookup, LookupOptions, LookupWrapper } from "./lookup/types.js";
+export { enrich } from "./pipeline/enrich.js";
+export { enrichOptions } from "./pipeline/options.js";
+export type { EnrichSettings } from "./pipeline/options.js";
+export type { EnrichJob, Manifest, RequestCounts, RunProgress } from "./pipeline/types.js";
+export { startService } from "./service/service.js";
+export type { Service, ServiceOptions } from "./service/service.js";
+export type { Sink, SinkPosition, SinkResult } from "./sinks/types.js";
+export type { OpenedSource, SourceInput, SourceOptions, SourcePosition } from "./sources/types.js";

@@ -1,0 +1,173 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startService } from "../../src/service/service.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const rows = "id,ip,note\n1,192.0.2.1,first\n2,198.51.100.7,second\n3,setup.exe,third\n";
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+/** The embedded service, slow enough that a run can be stopped; tells of the request that is its tenth. */
+async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<void> }> {
+  let requests = 0;
+  let tell = (): void => undefined;
+  const tenthRequest = new Promise<void>((resolve) => (tell = resolve));
+  const onRequest = (): void => {
+    if (++requests === 10) tell();
+  };
+  const service = await startService({ latency: "20ms", onRequest });
+  onTestFinished(() => service.close());
+  return { intelUrl: service.intelUrl, tenthRequest };
+}
+
+describe("a run to a file", () => {
+  test("writes every row with its columns first, and tells what it did", async () => {
+    const cwd = await folderWith({ "in.csv": rows });
+    const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
+    expect(result).toMatchObject({ code: 0, stdout: "" });
+    expect(result.stderr).toMatch(/^repute: 3 rows in .*\n {2}rows +3 read, 3 written\n/);
+    const written = await readFile(join(cwd, "out.csv"), "utf8");
+    expect(written.split("\n").map((line) => line.split(",").slice(0, 4).join(","))).toEqual([
+      "id,ip,note,rep_item",
+      "1,192.0.2.1,first,192.0.2.1",
+      "2,198.51.100.7,second,198.51.100.7",
+      "3,setup.exe,third,",
+      "",
+    ]);
+  });
+
+  test("says nothing with --quiet", async () => {
+    const cwd = await folderWith({ "in.csv": rows });
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("prints the manifest on stdout with --json", async () => {
+    const cwd = await folderWith({ "in.csv": rows });
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--json"];
+    const { stdout, stderr } = await runRepute(args, { cwd });
+    const kept = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(kept));
+  });
+
+  test("keeps the command line in the manifest, and no secret", async () => {
+    const cwd = await folderWith({ "in.csv": rows });
+    const { intelUrl } = await slowService();
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl];
+    const { stderr } = await runRepute(args, { cwd, env: { REPUTE_API_KEY: "k-12345" } });
+    const kept = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+    expect((JSON.parse(kept) as Manifest).command).toEqual(["repute", ...args]);
+    expect(kept + stderr).not.toContain("k-12345");
+  });
+});
+
+describe("a run to stdout", () => {
+  test("writes rows to stdout and the summary to stderr", async () => {
+    const { code, stdout, stderr } = await runRepute(["enrich", "--local"], { stdin: rows });
+    expect([code, stdout.split("\n").length]).toEqual([0, 5]);
+    expect(stderr).toMatch(/^repute: 3 rows in /);
+  });
+
+  test("prints the manifest on stderr with --json", async () => {
+    const { stdout, stderr } = await runRepute(["enrich", "-", "--local", "--json"], {
+      stdin: rows,
+    });
+    expect(stdout.startsWith("id,ip,note,rep_item,")).toBe(true);
+    expect((JSON.parse(stderr) as Manifest).output.rows).toBe(3);
+  });
+
+  test("ends quietly when its reader has seen enough", async () => {
+    const { child, result, waitFor } = startRepute(["enrich", "--local"]);
+    child.stdin?.write(`ip\n${"192.0.2.1\n".repeat(100_000)}`);
+    await waitFor("stdout", /\n/);
+    child.stdout?.destroy();
+    expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
+  });
+});
+
+describe("exit code", () => {
+  // What the sample dataset answers in part for ever, and what it refuses.
+  const partial = "ip\n203.0.113.51\n";
+  const invalid = "domain\ninvalid.example.org\n";
+
+  test.each([
+    ["failed", "all is well", rows, 0],
+    ["failed", "an answer is partial", partial, 0],
+    ["partial", "an answer is partial", partial, 3],
+    ["partial", "an item is invalid", invalid, 0],
+    ["invalid", "an item is invalid", invalid, 3],
+    ["never", "an item is invalid", invalid, 0],
+  ])("with --fail-on %s when %s", async (failOn, _, stdin, code) => {
+    const args = ["enrich", "--local", "--partial-retries", "0", "--fail-on", failOn, "--quiet"];
+    expect((await runRepute(args, { stdin })).code).toBe(code);
+  });
+});
+
+describe("settings", () => {
+  test("come from the environment and from a file as well", async () => {
+    const cwd = await folderWith({
+      "in.csv": rows,
+      "repute.json": '{"local": true, "output": "out.ndjson", "prefix": "x_"}',
+    });
+    const env = { REPUTE_CONFIG: "repute.json", REPUTE_SHAPE: "flat", REPUTE_QUIET: "1" };
+    const { code, stderr } = await runRepute(["enrich", "in.csv"], { cwd, env });
+    expect([code, stderr]).toEqual([0, ""]);
+    const [first = ""] = (await readFile(join(cwd, "out.ndjson"), "utf8")).split("\n");
+    expect(JSON.parse(first)).toMatchObject({ id: "1", x_item: "192.0.2.1" });
+  });
+});
+
+describe("a run that cannot begin", () => {
+  test.each([
+    ["an absent file", ["no-such-file.csv"], /no-such-file\.csv/],
+    ["a directory", ["folder"], /folder.*director/],
+    ["an item column that is not there", ["in.csv", "--item-column", "idd"], /idd[\s\S]*\bid\b/],
+    ["a format that the file has not", ["in.csv", "--from", "xml"], /--from must be one of/],
+  ])("%s", async (_, args, message) => {
+    const cwd = await folderWith({ "in.csv": rows });
+    await mkdir(join(cwd, "folder"));
+    const { code, stdout, stderr } = await runRepute(
+      ["enrich", ...args, "-o", "out.csv", "--local"],
+      { cwd },
+    );
+    expect([1, 2]).toContain(code);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain("unexpected error");
+    expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  });
+});
+
+describe("an interrupted run", () => {
+  const many = `ip\n${Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}\n`).join("")}`;
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ends with its code on %s and says how to go on", async (name, code) => {
+    const cwd = await folderWith({ "in.csv": many });
+    const { intelUrl, tenthRequest } = await slowService();
+    const { child, result } = startRepute(
+      ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl],
+      { cwd },
+    );
+    await Promise.race([tenthRequest, result]);
+    child.kill(name);
+    expect(await result).toEqual({
+      code,
+      signal: null,
+      stdout: "",
+      stderr: `repute: stopped by ${name}\n  what is done is kept; go on with the same command and --resume\n`,
+    });
+    expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  });
+});

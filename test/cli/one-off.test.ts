@@ -1,0 +1,142 @@
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+interface Line {
+  readonly item: string;
+  readonly kind: string | null;
+  readonly status: string;
+  readonly query: { readonly type: string } | null;
+  readonly quick_check: { readonly type: string } | null;
+  readonly source: string | null;
+  readonly error: { readonly code: string } | null;
+}
+
+function lines(stdout: string): Line[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** A service of the test's own; resolves to its base address. */
+async function service(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await new Promise((resolve) => server.once("listening", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/beta`;
+}
+
+describe("query", () => {
+  test("answers with a line for each argument, in their order", async () => {
+    const args = ["query", "192.0.2.1", "hxxps[:]//example[.]com/a", "setup.exe", "--local"];
+    const { code, stdout, stderr } = await runRepute(args);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(lines(stdout).map(({ item, kind, status }) => [item, kind, status])).toEqual([
+      ["192.0.2.1", "ip", "complete"],
+      ["https://example.com/a", "url", "complete"],
+      ["setup.exe", null, "unsupported"],
+    ]);
+  });
+
+  test("asks the query alone", async () => {
+    const { stdout } = await runRepute(["query", "192.0.2.1", "--local"]);
+    expect(lines(stdout)).toMatchObject([{ query: { type: "IP" }, quick_check: null }]);
+  });
+
+  test("reads items from a pipe", async () => {
+    const stdin = "# suspects\r\n192.0.2.1\r\n\r\nexample.com";
+    const { stdout } = await runRepute(["query", "--local"], { stdin });
+    expect(lines(stdout).map(({ item }) => item)).toEqual(["192.0.2.1", "example.com"]);
+  });
+
+  test("answers an item from a pipe before the next one comes", async () => {
+    const { child, waitFor } = startRepute(["query", "-", "--local"]);
+    child.stdin?.write("192.0.2.1\n");
+    await expect(waitFor("stdout", /"item":"192\.0\.2\.1".*\n/)).resolves.toBeTruthy();
+  });
+
+  test("ends with 3 when a lookup failed", async () => {
+    const intelUrl = await service((_, response) => response.writeHead(404).end());
+    const { code, stdout } = await runRepute(["query", "192.0.2.1", "--intel-url", intelUrl]);
+    expect([code, lines(stdout)[0]?.error?.code]).toEqual([3, "http_404"]);
+  });
+
+  test("ends with 0 all the same when told to", async () => {
+    const intelUrl = await service((_, response) => response.writeHead(404).end());
+    const args = ["query", "192.0.2.1", "--intel-url", intelUrl, "--fail-on", "never"];
+    expect((await runRepute(args)).code).toBe(0);
+  });
+
+  test("ends with 1 when the service refuses the credential, also while stdin is open", async () => {
+    const intelUrl = await service((_, response) => response.writeHead(401).end());
+    const { child, result } = startRepute(["query", "-", "--intel-url", intelUrl]);
+    child.stdin?.write("192.0.2.1\n");
+    const { code, stderr } = await result;
+    expect(code).toBe(1);
+    expect(stderr).toContain("REPUTE_API_KEY");
+  });
+
+  test("sends the key of a file, without its line end", async () => {
+    const keys: unknown[] = [];
+    const intelUrl = await service((request, response) => {
+      keys.push(request.headers["x-api-key"]);
+      response.writeHead(404).end();
+    });
+    const file = join(await temporaryFolder(), "key");
+    await writeFile(file, "k-12345\n");
+    await runRepute(["query", "192.0.2.1", "--intel-url", intelUrl, "--api-key-file", file]);
+    expect(keys).toEqual(["k-12345"]);
+  });
+
+  test("sends no key unless one is configured", async () => {
+    const keys: unknown[] = [];
+    const intelUrl = await service((request, response) => {
+      keys.push(request.headers["x-api-key"]);
+      response.writeHead(404).end();
+    });
+    await runRepute(["query", "192.0.2.1"], { env: { REPUTE_INTEL_URL: intelUrl } });
+    expect(keys).toEqual([undefined]);
+  });
+
+  test("ends with 2 when there is nothing to look up with", async () => {
+    expect((await runRepute(["query", "192.0.2.1"])).code).toBe(2);
+  });
+
+  test("ends quietly when its reader has seen enough", async () => {
+    const { child, result, waitFor } = startRepute(["query", "-", "--local"]);
+    child.stdin?.end("192.0.2.1\n".repeat(50_000));
+    await waitFor("stdout", /\n/);
+    child.stdout?.destroy();
+    expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ends with its code on %s", async (name, code) => {
+    const { child, waitFor, result } = startRepute(["query", "-", "--local"]);
+    child.stdin?.write("192.0.2.1\n");
+    await waitFor("stdout", /\n/);
+    child.kill(name);
+    expect(await result).toMatchObject({ code, stderr: `repute: stopped by ${name}\n` });
+  });
+});
+
+describe("quick-check", () => {
+  test("asks the quick check alone", async () => {
+    const { code, stdout } = await runRepute(["quick-check", "192.0.2.1", "--local"]);
+    expect([code, lines(stdout)]).toMatchObject([
+      0,
+      [{ query: null, quick_check: { type: "IP" } }],
+    ]);
+  });
+});

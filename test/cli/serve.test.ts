@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+
+test("says where it serves, and serves there", async () => {
+  const { waitFor } = startRepute(["serve"]);
+  const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/);
+  const answer = await fetch(`${intelUrl}/query/192.0.2.1`);
+  expect(await answer.json()).toMatchObject({ statusCode: answer.status });
+});
+
+test("says it as JSON with --json", async () => {
+  const { waitFor } = startRepute(["serve", "--json"]);
+  const [line] = await waitFor("stdout", /^.*\n/);
+  expect(Object.keys(JSON.parse(line) as object)).toEqual(["intel_url", "ops_url", "case_url"]);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("ends with 0 on %s", async (name) => {
+  const { child, waitFor, result } = startRepute(["serve"]);
+  await waitFor("stdout", /\n/);
+  child.kill(name);
+  expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
+});
+
+test("takes the token of the environment for the operations interface", async () => {
+  const { waitFor } = startRepute(["serve"], { env: { REPUTE_ACCESS_TOKEN: "t-1" } });
+  const [, opsUrl] = await waitFor("stdout", / ops (\S+)/);
+  const headers = { authorization: "Bearer t-1" };
+  const answer = await fetch(`${opsUrl}/beta/ops/customers`, { headers });
+  expect(answer.status).toBe(200);
+});
+
+test("a port that is taken ends with 1", async () => {
+  const { waitFor } = startRepute(["serve"]);
+  const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
+  expect(await runRepute(["serve", "--port", port])).toMatchObject({ code: 1, stdout: "" });
+});
+
+test("a dataset that is not there ends with 2", async () => {
+  const { code, stderr } = await runRepute(["serve", "--dataset", "no-such-folder"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("no-such-folder");
+});

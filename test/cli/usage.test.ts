@@ -1,0 +1,95 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { programInfo } from "../../src/core/program.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+test.each([[["--version"]], [["-V"]], [["enrich", "--version"]]])(
+  "%j prints the version",
+  async (args) => {
+    const { version } = programInfo();
+    expect(await runRepute(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
+  },
+);
+
+test("without arguments the help is shown", async () => {
+  const { code, stdout } = await runRepute([]);
+  expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
+});
+
+test.each(["enrich", "query", "quick-check", "serve"])("%s --help goes to stdout", async (name) => {
+  const { code, stdout, stderr } = await runRepute([name, "--help"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout.startsWith(`Usage: repute ${name} `)).toBe(true);
+});
+
+describe("wrong usage ends with 2 and says", () => {
+  test.each([
+    [
+      ["enirch"],
+      'repute: there is no command "enirch"\n  did you mean enrich?\n  see: repute --help\n',
+    ],
+    [
+      ["enrich", "a.csv", "--item-colum", "x"],
+      "repute: enrich has no flag --item-colum\n  did you mean --item-column?\n  see: repute enrich --help\n",
+    ],
+    [
+      ["enrich", "a.csv", "--local", "--retries", "many"],
+      'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
+    ],
+    [["serve", "here"], "repute: serve takes no argument; got here\n  see: repute serve --help\n"],
+  ])("%j", async (args, stderr) => {
+    expect(await runRepute(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
+  });
+
+  test("how to name a service when there is none", async () => {
+    const { code, stderr } = await runRepute(["enrich", "a.csv"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--intel-url.*REPUTE_INTEL_URL.*--local/);
+  });
+
+  test("the variable that is wrong", async () => {
+    const env = { REPUTE_CONCURRENCY: "0" };
+    const { code, stderr } = await runRepute(["enrich", "a.csv", "--local"], { env });
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      2,
+      'repute: REPUTE_CONCURRENCY must be at least 1; got "0"',
+    ]);
+  });
+
+  test("the key of the configuration that is wrong", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "repute.json"), '{"fail-on": "sometimes"}');
+    const args = ["query", "192.0.2.1", "--local", "--config", "repute.json"];
+    const { code, stderr } = await runRepute(args, { cwd: folder });
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      2,
+      'repute: "fail-on" in repute.json must be one of failed, partial, invalid, never; got "sometimes"',
+    ]);
+  });
+
+  test("where a secret belongs, without repeating it", async () => {
+    const { code, stderr } = await runRepute(["enrich", "a.csv", "--api-key", "k-12345"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("REPUTE_API_KEY");
+    expect(stderr).not.toContain("k-12345");
+  });
+});
+
+test("a mistyped variable is warned about", async () => {
+  const env = { REPUTE_RETRYS: "1" };
+  const { stderr } = await runRepute(["enrich", "a.csv"], { env });
+  expect(stderr).toMatch(
+    /^repute: warning: REPUTE_RETRYS is no variable that repute knows; did you mean REPUTE_RETRIES\?\n/,
+  );
+});
+
+test("stack traces are shown on request only", async () => {
+  const quiet = await runRepute(["enirch"]);
+  const debug = await runRepute(["enirch"], { env: { REPUTE_DEBUG: "1" } });
+  expect([quiet.stderr.includes("    at "), debug.stderr.includes("    at ")]).toEqual([
+    false,
+    true,
+  ]);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { FatalError, InterruptedError, UsageError } from "../../../src/core/errors.js";
+import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
+import { OutputClosedError } from "../../../src/sinks/stream-destination.js";
+
+const clean = { complete: 5, partial: 0, invalid: 0, unsupported: 3, failed: 0 };
+
+test.each([
+  ["never", { failed: 1, partial: 1, invalid: 1 }, 0],
+  ["failed", { failed: 1 }, 3],
+  ["failed", { partial: 1, invalid: 1 }, 0],
+  ["partial", { failed: 1 }, 3],
+  ["partial", { partial: 1 }, 3],
+  ["partial", { invalid: 1 }, 0],
+  ["invalid", { failed: 1 }, 3],
+  ["invalid", { partial: 1 }, 3],
+  ["invalid", { invalid: 1 }, 3],
+  ["invalid", {}, 0],
+] as const)("--fail-on %s with %j ends with %i", (failOn, statuses, code) => {
+  expect(exitCodeOfRun(failOn, { ...clean, ...statuses })).toBe(code);
+});
+
+test.each([
+  [new UsageError("x", "wrong"), 2],
+  [new FatalError("x", "stopped"), 1],
+  [new InterruptedError("SIGINT"), 130],
+  [new InterruptedError("SIGTERM"), 143],
+  [new OutputClosedError(null), 0],
+  [new TypeError("a fault of the program"), 1],
+])("%s ends with its code", (error, code) => {
+  expect(exitCodeOfError(error)).toBe(code);
+});

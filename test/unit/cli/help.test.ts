@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { commandHelp, programHelp } from "../../../src/cli/help.js";
+import { optionSpecs } from "../../../src/cli/option-spec.js";
+import { commands } from "../../../src/cli/program.js";
+
+test("the program's help names every command", () => {
+  const help = programHelp(commands, 80);
+  expect(commands.filter(({ name }) => !help.includes(`\n  ${name} `))).toEqual([]);
+});
+
+describe.each(commands.map((command) => [command.name, command] as const))(
+  "help of %s",
+  (_, command) => {
+    test("has every option in exactly one group", () => {
+      const grouped = command.groups.flatMap((group) => group.keys);
+      expect(grouped.toSorted()).toEqual(Object.keys(command.options.shape).toSorted());
+    });
+
+    test("describes every option", () => {
+      expect(optionSpecs(command.options).filter((spec) => spec.description === "")).toEqual([]);
+    });
+
+    test("has four to six examples of the command itself", () => {
+      const own = command.examples.filter((e) => e.command.includes(`repute ${command.name}`));
+      expect(own.length).toBe(command.examples.length);
+      expect([4, 5, 6]).toContain(own.length);
+    });
+
+    test.each([60, 80, 100])("prose fits a width of %i", (width) => {
+      const lines = commandHelp(command, width).split("\n");
+      // A command to copy stands on one line, however long.
+      const prose = lines.filter((line) => !line.includes("repute "));
+      expect(prose.filter((line) => line.length > width)).toEqual([]);
+    });
+
+    test("lists the exit codes", () => {
+      expect(commandHelp(command, 80)).toMatch(/\nExit codes:\n {2}0 /);
+    });
+  },
+);
+
+test("a switch that is on by default is shown as its negative", () => {
+  const [enrich] = commands;
+  expect(enrich && commandHelp(enrich, 80)).toContain("\n  --no-header ");
+});

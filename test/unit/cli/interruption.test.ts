@@ -1,0 +1,83 @@
+import { EventEmitter } from "node:events";
+import { Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import {
+  abortOnBrokenOutput,
+  abortOnSignals,
+  isBrokenPipe,
+} from "../../../src/cli/interruption.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+
+class FakeProcess extends EventEmitter {
+  readonly exits: number[] = [];
+
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+}
+
+function setUp() {
+  const controller = new AbortController();
+  const process = new FakeProcess();
+  const clock = new ManualClock();
+  abortOnSignals(controller, process, clock);
+  return { controller, process, clock };
+}
+
+describe("signals", () => {
+  test.each(["SIGINT", "SIGTERM"])("the first %s aborts the run with its name", (name) => {
+    const { controller, process } = setUp();
+    process.emit(name);
+    expect(controller.signal.reason).toMatchObject({ code: "interrupted", signal: name });
+  });
+
+  test("the first does not end the process", () => {
+    const { process } = setUp();
+    process.emit("SIGINT");
+    expect(process.exits).toEqual([]);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ])("a second %s ends the process at once", async (name, code) => {
+    const { process, clock } = setUp();
+    process.emit("SIGINT");
+    await clock.advance(1000);
+    process.emit(name);
+    expect(process.exits).toEqual([code]);
+  });
+
+  test("one that npm passes on a second time is the same one", async () => {
+    const { process, clock } = setUp();
+    process.emit("SIGINT");
+    await clock.advance(5);
+    process.emit("SIGINT");
+    expect(process.exits).toEqual([]);
+  });
+});
+
+describe("stdout", () => {
+  function failing(code: string) {
+    const controller = new AbortController();
+    const stdout = new Writable();
+    const watch = abortOnBrokenOutput(controller, stdout);
+    stdout.emit("error", Object.assign(new Error("write"), { code }));
+    return { controller, watch };
+  }
+
+  test("a reader that has gone ends the run, and is no fault", () => {
+    const { controller, watch } = failing("EPIPE");
+    expect(isBrokenPipe(controller.signal.reason)).toBe(true);
+    expect(isBrokenPipe(watch.fault())).toBe(true);
+  });
+
+  test("a full disk ends the run with what to do", () => {
+    const { controller } = failing("ENOSPC");
+    expect(controller.signal.reason).toMatchObject({ code: "output_disk_full" });
+  });
+
+  test("nothing is wrong until something is", () => {
+    expect(abortOnBrokenOutput(new AbortController(), new Writable()).fault()).toBeNull();
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { Reporter } from "../../../src/cli/reporter.js";
+import { FakeStream } from "./fake-context.js";
+
+test("a warning is told once", () => {
+  const stream = new FakeStream();
+  const reporter = new Reporter(stream);
+  reporter.warning("the input is odd");
+  reporter.warning("the input is odd");
+  expect(stream.text).toBe("repute: warning: the input is odd\n");
+});
+
+test("a line printed above the progress line leaves that one in place", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.draw("10 rows");
+  reporter.print("hello");
+  expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
+});
+
+test("clearing takes the progress line away once", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.draw("10 rows");
+  reporter.clear();
+  reporter.clear();
+  expect(stream.text).toBe("10 rows\r\u001B[K");
+});
+
+test("control characters of what is told do not reach the terminal", () => {
+  const stream = new FakeStream(80);
+  new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
+  expect(stream.text).toBe("repute: warning: column \uFFFD[31mred\uFFFD2J\uFFFD\nnext\n");
+});
+
+test("has a width on a terminal only", () => {
+  expect([new Reporter(new FakeStream(120)).width, new Reporter(new FakeStream()).width]).toEqual([
+    120,
+    null,
+  ]);
+});
+
+test("the password of an address is never told", () => {
+  const stream = new FakeStream();
+  new Reporter(stream).print("no answer from https://me:pass-123@intel.example/beta");
+  expect(stream.text).toBe("no answer from https://***@intel.example/beta\n");
+});
