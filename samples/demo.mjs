@@ -1,0 +1,45 @@
+// The main job on the samples, against the embedded service: what `npm run demo` shows.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const samples = dirname(fileURLToPath(import.meta.url));
+const root = dirname(samples);
+const out = join(root, ".out", "demo");
+const here = (path) => relative(process.cwd(), path) || ".";
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const enriched = join(out, "indicators.enriched.csv");
+repute(["enrich", join(samples, "indicators.csv"), "-o", enriched, "--local"]);
+
+const events = join(out, "events.enriched.ndjson");
+repute([
+  "enrich",
+  join(samples, "events.ndjson"),
+  "--item-column",
+  "event.source.ip",
+  "-o",
+  events,
+  "--local",
+]);
+
+console.log("\nThe first columns of what came out:\n");
+for (const line of readFileSync(enriched, "utf8").split("\n").slice(0, 6)) {
+  console.log(`  ${line.length > 110 ? `${line.slice(0, 109)}…` : line}`);
+}
+console.log(`\nThe files are in ${here(out)}: the rows, and beside them the record of each run.`);
+
+function repute(args) {
+  console.log(`$ repute ${args.map(shown).join(" ")}`);
+  const { status } = spawnSync(process.execPath, [join(root, "dist", "cli", "main.js"), ...args], {
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function shown(arg) {
+  return arg.startsWith(root) ? here(arg) : arg;
+}

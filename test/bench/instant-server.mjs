@@ -1,0 +1,55 @@
+// A server that answers every lookup at once from raw sockets: far faster than any client, so that
+// what is measured is the client. Runs as a process of its own; prints its address, then serves.
+//
+//   node test/bench/instant-server.mjs [--latency MS] [--port N]
+import { createServer } from "node:net";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({
+  options: { latency: { type: "string", default: "0" }, port: { type: "string", default: "0" } },
+});
+const latency = Number(values.latency);
+
+const queryTail =
+  '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"tags":["scanner:port-scan"],' +
+  '"firstSeen":"2025-01-01T00:00:00Z","lastSeen":"2026-01-01T00:00:00Z","intent":"suspicious",' +
+  '"reverseDns":{"current":[{"entry":"host.example.net"}]},"abuseContact":{"email":"abuse@example.net",' +
+  '"status":"WORKING","lastVerification":"2025-12-01T00:00:00Z"},"asn":{"countryCode":"DE",' +
+  '"asn":"AS64496","name":"Example Networks"},"observedActivity":{"honeypotInteractions":' +
+  '{"firstSeen":null,"lastSeen":null,"observations":[]},"spamtrapInteractions":{"firstSeen":null,' +
+  '"lastSeen":null,"observations":[]}}}}';
+const quickTail =
+  '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"intent":"suspicious","activity":false}}';
+const head = '{"status":"success","statusCode":200,"result":{"item":"';
+
+const server = createServer((socket) => {
+  socket.setNoDelay(true);
+  let rest = "";
+  socket.on("data", (chunk) => {
+    const text = rest + chunk.toString("latin1");
+    let answers = "";
+    let start = 0;
+    for (;;) {
+      const end = text.indexOf("\r\n\r\n", start);
+      if (end < 0) break;
+      answers += answerTo(text.slice(start, text.indexOf(" HTTP/", start)));
+      start = end + 4;
+    }
+    rest = text.slice(start);
+    if (answers === "") return;
+    if (latency === 0) socket.write(answers, "latin1");
+    else setTimeout(() => socket.write(answers, "latin1"), latency);
+  });
+  socket.on("error", () => socket.destroy());
+});
+
+function answerTo(request) {
+  const item = decodeURIComponent(request.slice(request.lastIndexOf("/") + 1));
+  const body = head + item + (request.includes("/quick-check/") ? quickTail : queryTail);
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+server.listen(Number(values.port), "127.0.0.1", () => {
+  process.stdout.write(`http://127.0.0.1:${server.address().port}/beta\n`);
+});
+process.on("SIGTERM", () => process.exit(0));
