@@ -64,11 +64,16 @@ class Journal implements FindingStore {
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
-    if (this.#work && !this.#file.ready) return this.#work.then(() => this.get(key));
+    if (!this.#file.ready || this.#file.crowded) return this.#getLater(key);
     const finding = this.#read(key, hash);
     if (finding) this.#remember(key, finding);
-    if (this.#file.crowded) void this.#start();
     return finding;
+  }
+
+  async #getLater(key: string): Promise<Finding | null> {
+    if (this.#fault && !this.#file.ready) throw this.#fault;
+    await this.#start();
+    return this.get(key);
   }
 
   put(key: string, finding: Finding): Promise<void> {
@@ -82,6 +87,7 @@ class Journal implements FindingStore {
 
   async sync(): Promise<void> {
     await this.#settle();
+    if (this.#fault) throw this.#fault;
     await this.#file.flush();
   }
 
@@ -90,10 +96,9 @@ class Journal implements FindingStore {
     await this.#file.close();
   }
 
-  /** Writes what waits. */
+  /** Writes what waits; who put it is told when that fails. */
   async #settle(): Promise<void> {
     while (this.#work || this.#group.size > 0) await this.#start();
-    if (this.#fault) throw this.#fault;
   }
 
   #schedule(): void {
@@ -148,10 +153,10 @@ class Journal implements FindingStore {
     while (sequence > 0) {
       const bytes = this.#file.readRecord(sequence);
       if (bytes === undefined) return null;
-      const record = decodeRecord(bytes);
-      if (record.key === key)
-        return this.#isStale(record.finding, sequence) ? null : record.finding;
-      sequence = readHead(bytes).previous;
+      const { previous } = readHead(bytes);
+      const { key: found, finding } = decodeRecord(bytes);
+      if (found === key) return this.#isStale(finding, sequence) ? null : finding;
+      sequence = previous;
     }
     return null;
   }

@@ -11,9 +11,9 @@ import type { Finding, JsonObject } from "../core/finding.js";
  */
 export function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
   if (partials.length === 1) return partials[0];
-  const [best, ...others] = partials
-    .toReversed()
-    .toSorted((a, b) => a.missing.length - b.missing.length) as [Finding, ...Finding[]];
+  const latestFirst = partials.toReversed();
+  const best = latestFirst.reduce((a, b) => (b.missing.length < a.missing.length ? b : a));
+  const others = latestFirst.filter((each) => each !== best);
   const filled = { ...resultOf(best) };
   const missing = best.missing.filter((member) => {
     const other = others.find((each) => answers(each, member, filled["type"]));

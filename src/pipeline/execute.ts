@@ -132,6 +132,7 @@ async function executeInto(
         tally,
         clock,
         ordered: !job.settings.unordered,
+        concurrency: job.settings.concurrency,
         signal: job.signal,
         requests,
         skip: new Set(before?.ahead),

@@ -27,10 +27,12 @@ export interface Fingerprint {
 /** Takes an input's identity; of a file the first `bytes` bytes count (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) return { path: null, bytes: null, head: null, tail: null };
-  const facts = await stat(input.path);
-  if (!facts.isFile()) return { path: input.path, bytes: null, head: null, tail: null };
+  // Whoever opens the input explains why it cannot be read.
+  const facts = await stat(input.path).catch(() => null);
+  if (!facts?.isFile()) return { path: input.path, bytes: null, head: null, tail: null };
   const size = Math.min(bytes ?? facts.size, facts.size);
-  const handle = await open(input.path, "r");
+  const handle = await open(input.path, "r").catch(() => null);
+  if (handle === null) return { path: input.path, bytes: null, head: null, tail: null };
   try {
     const hashOf = async (from: number, to: number): Promise<string> => {
       const buffer = Buffer.alloc(to - from);
@@ -87,6 +89,8 @@ export function compareFingerprints(
     differences.push(
       `the input was ${was.path ?? "a stream"}, now ${now.input.path ?? "a stream"}`,
     );
+  } else if (now.input.bytes === null) {
+    // Nothing to hold against what it was: a device, or a file that opening it will explain.
   } else if (was.bytes !== null && (now.input.bytes ?? 0) < was.bytes) {
     differences.push(`the input had ${was.bytes} bytes, now ${now.input.bytes ?? 0}`);
   } else if (was.head !== nowAtOldSize.head || was.tail !== nowAtOldSize.tail) {

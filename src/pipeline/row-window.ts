@@ -5,6 +5,12 @@ import type { EnrichedRow, Row } from "../core/row.js";
 export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
   readonly capacity: number;
+  /**
+   * Most rows whose lookups are under way, waiting ones included. Far fewer than `capacity`: a row
+   * that is soon done with is cheap to collect, and only a row that holds up those behind it makes
+   * the window fill.
+   */
+  readonly capacityUnsettled: number;
   /** Most bytes of input held at once; one row may exceed it alone. */
   readonly capacityBytes: number;
   /** Write rows in the order they were added; otherwise as their lookups finish. */
@@ -62,6 +68,7 @@ export class RowWindow {
   get full(): boolean {
     return (
       this.#rows >= this.#options.capacity ||
+      this.#unsettled >= this.#options.capacityUnsettled ||
       (this.#bytes >= this.#options.capacityBytes && this.#rows > 0)
     );
   }
@@ -187,6 +194,7 @@ export class RowWindow {
   #settledOne(): void {
     this.#unsettled--;
     if (this.#unsettled === 0) this.#onAllSettled?.();
+    this.#wake();
   }
 
   async #writeReady(): Promise<void> {

@@ -10,6 +10,9 @@ import type { Tally } from "./tally.js";
 /** Rows held between reading and writing at most, and bytes of input among them. */
 const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
+/** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */
+const unsettledBounds = { least: 512, perRequest: 4 };
+
 /** How long an interrupted run waits for the requests that are open, in milliseconds. */
 const graceMs = 5_000;
 
@@ -21,6 +24,8 @@ export interface RunParts {
   readonly tally: Tally;
   readonly clock: Clock;
   readonly ordered: boolean;
+  /** Most requests open at once. */
+  readonly concurrency: number;
   /** Aborting it ends the run cleanly with the signal's reason. */
   readonly signal: AbortSignal;
   /** Aborted when open requests shall end at once. */
@@ -48,6 +53,10 @@ export async function run(parts: RunParts): Promise<void> {
   const window: RowWindow = new RowWindow(
     {
       capacity: windowBounds.rows,
+      capacityUnsettled: Math.max(
+        unsettledBounds.least,
+        unsettledBounds.perRequest * parts.concurrency,
+      ),
       capacityBytes: windowBounds.bytes,
       ordered: parts.ordered,
       async write(rows) {

@@ -49,7 +49,7 @@ export function readHead(bytes: Buffer): RecordHead {
 
 /** Reads a record's key and finding. The finding's source is `live`. */
 export function decodeRecord(bytes: Buffer): KeyedFinding {
-  const fields = JSON.parse(bytes.toString("utf8", headSpace.length)) as Fields;
+  const fields = JSON.parse(bytes.toString("utf8", headSpace.length, bytes.length)) as Fields;
   const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   return {
     key,

@@ -14,7 +14,7 @@ export function bucketOf(hash: number): number {
 
 /** The bucket's bytes with further entries behind. */
 export function extendBucket(
-  bytes: Uint8Array | undefined,
+  bytes: Buffer | undefined,
   hashes: Uint32Array,
   sequences: Uint32Array,
 ): Buffer {

@@ -60,6 +60,16 @@ describe("RowWindow", () => {
     expect(window.full).toBe(true);
   });
 
+  it("is full when as many lookups are under way as may be, however few rows wait", async () => {
+    const window = windowOf([], { capacity: 100, capacityUnsettled: 2 });
+    const first = Promise.resolve(aFinding());
+    window.add(aRow({ number: 1 }), anItem, never());
+    window.add(aRow({ number: 2 }), anItem, first);
+    expect(window.full).toBe(true);
+    await window.space();
+    expect(window.full).toBe(false);
+  });
+
   it("tells whoever waits why it ended", async () => {
     const window = windowOf([], { capacity: 1 });
     window.add(aRow(), anItem, Promise.reject(new Error("no credentials")));
@@ -71,6 +81,7 @@ describe("RowWindow", () => {
   it("marks a failing write as such", async () => {
     const window = new RowWindow({
       capacity: 10,
+      capacityUnsettled: 10,
       capacityBytes: 1000,
       ordered: true,
       write: () => Promise.reject(new Error("disk full")),
@@ -109,6 +120,7 @@ function windowOf(
   written: number[],
   options: {
     capacity: number;
+    capacityUnsettled?: number;
     capacityBytes?: number;
     ordered?: boolean;
     onWrite?: (n: number) => void;
@@ -116,6 +128,7 @@ function windowOf(
 ): RowWindow {
   return new RowWindow({
     capacity: options.capacity,
+    capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
     capacityBytes: options.capacityBytes ?? 1_000_000,
     ordered: options.ordered ?? true,
     write(rows: readonly EnrichedRow[]) {

@@ -1,0 +1,163 @@
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { open } from "lmdb";
+import { expect, onTestFinished, test } from "vitest";
+import { openJournal, type JournalOptions } from "../../../src/lookup/journal.js";
+import { textHash } from "../../../src/lookup/journal/text-hash.js";
+import type { FindingStore } from "../../../src/lookup/store.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { complete, failed } from "./findings.js";
+
+async function journalFolder(): Promise<string> {
+  return join(await temporaryFolder(), "out.csv.state", "journal");
+}
+
+/** Opens a journal that is closed when the test ends, if not before. */
+async function opened(
+  options: JournalOptions,
+): Promise<FindingStore & { closeNow(): Promise<void> }> {
+  const journal = await openJournal(options);
+  let closed: Promise<void> | null = null;
+  const closeNow = (): Promise<void> => (closed ??= journal.close());
+  onTestFinished(closeNow);
+  return Object.assign(journal, { closeNow });
+}
+
+/** So small that a few hundred findings go through everything that millions do. */
+const small = { recentLimit: 64, filterBytes: 1024, mappedLimit: 1024 * 1024 };
+
+async function putMany(journal: FindingStore, from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += 50) {
+    const numbers = Array.from({ length: Math.min(50, to - at) }, (_, i) => at + i);
+    await Promise.all(numbers.map((n) => journal.put(`key ${n}`, complete({ n }))));
+  }
+}
+
+/** Numbers of the findings that are not what was put. */
+async function wrong(journal: FindingStore, from: number, to: number): Promise<number[]> {
+  const numbers: number[] = [];
+  for (let n = from; n < to; n++) {
+    const finding = await journal.get(`key ${n}`);
+    if (finding?.query?.["n"] !== n) numbers.push(n);
+  }
+  return numbers;
+}
+
+test("has what was put before it was closed", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", complete());
+  await before.closeNow();
+  const after = await opened({ folder });
+  expect(await after.get("key")).toEqual(complete());
+});
+
+test("writes what waits when it closes", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  const put = before.put("key", complete());
+  await before.closeNow();
+  await put;
+  const after = await opened({ folder });
+  expect(await after.get("key")).toEqual(complete());
+});
+
+test("has every finding of many times what it keeps in memory", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  await putMany(journal, 0, 3000);
+  expect(await wrong(journal, 0, 3000)).toEqual([]);
+});
+
+test("has nothing else then", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  await putMany(journal, 0, 3000);
+  const found = [];
+  for (let n = 3000; n < 6000; n++) found.push(await journal.get(`key ${n}`));
+  expect(found.filter((finding) => finding !== null)).toEqual([]);
+});
+
+test("has every finding after it was opened several times", async () => {
+  const folder = await journalFolder();
+  for (let session = 0; session < 4; session++) {
+    const journal = await opened({ folder, ...small });
+    await putMany(journal, session * 333, (session + 1) * 333);
+    await journal.closeNow();
+  }
+  const journal = await opened({ folder, ...small });
+  expect(await wrong(journal, 0, 4 * 333)).toEqual([]);
+});
+
+test("answers those who ask while it maps its files anew", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small, mappedLimit: 1 });
+  await putMany(journal, 0, 200);
+  const found = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => Promise.resolve(journal.get(`key ${n}`))),
+  );
+  expect(found.map((finding) => finding?.query?.["n"])).toEqual(Array.from(found.keys()));
+});
+
+test("tells keys apart that have the same hash", async () => {
+  const [one, other] = sameHash();
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put(one, complete({ n: 1 }));
+  expect(await before.get(other)).toBeNull();
+  await before.put(other, complete({ n: 2 }));
+  await before.closeNow();
+  const after = await opened({ folder });
+  const found = [await after.get(one), await after.get(other)];
+  expect(found.map((finding) => finding?.query?.["n"])).toEqual([1, 2]);
+});
+
+test("does not answer with what failed in an earlier session: it may be asked again", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", failed("timeout"));
+  expect(await before.get("key")).toEqual(failed("timeout"));
+  await before.closeNow();
+  const after = await opened({ folder });
+  expect(await after.get("key")).toBeNull();
+});
+
+test("answers with what came of it in this one", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", failed("timeout"));
+  await before.closeNow();
+  const after = await opened({ folder });
+  await after.put("key", failed("http_500"));
+  expect(await after.get("key")).toEqual(failed("http_500"));
+});
+
+test("its folder is its owner's alone", async () => {
+  const folder = await journalFolder();
+  await opened({ folder });
+  expect((await stat(folder)).mode & 0o077).toBe(0);
+});
+
+test("a journal of another version is refused, not misread", async () => {
+  const folder = await journalFolder();
+  await (await opened({ folder })).closeNow();
+  const root = open({ path: folder, noSubdir: false });
+  await root.openDB<number, string>({ name: "about", encoding: "json" }).put("format", 99);
+  await root.close();
+  await expect(openJournal({ folder })).rejects.toMatchObject({ code: "journal_format" });
+});
+
+test("a file in the folder's place is reported", async () => {
+  const folder = join(await temporaryFolder(), "journal");
+  await writeFile(folder, "");
+  await expect(openJournal({ folder })).rejects.toThrow(folder);
+});
+
+/** Two texts with the same hash, found by trying. */
+function sameHash(): readonly [string, string] {
+  const seen = new Map<number, string>();
+  for (let n = 0; ; n++) {
+    const text = `text ${n}`;
+    const hash = textHash(text);
+    const other = seen.get(hash);
+    if (other !== undefined) return [other, text];
+    seen.set(hash, text);
+  }
+}
