@@ -1,0 +1,32 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { optionTable } from "../../src/cli/option-table.js";
+import { enrichCommand } from "../../src/cli/commands/enrich.js";
+import { columns } from "../../src/core/columns.js";
+
+const path = fileURLToPath(new URL("../../README.md", import.meta.url));
+
+/** What the README's tables have to say, by the name in their marker. */
+const tables: Readonly<Record<string, () => string>> = {
+  columns: () =>
+    [
+      "| column | type | what it says |",
+      "|---|---|---|",
+      ...columns.map(
+        ({ name, type, description }) => `| \`rep_${name}\` | ${type} | ${description} |`,
+      ),
+    ].join("\n"),
+  flags: () => optionTable(enrichCommand.options).trimEnd(),
+};
+
+it("has tables that say what the program does", async () => {
+  const readme = await readFile(path, "utf8");
+  const fresh = readme.replace(
+    /<!-- table: (\w+) -->\n[^]*?<!-- end -->/g,
+    (_, name: string) => `<!-- table: ${name} -->\n${tables[name]?.()}\n<!-- end -->`,
+  );
+  if (process.env["UPDATE_README"] === "1") await writeFile(path, fresh);
+  else expect(readme).toBe(fresh);
+  for (const name of Object.keys(tables)) expect(readme).toContain(`<!-- table: ${name} -->`);
+});
