@@ -58,4 +58,6 @@ export interface Finding {
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
   readonly again?: Again;
+  /** The value of `attempts` with which the finding is in the run's store; absent when it is not. */
+  readonly keptAt?: number;
 }

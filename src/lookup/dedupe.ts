@@ -45,7 +45,7 @@ export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
     const ask = async (key: string, answer: Promise<Finding>): Promise<Finding> => {
       try {
         const finding = await answer;
-        await store.put(key, finding);
+        if (finding.keptAt !== finding.attempts) await store.put(key, finding);
         return finding;
       } finally {
         open.delete(key);

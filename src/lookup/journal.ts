@@ -2,9 +2,11 @@ import type { Finding } from "../core/finding.js";
 import { decodeRecord, encodeRecord, linkRecord, readHead } from "./journal/finding-record.js";
 import { checkSpace, journalFault } from "./journal/journal-fault.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
+import { RepeatedFindings } from "./journal/repeated-findings.js";
 import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
 import { textHash } from "./journal/text-hash.js";
-import { WriteGroup } from "./journal/write-group.js";
+import { TailLog } from "./journal/tail-log.js";
+import { LogTurn, WriteGroup } from "./journal/write-group.js";
 import type { FindingStore } from "./store.js";
 
 export type JournalOptions = JournalFileOptions & SequenceIndexOptions;
@@ -12,9 +14,10 @@ export type JournalOptions = JournalFileOptions & SequenceIndexOptions;
 /**
  * Opens the journal of a run with whatever an earlier part of the run put.
  *
- * It is an LMDB environment. A record is safe from the end of the process as soon as `put` resolves:
- * its transaction is committed. LMDB goes on to flush each transaction to the disk and, after a loss
- * of power, opens at the last one that was flushed whole; `sync` waits for that.
+ * It is an LMDB environment with a log of the newest records before it. A record is safe from the end
+ * of the process as soon as `put` resolves: it is in the log. LMDB takes the log's records over in
+ * large transactions, because each of them costs a flush of the disk. `sync` resolves when a loss of
+ * power cannot lose what was put before.
  *
  * @throws FatalError when it cannot be opened, or another version of repute wrote it
  */
@@ -23,17 +26,16 @@ export async function openJournal(options: JournalOptions): Promise<FindingStore
     const file = new JournalFile(options);
     const index = new SequenceIndex(file, options);
     await index.load();
-    return new Journal(options.folder, file, index);
+    const journal = new Journal(options.folder, file, index);
+    await journal.takeOver();
+    return journal;
   } catch (error) {
     throw journalFault(options.folder, "open", error);
   }
 }
 
-/** Records that are written without waiting for more to write with them. */
-const groupSize = 256;
-
-/** How long a record waits for others otherwise, in milliseconds: a transaction costs a flush. */
-const groupDelayMs = 2;
+/** How long a record stays in the log otherwise, in milliseconds. */
+const groupDelayMs = 1_000;
 
 /** Findings kept in memory because they were asked for again. */
 const repeatedSize = 1024;
@@ -43,30 +45,57 @@ class Journal implements FindingStore {
   readonly #file: JournalFile;
   readonly #index: SequenceIndex;
   /** First sequence number of this session: what failed in an earlier one may be asked again. */
-  readonly #sessionStart: number;
-  readonly #repeated = new Map<string, Finding>();
+  #sessionStart: number;
+  readonly #repeated = new RepeatedFindings(repeatedSize);
+  readonly #log: TailLog;
   #sequence: number;
+  /** Records on their way to the log, and the promise of those who put them. */
+  #unlogged = new LogTurn();
+  /** Records in the log that the database does not have yet. */
   #group = new WriteGroup();
+  /** Those that it is taking over. */
+  #writing: WriteGroup | null = null;
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> | null = null;
+  /** Resolves when what was taken over last is flushed. */
+  #flushed: Promise<void> = Promise.resolve();
   #fault: Error | null = null;
 
   constructor(folder: string, file: JournalFile, index: SequenceIndex) {
     this.#folder = folder;
     this.#file = file;
     this.#index = index;
+    this.#log = new TailLog(folder);
     this.#sequence = file.lastSequence();
     this.#sessionStart = this.#sequence + 1;
   }
 
+  /** Brings what earlier processes left in the log into the database. */
+  async takeOver(): Promise<void> {
+    for (const { sequence, bytes } of this.#log.read()) {
+      if (sequence <= this.#sequence) continue;
+      this.#sequence = sequence;
+      const { key } = decodeRecord(bytes);
+      this.#group.add({ key, hash: readHead(bytes).hash, sequence, bytes });
+      if (this.#group.isLarge) await this.#start();
+    }
+    await this.#settle();
+    if (this.#fault) throw this.#fault;
+    await this.#file.flush();
+    this.#log.clear();
+    this.#sessionStart = this.#sequence + 1;
+  }
+
   get(key: string): Finding | null | Promise<Finding | null> {
+    const recent = this.#group.find(key) ?? this.#writing?.find(key);
+    if (recent !== undefined) return decodeRecord(recent).finding;
     const hash = textHash(key);
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
     if (!this.#file.ready || this.#file.crowded) return this.#getLater(key);
     const finding = this.#read(key, hash);
-    if (finding) this.#remember(key, finding);
+    if (finding) this.#repeated.add(key, finding);
     return finding;
   }
 
@@ -79,31 +108,60 @@ class Journal implements FindingStore {
   put(key: string, finding: Finding): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
     const hash = textHash(key);
-    const group = this.#group;
-    group.add(hash, encodeRecord(key, hash, finding));
-    this.#schedule();
-    return group.written;
+    const record = {
+      key,
+      hash,
+      sequence: ++this.#sequence,
+      bytes: encodeRecord(key, hash, finding),
+    };
+    this.#repeated.update(key, finding);
+    const turn = this.#unlogged;
+    if (turn.records.push(record) === 1) setImmediate(() => this.#append(turn));
+    return turn.logged;
+  }
+
+  /** Appends what came in this turn of the event loop, and lets those go on who put it. */
+  #append(turn: LogTurn): void {
+    this.#unlogged = new LogTurn();
+    try {
+      if (this.#fault) throw this.#fault;
+      this.#log.append(turn.records);
+      for (const record of turn.records) this.#group.add(record);
+      this.#schedule();
+      if (this.#group.isFull && this.#work) void this.#work.then(() => turn.resolve());
+      else turn.resolve();
+    } catch (error) {
+      this.#fault ??= journalFault(this.#folder, "write", error);
+      turn.reject(this.#fault);
+    }
   }
 
   async sync(): Promise<void> {
-    await this.#settle();
+    if (this.#unlogged.records.length > 0) await this.#unlogged.logged;
     if (this.#fault) throw this.#fault;
-    await this.#file.flush();
+    try {
+      // What the database is taking over is in a log of its own; that goes once it is flushed.
+      await Promise.all([this.#log.sync(), this.#flushed]);
+    } catch (error) {
+      throw (this.#fault ??= journalFault(this.#folder, "write", error));
+    }
   }
 
   async close(): Promise<void> {
+    if (this.#unlogged.records.length > 0) await this.#unlogged.logged.catch(() => undefined);
     await this.#settle();
+    await this.#flushed;
     await this.#file.close();
   }
 
   /** Writes what waits; who put it is told when that fails. */
   async #settle(): Promise<void> {
-    while (this.#work || this.#group.size > 0) await this.#start();
+    while (this.#work || (this.#group.size > 0 && this.#fault === null)) await this.#start();
   }
 
   #schedule(): void {
     if (this.#work) return;
-    if (this.#group.size >= groupSize) void this.#start();
+    if (this.#group.isLarge) void this.#start();
     else this.#timer ??= setTimeout(() => void this.#start(), groupDelayMs);
   }
 
@@ -122,24 +180,29 @@ class Journal implements FindingStore {
     do {
       const group = this.#group;
       this.#group = new WriteGroup();
+      this.#writing = group;
+      const dropLog = this.#log.rotate();
+      const taken = this.#write(group);
+      this.#flushed = taken.then(() => this.#file.flush()).then(dropLog);
+      this.#flushed.catch(() => undefined);
       try {
-        if (group.size > 0) await this.#write(group);
-        group.resolve();
+        await taken;
+        this.#writing = null;
         if (this.#file.crowded) await this.#file.remap();
       } catch (error) {
         this.#fault ??= journalFault(this.#folder, "write", error);
-        group.reject(this.#fault);
       }
-    } while (this.#group.size >= groupSize);
+    } while (this.#group.isLarge && this.#fault === null);
   }
 
   async #write(group: WriteGroup): Promise<void> {
     if (this.#fault) throw this.#fault;
+    if (group.size === 0) return;
     checkSpace(this.#folder, group.bytes);
-    for (const { hash, bytes } of group.records) {
+    for (const { hash, sequence, bytes } of group.records) {
       linkRecord(bytes, this.#index.find(hash));
-      this.#file.writeRecord(++this.#sequence, bytes);
-      this.#index.add(hash, this.#sequence);
+      this.#file.writeRecord(sequence, bytes);
+      this.#index.add(hash, sequence);
     }
     // Faster than entries come in, so that the index is done with before more is due.
     this.#index.spill(Math.ceil(1.5 * group.size));
@@ -151,7 +214,7 @@ class Journal implements FindingStore {
   #read(key: string, hash: number): Finding | null {
     let sequence = this.#index.find(hash);
     while (sequence > 0) {
-      const bytes = this.#file.readRecord(sequence);
+      const bytes = this.#writing?.at(sequence) ?? this.#file.readRecord(sequence);
       if (bytes === undefined) return null;
       const { previous } = readHead(bytes);
       const { key: found, finding } = decodeRecord(bytes);
@@ -163,15 +226,5 @@ class Journal implements FindingStore {
 
   #isStale(finding: Finding, sequence: number): boolean {
     return finding.status === "failed" && sequence < this.#sessionStart;
-  }
-
-  #remember(key: string, finding: Finding): void {
-    if (this.#repeated.size >= repeatedSize) {
-      for (const oldest of this.#repeated.keys()) {
-        this.#repeated.delete(oldest);
-        break;
-      }
-    }
-    this.#repeated.set(key, finding);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { option, rate, wholeNumber } from "../core/options.js";
+import { duration, option, rate, wholeNumber } from "../core/options.js";
 import { lookupEndpoints } from "../core/finding.js";
 
 const lookupsList = z
@@ -31,6 +31,11 @@ export const lookupOptions = z.strictObject({
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "How often a lookup is tried again after a passing fault or throttling",
     value: "N",
+  }),
+  outagePatience: option(duration().prefault("10m"), {
+    description:
+      "How long to wait for a service from which nothing but errors comes, probing it; then the run ends and can be resumed",
+    value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {
     description: "How often a partial answer is asked for again",

@@ -1,8 +1,8 @@
-import { AbortGroups } from "../api/abort-groups.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import { Gcra } from "./gcra.js";
 import type { LookupWrapper } from "./types.js";
+import { WaitingLine } from "./waiting-line.js";
 
 export interface PaceOptions {
   /** All of them are kept; none for no limit. */
@@ -15,6 +15,9 @@ export interface PaceOptions {
 /** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
 const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
 
+/** The share of throttle answers from which on pauses have their full length, by so many answers. */
+const strain = { full: 0.25, answers: 256 };
+
 /**
  * The pace of a run: every attempt of every endpoint takes its leave here. It keeps the given rates
  * and holds everything back for a while when the service throttles.
@@ -23,7 +26,6 @@ export class Pace {
   readonly #windows: readonly Gcra[];
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #groups = new AbortGroups();
   /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
   #ticket = 0;
   /** What `take` returns when nothing holds it back; one promise for all. */
@@ -31,10 +33,13 @@ export class Pace {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Pauses since the last answer that was none of throttling. */
   #streak = 0;
-  #first: Waiter | null = null;
-  #last: Waiter | null = null;
-  #waiting = 0;
+  /** Answers of late, and those of throttling among them. */
+  readonly #late = { answers: 0, throttled: 0 };
   #timer: AbortController | null = null;
+  readonly #line = new WaitingLine<number>(() => {
+    this.#timer?.abort();
+    this.#timer = null;
+  });
 
   constructor({ rates, clock, random = Math.random }: PaceOptions) {
     this.#windows = rates.map((rate) => new Gcra(rate));
@@ -50,40 +55,21 @@ export class Pace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#first === null && this.#leave()) return this.#granted;
-    return new Promise((resolve, reject) => {
-      const group = this.#groups.of(signal);
-      const waiter: Waiter = {
-        next: null,
-        gone: false,
-        go: () => {
-          group.leave(seat);
-          resolve(this.#ticket);
-        },
-        abort: (reason) => {
-          group.leave(seat);
-          reject(reason);
-          waiter.gone = true;
-          this.#waiting--;
-          if (this.#waiting === 0) this.#forgetAll();
-        },
-      };
-      const seat = group.join(waiter);
-      if (this.#last === null) this.#first = waiter;
-      else this.#last.next = waiter;
-      this.#last = waiter;
-      this.#waiting++;
-      this.#wake();
-    });
+    if (this.#line.size === 0 && this.#leave()) return this.#granted;
+    const turn = this.#line.join(signal);
+    this.#wake();
+    return turn;
   }
 
   /**
    * The service answered that it wants fewer requests: nothing leaves until it may have recovered.
    *
    * @param afterMs its own wish, or null for a pause that doubles from 1 s to 60 s while nothing else
-   *   is answered
+   *   is answered; a shorter one where such answers are few among others, as behind a load balancer
+   *   of whose many servers one is ill
    */
   throttled(afterMs: number | null, ticket = this.#ticket): void {
+    this.#note(true);
     const known = ticket !== this.#ticket;
     if (known && afterMs === null) return;
     const wait = afterMs ?? this.#ownPause();
@@ -96,12 +82,25 @@ export class Pace {
 
   /** The service answered a request otherwise. */
   succeeded(ticket = this.#ticket): void {
+    this.#note(false);
     if (ticket === this.#ticket) this.#streak = 0;
   }
 
   #ownPause(): number {
     const { first, longest, spread } = pauseMs;
-    return Math.min(longest, first * 2 ** this.#streak) * (1 + spread * this.#random());
+    const share = this.#late.throttled / this.#late.answers / strain.full;
+    const least = first * Math.min(1, share * share);
+    return Math.min(longest, least * 2 ** this.#streak) * (1 + spread * this.#random());
+  }
+
+  #note(throttled: boolean): void {
+    const late = this.#late;
+    if (late.answers >= strain.answers) {
+      late.answers /= 2;
+      late.throttled /= 2;
+    }
+    late.answers++;
+    if (throttled) late.throttled++;
   }
 
   /** True when a request may leave; it is noted then. */
@@ -122,15 +121,10 @@ export class Pace {
   /** Lets go whom it can, and sets the one timer for the next. */
   #wake(): void {
     if (this.#timer !== null) return;
-    while (this.#first !== null) {
-      if (!this.#first.gone) {
-        if (!this.#leave()) return this.#sleep();
-        this.#waiting--;
-        this.#first.go();
-      }
-      this.#first = this.#first.next;
+    while (this.#line.size > 0) {
+      if (!this.#leave()) return this.#sleep();
+      this.#line.admit(this.#ticket);
     }
-    this.#last = null;
   }
 
   #sleep(): void {
@@ -144,20 +138,6 @@ export class Pace {
     const ms = Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic())));
     this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
   }
-
-  #forgetAll(): void {
-    this.#first = null;
-    this.#last = null;
-    this.#timer?.abort();
-    this.#timer = null;
-  }
-}
-
-interface Waiter {
-  next: Waiter | null;
-  gone: boolean;
-  go(): void;
-  abort(reason: unknown): void;
 }
 
 /** Spends from the pace of the run for every attempt, and tells it what came back. */

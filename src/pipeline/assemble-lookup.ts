@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
+import { Outage } from "../lookup/outage.js";
 import { Pace } from "../lookup/pace.js";
 import { reachable } from "../lookup/reachable.js";
 import type { Lookup } from "../lookup/types.js";
@@ -28,7 +29,7 @@ export interface AssembledLookup {
 
 /** Picks what a run's lookups are made of: connections, client, journal, pace. */
 export async function assembleLookup(
-  { settings, apiKey }: EnrichJob,
+  { settings, apiKey, onWarning }: EnrichJob,
   { clock, tally, journalPath, requests }: AssembleOptions,
 ): Promise<AssembledLookup> {
   const { intelUrl } = settings;
@@ -62,6 +63,13 @@ export async function assembleLookup(
       pace: new Pace({ rates: settings.rate === undefined ? [] : [settings.rate], clock }),
       retries: settings.retries,
       partialRetries: settings.partialRetries,
+      outage: new Outage({
+        patienceMs: settings.outagePatience,
+        address: intelUrl,
+        answered: () => tally.answered,
+        clock,
+        onChange: onWarning,
+      }),
       store: journal,
       clock,
     });

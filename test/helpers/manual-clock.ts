@@ -22,7 +22,6 @@ export class ManualClock implements Clock {
   readonly asked: number[] = [];
   #elapsed = 0;
   #wall: number;
-  #order = 0;
   readonly #lateness: () => number;
   readonly #sleepers = new Set<Sleeper>();
 
@@ -51,7 +50,6 @@ export class ManualClock implements Clock {
     return new Promise((resolve, reject) => {
       const sleeper = {
         due: this.#elapsed + ms + this.#lateness(),
-        order: this.#order++,
         wake: () => {
           this.#sleepers.delete(sleeper);
           signal?.removeEventListener("abort", onAbort);
@@ -120,6 +118,5 @@ export class ManualClock implements Clock {
 
 interface Sleeper {
   readonly due: number;
-  readonly order: number;
   readonly wake: () => void;
 }

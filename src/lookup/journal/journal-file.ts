@@ -1,13 +1,12 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Database, open, type RootDatabase } from "lmdb";
-import { FatalError } from "../../core/errors.js";
+import { causeOf, type Environment, openEnvironment } from "./environment.js";
 import { buckets } from "./index-bucket.js";
 
 export interface JournalFileOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
-  /** Bytes of mapped file that may be resident. Default 24 MiB. */
+  /** Bytes of mapped file that may be resident. Default 16 MiB. */
   readonly mappedLimit?: number;
 }
 
@@ -30,12 +29,11 @@ export class JournalFile {
 
   constructor(options: JournalFileOptions) {
     this.#folder = options.folder;
-    this.#mappedLimit = options.mappedLimit ?? 24 * 1024 * 1024;
+    this.#mappedLimit = options.mappedLimit ?? 16 * 1024 * 1024;
     mkdirSync(this.#folder, { recursive: true });
     chmodSync(this.#folder, 0o700);
     this.#environment = openEnvironment(this.#folder);
     const { about } = this.#environment;
-    this.#checkFormat();
     this.#indexedThrough = about.get("indexedThrough") ?? 0;
   }
 
@@ -151,52 +149,6 @@ export class JournalFile {
   get #opened(): Environment {
     if (this.#environment === null) throw new Error("it is closed");
     return this.#environment;
-  }
-
-  #checkFormat(): void {
-    const { about } = this.#opened;
-    const found = about.get("format");
-    if (found === format) return;
-    if (found !== undefined || this.lastSequence() > 0) {
-      throw new FatalError(
-        "journal_format",
-        `another version of repute wrote the journal ${this.#folder}`,
-        { hint: "go on with that version, or begin anew with --restart" },
-      );
-    }
-    about.putSync("format", format);
-  }
-}
-
-/** Counts up when what the files hold is laid out differently. */
-const format = 1;
-
-interface Environment {
-  readonly root: RootDatabase;
-  readonly records: Database<Buffer, number>;
-  readonly index: Database<Buffer, number>;
-  readonly about: Database<number, string>;
-}
-
-function openEnvironment(folder: string): Environment {
-  // Without `noSubdir` a folder whose name has a dot would be taken for a file.
-  const root = open({ path: folder, noSubdir: false, maxDbs: 3 });
-  const bytes = { encoding: "binary", keyEncoding: "uint32" } as const;
-  return {
-    root,
-    records: root.openDB<Buffer, number>({ name: "records", ...bytes }),
-    index: root.openDB<Buffer, number>({ name: "index", ...bytes }),
-    about: root.openDB<number, string>({ name: "about", encoding: "json" }),
-  };
-}
-
-/** Why a transaction failed; LMDB tells it by another promise. */
-async function causeOf(error: unknown): Promise<unknown> {
-  try {
-    await (error as { commitError?: Promise<unknown> }).commitError;
-    return error;
-  } catch (cause) {
-    return cause;
   }
 }
 

@@ -1,0 +1,101 @@
+import {
+  closeSync,
+  fdatasync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writevSync,
+} from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
+
+const dataSync = promisify(fdatasync);
+
+/** A record that is in the log and not yet in the database. */
+export interface LoggedRecord {
+  readonly sequence: number;
+  readonly bytes: Buffer;
+}
+
+/** Length of the bytes, their CRC-32 and the sequence number: 32 bits each, little endian. */
+const headBytes = 12;
+
+/**
+ * The journal's newest records, as plain files to which each turn of the event loop appends: safe
+ * from the end of the process at once, for the price of a system call. The database takes them over
+ * in large transactions, each of which costs a flush of the disk; then their file goes.
+ */
+export class TailLog {
+  readonly #folder: string;
+  #name: string | null = null;
+  #file = -1;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Appends records. @throws what the file system says; a record cut off is passed over by `read` */
+  append(records: readonly LoggedRecord[]): void {
+    const [first] = records;
+    if (first === undefined) return;
+    if (this.#name === null) {
+      const name = `tail-${String(first.sequence).padStart(12, "0")}`;
+      this.#file = openSync(join(this.#folder, name), "wx", 0o600);
+      this.#name = name;
+    }
+    const parts: Buffer[] = [];
+    let length = 0;
+    for (const { sequence, bytes } of records) {
+      const head = Buffer.allocUnsafe(headBytes);
+      head.writeUInt32LE(bytes.length, 0);
+      head.writeUInt32LE(crc32(bytes), 4);
+      head.writeUInt32LE(sequence, 8);
+      parts.push(head, bytes);
+      length += headBytes + bytes.length;
+    }
+    if (writevSync(this.#file, parts) < length) {
+      throw Object.assign(new Error("the record was written in part"), { code: "ENOSPC" });
+    }
+  }
+
+  /** Resolves when a loss of power can no longer lose what was appended since `rotate`. */
+  async sync(): Promise<void> {
+    if (this.#name !== null) await dataSync(this.#file);
+  }
+
+  /** Begins a new file; returns what drops the one so far, once its records are safe elsewhere. */
+  rotate(): () => void {
+    const name = this.#name;
+    if (name === null) return () => undefined;
+    closeSync(this.#file);
+    this.#name = null;
+    return () => rmSync(join(this.#folder, name), { force: true });
+  }
+
+  /** Reads what earlier processes left, in order, up to a record that is cut off or damaged. */
+  *read(): Generator<LoggedRecord> {
+    for (const name of this.#names()) {
+      const bytes = readFileSync(join(this.#folder, name));
+      for (let at = 0; at + headBytes <= bytes.length;) {
+        const end = at + headBytes + bytes.readUInt32LE(at);
+        const record = bytes.subarray(at + headBytes, end);
+        if (end > bytes.length || crc32(record) !== bytes.readUInt32LE(at + 4)) break;
+        yield { sequence: bytes.readUInt32LE(at + 8), bytes: record };
+        at = end;
+      }
+    }
+  }
+
+  /** Removes the files of earlier processes. */
+  clear(): void {
+    for (const name of this.#names()) rmSync(join(this.#folder, name), { force: true });
+  }
+
+  #names(): readonly string[] {
+    return readdirSync(this.#folder)
+      .filter((name) => name.startsWith("tail-"))
+      .sort();
+  }
+}

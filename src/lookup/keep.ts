@@ -1,0 +1,23 @@
+import type { LookupEndpoint } from "../core/finding.js";
+import { itemKey } from "./item-key.js";
+import type { FindingStore } from "./store.js";
+import type { LookupWrapper } from "./types.js";
+
+export interface KeepOptions {
+  readonly endpoint: LookupEndpoint;
+  readonly store: FindingStore;
+}
+
+/**
+ * Puts a final answer into the store while its request's slot is still held. So what a kill can
+ * lose, and a resumed run asks again, is never more than what may be open at once.
+ */
+export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
+  return (next) => (item, options) =>
+    next(item, options).then((finding) => {
+      if (finding.again !== undefined) return finding;
+      return store
+        .put(itemKey(endpoint, item), finding)
+        .then(() => ({ ...finding, keptAt: finding.attempts }));
+    });
+}

@@ -1,0 +1,72 @@
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+
+export interface AnsweringServer {
+  /** Base address of the intelligence interface. */
+  readonly url: string;
+  /** How often each `endpoint item` was asked. */
+  readonly asked: ReadonlyMap<string, number>;
+  /** Called for every request before it is answered; false leaves it without an answer. */
+  onRequest: (total: number) => boolean;
+  readonly total: number;
+  close(): Promise<void>;
+}
+
+/** A server of its own thread's making that answers every lookup at once, always the same for an item. */
+export async function startAnsweringServer(): Promise<AnsweringServer> {
+  const asked = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  let total = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    let rest = "";
+    socket.on("data", (chunk) => {
+      const requests = (rest + chunk.toString("latin1")).split("\r\n\r\n");
+      rest = requests.pop() ?? "";
+      for (const request of requests) {
+        const [, endpoint = "", item = ""] = /^GET \/beta\/([^/]+)\/(\S+) HTTP/.exec(request) ?? [];
+        const key = `${endpoint} ${decodeURIComponent(item)}`;
+        asked.set(key, (asked.get(key) ?? 0) + 1);
+        total++;
+        if (!answering.onRequest(total)) return;
+        socket.write(answer(endpoint, decodeURIComponent(item)), "latin1");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const answering: AnsweringServer = {
+    url: `http://127.0.0.1:${port}/beta`,
+    asked,
+    onRequest: () => true,
+    get total() {
+      return total;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return answering;
+}
+
+function answer(endpoint: string, item: string): string {
+  const number = [...item].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1009, 7);
+  const common = { item, serviceMailBlocklist: number % 3 === 0 ? "ACTIVE" : "NOT_LISTED" };
+  const result =
+    endpoint === "quick-check"
+      ? { ...common, type: "DOMAIN", bogon: false, intent: "none", activity: number % 2 === 0 }
+      : {
+          ...common,
+          type: "DOMAIN",
+          tags: number % 5 === 0 ? ["example:tag", `example:${number}`] : [],
+          firstSeen: "2025-01-01T00:00:00Z",
+          lastSeen: null,
+          intent: number % 3 === 0 ? "malicious" : "none",
+          observedActivity: null,
+        };
+  const body = JSON.stringify({ status: "success", statusCode: 200, result });
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
