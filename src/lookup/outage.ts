@@ -4,8 +4,11 @@ import { FatalError } from "../core/errors.js";
 import type { Finding } from "../core/finding.js";
 import type { LookupWrapper } from "./types.js";
 
-/** Errors in a row, and milliseconds of nothing else, that make an outage of what came before. */
-const outageAfter = { errors: 16, ms: 2_000 };
+/**
+ * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
+ * be noticed before lookups have used up their retries.
+ */
+const outageAfter = { atOnce: 64, errors: 16, ms: 2_000 };
 
 /** Pauses between probes, in milliseconds: doubled from one to the next. */
 const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
@@ -70,12 +73,17 @@ export class Outage {
       this.#open.lastError = lastError;
       this.#open.probing = false;
       this.#wake();
-    } else if (this.#errors >= outageAfter.errors && now - this.#since >= outageAfter.ms) {
+    } else if (this.#isOutage(now)) {
       this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError };
       this.#options.onChange?.(
         `nothing but errors from ${this.#options.address} (${lastError}); the run waits and probes it`,
       );
     }
+  }
+
+  #isOutage(now: number): boolean {
+    if (this.#errors >= outageAfter.atOnce) return true;
+    return this.#errors >= outageAfter.errors && now - this.#since >= outageAfter.ms;
   }
 
   /**

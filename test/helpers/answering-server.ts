@@ -9,6 +9,10 @@ export interface AnsweringServer {
   /** Called for every request before it is answered; false leaves it without an answer. */
   onRequest: (total: number) => boolean;
   readonly total: number;
+  /** Takes the service away: connections are cut, new ones refused. */
+  stop(): Promise<void>;
+  /** Brings it back at the same address. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,9 +48,14 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     get total() {
       return total;
     },
-    async close() {
+    async stop() {
+      const stopped = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      await stopped;
+    },
+    start: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
+    async close() {
+      if (server.listening) await answering.stop();
     },
   };
   return answering;

@@ -19,6 +19,14 @@ describe("Outage", () => {
     expect(service.outage.open).toBe(false);
   });
 
+  it("takes many errors at once for an outage, however little time they took", async () => {
+    const service = serviceOf(() => broken);
+    for (let n = 0; n < 63; n++) await service.ask();
+    void service.ask().catch(() => undefined);
+    await service.clock.advance(0);
+    expect(service.outage.open).toBe(true);
+  });
+
   it("is no outage when answers come in between", async () => {
     const service = serviceOf((n) => (n % 10 === 0 ? aFinding() : broken));
     for (let n = 0; n < 100; n++) {

@@ -1,0 +1,33 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../src/core/clock.js";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+it("runs to its end although the wall clock goes backwards all the time", async () => {
+  const folder = await temporaryFolder();
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const path = join(folder, "in.csv");
+  const names = Array.from({ length: 500 }, (_, n) => `host-${n % 450}.example.com\n`);
+  await writeFile(path, `domain\n${names.join("")}`);
+  const output = join(folder, "out.csv");
+  let wall = Date.UTC(2026, 0, 1);
+  const manifest = await enrich({
+    settings: enrichOptions.parse({ intelUrl: server.url, output, rate: undefined }),
+    input: { path },
+    stdout: new PassThrough(),
+    apiKey: null,
+    command: [],
+    signal: new AbortController().signal,
+    clock: { ...systemClock, now: () => (wall -= 60_000) },
+  });
+  expect(manifest.statuses.complete).toBe(500);
+  expect(manifest.sources.duplicate).toBe(50);
+  expect(manifest.seconds).toBeGreaterThanOrEqual(0);
+  expect((await readFile(output, "utf8")).trimEnd().split("\n")).toHaveLength(501);
+});

@@ -1,0 +1,240 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+
+const superuser = "postgres";
+const password = "p:w@rd\\/'1";
+
+/** A PostgreSQL server of its own: temporary folder, free port at 127.0.0.1, one superuser. */
+export class PostgresCluster {
+  readonly port: number;
+  readonly password = password;
+  readonly #folder: string;
+  readonly #bin: string;
+  readonly #identity: Identity;
+  #server: ChildProcess | null = null;
+  #ended: Promise<unknown> = Promise.resolve();
+
+  private constructor(folder: string, bin: string, identity: Identity, port: number) {
+    this.#folder = folder;
+    this.#bin = bin;
+    this.#identity = identity;
+    this.port = port;
+  }
+
+  /** Makes a cluster and starts its server; `stop` removes both. */
+  static async start(): Promise<PostgresCluster> {
+    const bin = findBinaries();
+    const identity = unprivileged();
+    const folder = await mkdtemp(join(tmpdir(), "repute-postgres-"));
+    if (identity !== null) await chown(folder, identity.uid, identity.gid);
+    const cluster = new PostgresCluster(folder, bin, identity, await freePort());
+    try {
+      await cluster.#initialise();
+      await cluster.startServer();
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  /** Address of a database, for `-o` and for pg. */
+  url(options: UrlOptions = {}): string {
+    const { database = "postgres", user = superuser, parameters = {} } = options;
+    const secret = options.password === undefined ? password : options.password;
+    const login = secret === null ? user : `${user}:${encodeURIComponent(secret)}`;
+    const search = new URLSearchParams(parameters).toString();
+    return `postgres://${login}@127.0.0.1:${this.port}/${database}${search === "" ? "" : `?${search}`}`;
+  }
+
+  /** Runs a statement on a connection of its own. */
+  async query<R extends pg.QueryResultRow = pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[] = [],
+    database = "postgres",
+  ): Promise<R[]> {
+    const client = this.client(database);
+    await client.connect();
+    try {
+      return (await client.query<R>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A client that is not connected yet. */
+  client(database = "postgres"): pg.Client {
+    const client = new pg.Client({ connectionString: this.url({ database }) });
+    // Tests kill servers; what waits for an answer is told of it in any case.
+    client.on("error", () => undefined);
+    return client;
+  }
+
+  /** Makes an empty database. */
+  async createDatabase(name: string): Promise<void> {
+    await this.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  }
+
+  /** Starts the server and waits until it takes connections; recovers first after a crash. */
+  async startServer(): Promise<void> {
+    // A crashed server's other processes notice within moments; until then it refuses to start.
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const log = this.#spawnServer();
+      const fault = await this.#untilReady(deadline);
+      if (fault === null) return;
+      if (Date.now() >= deadline) throw new Error(`PostgreSQL does not start: ${fault}\n${log()}`);
+      await this.#ended;
+    }
+  }
+
+  /** Ends the server as a power cut would: no shutdown, no warning. */
+  async kill(): Promise<void> {
+    this.#server?.kill("SIGKILL");
+    await this.#ended;
+    this.#server = null;
+  }
+
+  /** Stops the server and removes everything. */
+  async stop(): Promise<void> {
+    this.#server?.kill("SIGQUIT");
+    await this.#ended;
+    this.#server = null;
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #initialise(): Promise<void> {
+    const secret = join(this.#folder, "secret");
+    await writeFile(secret, `${password}\n`, { mode: 0o600 });
+    if (this.#identity !== null) await chown(secret, this.#identity.uid, this.#identity.gid);
+    const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync"];
+    const child = this.#spawn("initdb", [
+      `--pgdata=${join(this.#folder, "data")}`,
+      `--username=${superuser}`,
+      `--pwfile=${secret}`,
+      ...options,
+    ]);
+    const log = collect(child);
+    const [code] = await ended(child);
+    if (code !== 0) throw new Error(`initdb ended with ${String(code)}:\n${log()}`);
+  }
+
+  #spawnServer(): () => string {
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      port: String(this.port),
+      unix_socket_directories: "",
+      // A killed process loses nothing that the kernel has; only a power cut needs fsync.
+      fsync: "off",
+      max_connections: "30",
+      logging_collector: "off",
+    };
+    const child = this.#spawn("postgres", [
+      "-D",
+      join(this.#folder, "data"),
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ]);
+    this.#server = child;
+    this.#ended = ended(child);
+    // The server must not outlive the tests, whatever ends them.
+    const onExit = (): void => void child.kill("SIGKILL");
+    process.once("exit", onExit);
+    child.once("exit", () => process.off("exit", onExit));
+    return collect(child);
+  }
+
+  /** Null once a connection succeeds, else why there is none. */
+  async #untilReady(deadline: number): Promise<string | null> {
+    const server = this.#server;
+    for (;;) {
+      const fault = await this.query("SELECT 1").then(
+        () => null,
+        (error: unknown) => String(error),
+      );
+      if (fault === null) return null;
+      if (server?.exitCode !== null || Date.now() >= deadline) return fault;
+      await delay(50);
+    }
+  }
+
+  #spawn(program: string, args: readonly string[]): ChildProcess {
+    return spawn(join(this.#bin, program), args, {
+      cwd: this.#folder,
+      env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
+      stdio: ["ignore", "pipe", "pipe"],
+      ...this.#identity,
+    });
+  }
+}
+
+export interface UrlOptions {
+  readonly database?: string;
+  readonly user?: string;
+  /** Null leaves it out of the address. */
+  readonly password?: string | null;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+type Identity = { readonly uid: number; readonly gid: number } | null;
+
+/** Newest version of Debian's packages; they keep every version's programs apart. */
+function findBinaries(): string {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root) : [];
+  const [newest] = versions
+    .filter((version) => existsSync(join(root, version, "bin", "initdb")))
+    .sort((a, b) => Number(b) - Number(a));
+  if (newest === undefined) {
+    throw new Error(
+      "these tests start a PostgreSQL server: install Debian's package postgresql (apt-get install postgresql)",
+    );
+  }
+  return join(root, newest, "bin");
+}
+
+/** PostgreSQL refuses to run as root: then it runs as `postgres`, or as `nobody`. */
+function unprivileged(): Identity {
+  if (process.getuid?.() !== 0) return null;
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  for (const name of ["postgres", "nobody"]) {
+    const user = users.find(([found]) => found === name);
+    if (user) return { uid: Number(user[2]), gid: Number(user[3]) };
+  }
+  throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What a child says, for the message when it fails; the end of it is kept. */
+function collect(child: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => {
+      text = (text + chunk).slice(-4096);
+    });
+  }
+  return () => text;
+}
+
+function ended(child: ChildProcess): Promise<[code: number | null]> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve([code]));
+  });
+}
