@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
+import { MemoryStore } from "../lookup/memory-store.js";
 import { Outage } from "../lookup/outage.js";
 import { Pace } from "../lookup/pace.js";
 import { reachable } from "../lookup/reachable.js";
@@ -14,8 +15,8 @@ import type { EnrichJob } from "./types.js";
 export interface AssembleOptions {
   readonly clock: Clock;
   readonly tally: Tally;
-  /** Folder of the run's journal; opened with what an earlier part of the run left there. */
-  readonly journalPath: string;
+  /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
+  readonly journalPath: string | null;
   /** Aborting it ends the requests that are open. */
   readonly requests: AbortSignal;
 }
@@ -49,7 +50,8 @@ export async function assembleLookup(
       onAttempt: ({ endpoint, outcome }) => tally.request(endpoint, outcome),
       onDrift: (value) => tally.drift(value),
     });
-    const journal = await openJournal({ folder: journalPath });
+    const journal =
+      journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
     const open = { signal: requests };

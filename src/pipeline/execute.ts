@@ -33,6 +33,7 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   const { settings } = job;
   const inputPath = "path" in job.input ? job.input.path : null;
   const target = await chooseOutput(settings.output, settings, work.inputFormat, inputPath);
+  if (job.durable === false) return executeInto(job, work, target, null, null);
   if (target.file === null) {
     if (settings.resume) {
       throw new UsageError(
@@ -68,7 +69,7 @@ async function executeInto(
   work: Work,
   target: OutputTarget,
   state: StateFolder | null,
-  journalPath: string,
+  journalPath: string | null,
 ): Promise<Manifest> {
   const clock = job.clock ?? systemClock;
   const before = state?.checkpoint ?? null;

@@ -22,6 +22,13 @@ export interface EnrichJob {
   readonly command: readonly string[];
   /** Aborting ends the run cleanly; the reason (an `InterruptedError`) is what `enrich` rejects with. */
   readonly signal: AbortSignal;
+  /**
+   * False: no journal on disk and no checkpoints, so that the run cannot be continued; what was asked
+   * is kept in memory, which grows with the input. For measuring, and for small embedded jobs.
+   *
+   * @default true
+   */
+  readonly durable?: boolean;
   readonly clock?: Clock;
   /** Called once when rows begin to flow, with a cheap function that tells how far the run is. */
   readonly onStart?: (progress: () => RunProgress) => void;
