@@ -36,7 +36,7 @@ for (const text of ["192[.]0[.]2[.]1", "hxxps://example[.]com", "setup.exe", "20
     continue;
   }
   const { status, query, missing } = await lookup(item, { signal });
-  const intent = query?.intent ?? "no intent";
+  const intent = typeof query?.intent === "string" ? query.intent : "no intent";
   const gaps = missing.length > 0 ? `, without ${missing.join(", ")}` : "";
   console.log(`${item.kind} ${item.value}: ${status}${gaps}, ${intent}`);
 }

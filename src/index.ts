@@ -1,13 +1,37 @@
+export { CaseClient } from "./api/case-client.js";
+export type { CaseClientOptions } from "./api/case-client.js";
 export { createDispatcher } from "./api/dispatcher.js";
 export type { DispatcherOptions } from "./api/dispatcher.js";
 export { IntelClient } from "./api/intel-client.js";
-export type { IntelClientOptions } from "./api/intel-client.js";
-export type { Attempt } from "./api/types.js";
+export type { IntelClientOptions, TagIpsPage } from "./api/intel-client.js";
+export { openApiDocument } from "./api/openapi.js";
+export { OpsClient } from "./api/ops-client.js";
+export type { OpsClientOptions } from "./api/ops-client.js";
+export type { CaseContext } from "./api/schema/case-context.js";
+export type { Customer } from "./api/schema/customers.js";
+export type { RepShareCase } from "./api/schema/rep-share-case.js";
+export type { TagIps } from "./api/schema/tag-ips.js";
+export type { Tag, TagSummary } from "./api/schema/tag.js";
+export {
+  NotFoundError,
+  RejectedError,
+  ServiceError,
+  SnapshotChangedError,
+  ThrottledError,
+  TransientServiceError,
+} from "./api/service-error.js";
+export type { Attempt, CallOptions, CallPolicy } from "./api/types.js";
 export { systemClock } from "./core/clock.js";
 export type { Clock } from "./core/clock.js";
 export { columns, schemaVersion } from "./core/columns.js";
 export type { Column, ColumnType, ColumnValue } from "./core/columns.js";
-export { FatalError, InterruptedError, ReputeError, UsageError } from "./core/errors.js";
+export {
+  EarlyEndError,
+  FatalError,
+  InterruptedError,
+  ReputeError,
+  UsageError,
+} from "./core/errors.js";
 export type { ReputeErrorOptions } from "./core/errors.js";
 export { findingStatuses } from "./core/finding.js";
 export type {
@@ -26,6 +50,8 @@ export { parseKindName } from "./core/item/kind-names.js";
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Rate } from "./core/options.js";
 export type { EnrichedRow, Row } from "./core/row.js";
+export { retryCalls } from "./lookup/call-policy.js";
+export type { CallPolicyOptions } from "./lookup/call-policy.js";
 export { combineFindings } from "./lookup/combine.js";
 export { composeLookup } from "./lookup/compose.js";
 export type { ComposeOptions, LookupClient } from "./lookup/compose.js";
@@ -40,7 +66,18 @@ export { enrich } from "./pipeline/enrich.js";
 export { enrichOptions } from "./pipeline/options.js";
 export type { EnrichSettings } from "./pipeline/options.js";
 export type { EnrichJob, Manifest, RequestCounts, RunProgress } from "./pipeline/types.js";
+export type { FireWebhook } from "./service/case-desk.js";
 export { startService } from "./service/service.js";
 export type { Service, ServiceOptions } from "./service/service.js";
 export type { Sink, SinkPosition, SinkResult } from "./sinks/types.js";
 export type { OpenedSource, SourceInput, SourceOptions, SourcePosition } from "./sources/types.js";
+export { checkWebhook } from "./webhooks/check.js";
+export { parseWebhooks, readWebhooks } from "./webhooks/configuration.js";
+export type { Webhook } from "./webhooks/configuration.js";
+export { previewWebhook } from "./webhooks/prepare.js";
+export type { ApiKey, PrepareOptions, WebhookRequest } from "./webhooks/prepare.js";
+export { WebhookError } from "./webhooks/problem.js";
+export type { Problem } from "./webhooks/problem.js";
+export { renderPayload } from "./webhooks/render.js";
+export { sendWebhook } from "./webhooks/send.js";
+export type { SendOptions, WebhookDelivery } from "./webhooks/send.js";

@@ -1,7 +1,7 @@
 import { createDispatcher } from "../api/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
-import { UsageError } from "../core/errors.js";
+import { type EarlyEndError, UsageError } from "../core/errors.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
 import { MemoryStore } from "../lookup/memory-store.js";
@@ -19,6 +19,8 @@ export interface AssembleOptions {
   readonly journalPath: string | null;
   /** Aborting it ends the requests that are open. */
   readonly requests: AbortSignal;
+  /** Told when the run shall stop early: a budget is spent. */
+  readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
 
 /** The lookup of a run, and what has to be closed with it. */
@@ -31,7 +33,7 @@ export interface AssembledLookup {
 /** Picks what a run's lookups are made of: connections, client, journal, pace. */
 export async function assembleLookup(
   { settings, apiKey, onWarning }: EnrichJob,
-  { clock, tally, journalPath, requests }: AssembleOptions,
+  { clock, tally, journalPath, requests, onEarlyEnd }: AssembleOptions,
 ): Promise<AssembledLookup> {
   const { intelUrl } = settings;
   if (intelUrl === undefined) {
@@ -61,6 +63,11 @@ export async function assembleLookup(
         quickCheck: (item) => client.quickCheck(item, open),
       },
       lookups: settings.lookups,
+      bogons: settings.bogons,
+      budget:
+        settings.maxRequests === undefined
+          ? undefined
+          : { maxRequests: settings.maxRequests, onSpent: onEarlyEnd },
       concurrency: settings.concurrency,
       pace: new Pace({ rates: settings.rate === undefined ? [] : [settings.rate], clock }),
       retries: settings.retries,

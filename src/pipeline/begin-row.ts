@@ -4,7 +4,7 @@ import type { Row } from "../core/row.js";
 import type { Lookup } from "../lookup/types.js";
 
 /** What a row begins with: its item, and its finding or the promise of one. */
-export interface BegunRow {
+interface BegunRow {
   readonly item: Item | null;
   readonly finding: Finding | Promise<Finding>;
 }
@@ -33,7 +33,7 @@ export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOp
 }
 
 /** A finding of a row for which nothing was asked. */
-export function unasked(status: FindingStatus, error: FindingError): Finding {
+function unasked(status: FindingStatus, error: FindingError): Finding {
   return {
     status,
     query: null,

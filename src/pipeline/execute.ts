@@ -11,6 +11,7 @@ import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
 import type { Checkpoint } from "./checkpoint.js";
+import { endAt } from "./deadline.js";
 import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { chooseOutput, openSink } from "./open-output.js";
@@ -103,8 +104,20 @@ async function executeInto(
             },
     });
     const requests = new AbortController();
+    const early = new AbortController();
+    const over = new AbortController();
     try {
-      lookup = await assembleLookup(job, { clock, tally, journalPath, requests: requests.signal });
+      lookup = await assembleLookup(job, {
+        clock,
+        tally,
+        journalPath,
+        requests: requests.signal,
+        onEarlyEnd: (error) => early.abort(error),
+      });
+      const { deadline } = job.settings;
+      if (deadline !== undefined) {
+        void endAt(deadline, clock, (error) => early.abort(error), over.signal);
+      }
       const checkpointer = new Checkpointer({
         clock,
         sink,
@@ -135,6 +148,7 @@ async function executeInto(
         ordered: !job.settings.unordered,
         concurrency: job.settings.concurrency,
         signal: job.signal,
+        early: early.signal,
         requests,
         skip: new Set(before?.ahead),
         startOffset: before?.source.offset ?? 0,
@@ -157,6 +171,8 @@ async function executeInto(
       await sink.abandon();
       if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
       throw error;
+    } finally {
+      over.abort();
     }
   } finally {
     await lookup?.close();
@@ -186,6 +202,7 @@ async function takeFingerprint(
     "formula-guard": settings.formulaGuard,
     unordered: settings.unordered,
     lookups: settings.lookups,
+    bogons: settings.bogons === "local" ? "local" : null,
     rejects: settings.rejects ?? null,
     "intel-url": job.serviceName ?? settings.intelUrl ?? null,
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { apiOptions } from "../api/options.js";
-import { option } from "../core/options.js";
+import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
 import { sinkOptions } from "../sinks/options.js";
 import { sourceOptions } from "../sources/options.js";
@@ -24,6 +24,16 @@ export const runOptions = z.strictObject({
   }),
   restart: option(z.boolean().default(false), {
     description: "Throw away what an interrupted run of the same output left, and start anew",
+  }),
+  maxRequests: option(wholeNumber(1).optional(), {
+    description:
+      "Most requests that this call makes, repeated ones counted; then it stops with 75 and can be resumed",
+    value: "N",
+  }),
+  deadline: option(deadline().optional(), {
+    description:
+      "When to stop with 75, resumable: the next time of day (05:30, local), or a length of time from now (2h)",
+    value: "TIME",
   }),
   failOn: option(z.enum(failOnLevels).default("failed"), {
     description: "Exit with 3 when such rows exist; never: always 0 when the run is done",

@@ -217,7 +217,7 @@ export class RowWindow {
   }
 
   #wait(ready: () => boolean): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure.error as Error);
+    if (this.#failure !== null) return Promise.reject(this.#failure.error);
     if (ready()) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiters.push({ ready, resolve, reject }));
   }

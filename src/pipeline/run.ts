@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.js";
+import { EarlyEndError } from "../core/errors.js";
 import type { Row } from "../core/row.js";
 import type { Sink } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
@@ -28,6 +29,8 @@ export interface RunParts {
   readonly concurrency: number;
   /** Aborting it ends the run cleanly with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Aborting it ends the run too, but only once the requests that are open are answered. */
+  readonly early?: AbortSignal;
   /** Aborted when open requests shall end at once. */
   readonly requests: AbortController;
   /** Rows of this input that are written already although rows before them are not. */
@@ -76,6 +79,8 @@ export async function run(parts: RunParts): Promise<void> {
   const onAbort = (): void => window.fail(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
+  const onEarly = (): void => window.fail(parts.early?.reason);
+  parts.early?.addEventListener("abort", onEarly, { once: true });
 
   try {
     await readAll(source, window, parts.skip, start);
@@ -85,6 +90,7 @@ export async function run(parts: RunParts): Promise<void> {
     waits.abort(error);
     window.fail(error);
     const settled = window.allSettled();
+    if (!signal.aborted && error instanceof EarlyEndError) await untilAborted(settled, signal);
     if (signal.aborted) await within(graceMs, settled, clock);
     requests.abort(error);
     await settled;
@@ -96,6 +102,7 @@ export async function run(parts: RunParts): Promise<void> {
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);
+    parts.early?.removeEventListener("abort", onEarly);
     await source.close();
   }
 }
@@ -128,4 +135,16 @@ async function within(ms: number, settled: Promise<void>, clock: Clock): Promise
   const over = clock.sleep(ms, enough.signal).catch(() => undefined);
   await Promise.race([settled, over]);
   enough.abort();
+}
+
+/** Waits for `settled`, or until the signal aborts. */
+async function untilAborted(settled: Promise<void>, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done, { once: true });
+    void settled.then(done);
+  });
 }

@@ -14,5 +14,5 @@ export interface Work {
   /** What each row begins with. */
   begin(lookup: Lookup, tally: Tally): BeginRow;
   /** Changes how rows are written, where the work needs it. */
-  encoder?(encoder: Encoder): Encoder;
+  readonly encoder?: (encoder: Encoder) => Encoder;
 }

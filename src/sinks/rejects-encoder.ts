@@ -2,7 +2,7 @@ import type { EnrichedRow } from "../core/row.js";
 import type { Encoder } from "./types.js";
 
 /** Formats that inputs come in; rejected rows keep that of theirs. */
-export type RejectsFormat = "csv" | "tsv" | "ndjson" | "text";
+type RejectsFormat = "csv" | "tsv" | "ndjson" | "text";
 
 export interface RejectsOptions {
   readonly format: RejectsFormat;

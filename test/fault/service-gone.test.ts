@@ -54,9 +54,9 @@ interface Prepared {
   readonly server: AnsweringServer;
   readonly folder: string;
   readonly out: string;
-  run(flags: readonly string[]): {
+  readonly run: (flags: readonly string[]) => {
     readonly result: Promise<RunReputeResult>;
-    said(pattern: RegExp): Promise<unknown>;
+    readonly said: (pattern: RegExp) => Promise<unknown>;
   };
 }
 

@@ -62,7 +62,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
 }
 
 function answer(endpoint: string, item: string): string {
-  const number = [...item].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1009, 7);
+  const number = Buffer.from(item).reduce((sum, byte) => (sum * 31 + byte) % 1009, 7);
   const common = { item, serviceMailBlocklist: number % 3 === 0 ? "ACTIVE" : "NOT_LISTED" };
   const result =
     endpoint === "quick-check"

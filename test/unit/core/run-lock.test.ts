@@ -14,9 +14,7 @@ describe("takeLock", () => {
       message: expect.stringContaining(String(process.pid)) as string,
     });
     await release();
-    await (
-      await takeLock(path)
-    )();
+    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
   it("takes over what a dead process left", async () => {
@@ -38,17 +36,13 @@ describe("takeLock", () => {
       token: "t",
     };
     await writeFile(path, JSON.stringify(reused));
-    await (
-      await takeLock(path)
-    )();
+    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
   it("takes over a lock that is cut off", async () => {
     const path = join(await temporaryFolder(), "lock");
     await writeFile(path, '{"pid":');
-    await (
-      await takeLock(path)
-    )();
+    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
   it("leaves a lock of another machine alone", async () => {

@@ -26,7 +26,7 @@ describe("csvEncoder", () => {
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const encoder = csvEncoder(",", base);
         const text = encoder.header + encoder.encode([anEnrichedRow({ cells: [a, b] })]);
-        const rows = parse(text, { relax_column_count: false }) as string[][];
+        const rows: string[][] = parse(text, { relax_column_count: false });
         expect(rows[1]?.slice(0, 2)).toEqual([a, b]);
       }),
     );
@@ -78,10 +78,9 @@ function cellsOf(
   options: Partial<EncoderOptions> = {},
 ): Record<string, string> {
   const encoder = csvEncoder(",", { ...base, ...options });
-  const [record] = parse(encoder.header + encoder.encode([row]), { columns: true }) as Record<
-    string,
-    string
-  >[];
+  const [record]: Record<string, string>[] = parse(encoder.header + encoder.encode([row]), {
+    columns: true,
+  });
   return record ?? {};
 }
 
