@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { createDispatcher } from "../api/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
@@ -6,9 +7,9 @@ import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
 import { MemoryStore } from "../lookup/memory-store.js";
 import { Outage } from "../lookup/outage.js";
-import { Pace } from "../lookup/pace.js";
 import { reachable } from "../lookup/reachable.js";
 import type { Lookup } from "../lookup/types.js";
+import { openPaces } from "./open-paces.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob } from "./types.js";
 
@@ -57,6 +58,13 @@ export async function assembleLookup(
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
     const open = { signal: requests };
+    const quotaFolder = journalPath === null ? null : join(dirname(journalPath), "quota");
+    const { run, shares, giveBack } = openPaces(settings, {
+      service: intelUrl,
+      quotaFolder,
+      clock,
+      onEarlyEnd,
+    });
     const lookup = composeLookup({
       client: {
         query: (item) => client.query(item, open),
@@ -69,7 +77,8 @@ export async function assembleLookup(
           ? undefined
           : { maxRequests: settings.maxRequests, onSpent: onEarlyEnd },
       concurrency: settings.concurrency,
-      pace: new Pace({ rates: settings.rate === undefined ? [] : [settings.rate], clock }),
+      pace: run,
+      shares,
       retries: settings.retries,
       partialRetries: settings.partialRetries,
       outage: new Outage({
@@ -88,6 +97,7 @@ export async function assembleLookup(
       async close() {
         await dispatcher.destroy();
         await journal.close();
+        await giveBack();
       },
     };
   } catch (error) {

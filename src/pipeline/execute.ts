@@ -7,6 +7,7 @@ import { systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { partPath } from "../sinks/file-destination.js";
 import type { EncoderOptions } from "../sinks/types.js";
+import type { OpenedSource } from "../sources/types.js";
 import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
@@ -14,6 +15,7 @@ import type { Checkpoint } from "./checkpoint.js";
 import { endAt } from "./deadline.js";
 import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint.js";
 import type { Fingerprint } from "./fingerprint.js";
+import { finalPath } from "./final-path.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { publish } from "./publish.js";
@@ -76,8 +78,8 @@ async function executeInto(
   const before = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, work, target);
   const inputGrew = before === null ? false : await sameRun(job, before, fingerprint);
-  if (before?.complete) await takeNameBack(target);
-  const source = await work.open(before?.source ?? null);
+  if (before?.complete) await takeNamesBack(target, job.settings.rejects);
+  const source = await orStopped(work.open(before?.source ?? null), job.signal);
   let lookup: AssembledLookup | null = null;
   try {
     const encoder: EncoderOptions = {
@@ -156,6 +158,7 @@ async function executeInto(
         onWritten: (position, last) => checkpointer.written(position, last),
       });
       for (const [message, n] of source.warnings) tally.warning(message, n);
+      if (work.inputFormat !== "text") doubtColumn(job, source.itemColumn, tally);
       return await publish(job, {
         source,
         inputFormat: work.inputFormat,
@@ -180,11 +183,38 @@ async function executeInto(
   }
 }
 
-/** The run was killed between renaming its output and its end: its last step is done again. */
-async function takeNameBack({ file }: OutputTarget): Promise<void> {
-  if (file !== null && !existsSync(partPath(file)) && existsSync(file)) {
-    await rename(file, partPath(file));
+/** A column that was not named by anybody and holds hardly an item is the wrong one, most likely. */
+function doubtColumn(job: EnrichJob, column: string, tally: Tally): void {
+  const { unsupported } = tally.statuses;
+  if (job.settings.itemColumn !== undefined || unsupported * 2 <= tally.rows) return;
+  const message = `${unsupported} of ${tally.rows} rows have no item in the column ${JSON.stringify(column)}, which was chosen by its name; --item-column names another`;
+  tally.warning(message);
+  job.onWarning?.(message);
+}
+
+/** The run was killed between renaming its files and its end: its last step is done again. */
+async function takeNamesBack({ file }: OutputTarget, rejects: string | undefined): Promise<void> {
+  const files = [file, rejects === undefined ? null : await finalPath(rejects)];
+  for (const path of files) {
+    if (path === null || existsSync(partPath(path)) || !existsSync(path)) continue;
+    await rename(path, partPath(path));
   }
+}
+
+/** Opening waits for the input's first bytes, on a pipe for as long as it takes: a signal ends that. */
+function orStopped(opening: Promise<OpenedSource>, signal: AbortSignal): Promise<OpenedSource> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason);
+      opening.then(
+        (source) => source.close(),
+        () => undefined,
+      );
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    opening.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 async function takeFingerprint(

@@ -1,6 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
 import { openFileDestination } from "../sinks/file-destination.js";
@@ -21,6 +20,7 @@ import type {
 } from "../sinks/types.js";
 import { withRejects } from "../sinks/with-rejects.js";
 import type { SourceFormat } from "../sources/types.js";
+import { checkFolder, checkInputIsSafe, checkRejects, finalPath } from "./final-path.js";
 
 /** Where the rows go: a file that appears by rename, or a stream that has no second chance. */
 export interface OutputTarget {
@@ -33,11 +33,23 @@ export interface OutputTarget {
 }
 
 /**
- * Decides what `-o` means.
+ * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
  *
- * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`
+ * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as `checkRejects`
  */
 export async function chooseOutput(
+  output: string,
+  settings: SinkSettings,
+  inputFormat: SourceFormat,
+  inputPath: string | null,
+): Promise<OutputTarget> {
+  const target = await chooseTarget(output, settings, inputFormat, inputPath);
+  const { rejects } = settings;
+  if (rejects !== undefined) await checkRejects(rejects, target.file, inputPath);
+  return target;
+}
+
+async function chooseTarget(
   output: string,
   settings: SinkSettings,
   inputFormat: SourceFormat,
@@ -56,19 +68,9 @@ export async function chooseOutput(
   if (facts !== null && !facts.isFile()) {
     return { file: null, name: output, format, gzip: detected.gzip };
   }
-  const file = facts === null ? resolve(output) : await realpath(output);
-  const folder = await stat(dirname(file)).catch(() => null);
-  if (!folder?.isDirectory()) {
-    throw new UsageError("output_folder_missing", `there is no folder ${dirname(file)}`, {
-      hint: "create it first",
-    });
-  }
-  const input = inputPath === null ? null : await realpath(inputPath).catch(() => null);
-  if (facts !== null && input === file) {
-    throw new UsageError("output_is_input", `the output ${output} would replace the input`, {
-      hint: "write to another file",
-    });
-  }
+  const file = await finalPath(output);
+  await checkFolder(file);
+  await checkInputIsSafe(output, file, inputPath);
   return { file, name: output, format, gzip: detected.gzip };
 }
 
@@ -94,7 +96,7 @@ export async function openSink(target: OutputTarget, options: OpenSinkOptions): 
   if (rejects === null) return sink;
   try {
     const apart = resume?.rejects ?? null;
-    const file = await openFileDestination(resolve(rejects.path), apart?.length ?? null);
+    const file = await openFileDestination(await finalPath(rejects.path), apart?.length ?? null);
     const rejectsSink = textSink(rejectsEncoder(rejects), file, {
       gzip: detectSinkFormat(rejects.path).gzip,
       resumeRows: apart?.rows ?? null,

@@ -53,6 +53,8 @@ export class RowWindow {
   #lastEnd = 0;
   #lastWritten: Row | null = null;
   #pumping = false;
+  /** Resolves when what is being written is written. */
+  #pumped: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown; readonly writing: boolean } | null = null;
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
@@ -129,7 +131,7 @@ export class RowWindow {
 
   /** After an end: writes what is finished and next in order, and resolves when that is done. */
   async flush(): Promise<void> {
-    while (this.#pumping) await new Promise<void>((resolve) => setImmediate(resolve));
+    await this.#pumped;
     await this.#writeReady();
   }
 
@@ -170,7 +172,7 @@ export class RowWindow {
     if (this.#ready.length === 0 || this.#pumping || this.#failure !== null) return;
     this.#pumping = true;
     // One turn later, so that what finishes together is written together.
-    setImmediate(() => void this.#pump());
+    this.#pumped = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#pump());
   }
 
   async #pump(): Promise<void> {

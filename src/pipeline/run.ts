@@ -14,7 +14,7 @@ const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 /** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */
 const unsettledBounds = { least: 512, perRequest: 4 };
 
-/** How long an interrupted run waits for the requests that are open, in milliseconds. */
+/** How long an interrupted run waits for open requests, and for its output, in milliseconds. */
 const graceMs = 5_000;
 
 export interface RunParts {
@@ -96,8 +96,12 @@ export async function run(parts: RunParts): Promise<void> {
     await settled;
     // A sink that failed cannot take more; anything else leaves what is finished in the output.
     if (!window.failure?.writing) {
-      await window.flush().catch(() => undefined);
-      await parts.onWritten(window.position(), true).catch(() => undefined);
+      const flushed = window
+        .flush()
+        .then(() => parts.onWritten(window.position(), true))
+        .catch(() => undefined);
+      // A reader that takes nothing more (`| less`) shall not hold an interrupted run.
+      await (signal.aborted ? within(graceMs, flushed, clock) : flushed);
     }
     throw error;
   } finally {

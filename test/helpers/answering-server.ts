@@ -6,6 +6,9 @@ export interface AnsweringServer {
   readonly url: string;
   /** How often each `endpoint item` was asked. */
   readonly asked: ReadonlyMap<string, number>;
+  /** Items that are answered with 404, and those answered in part (503). */
+  readonly absent: Set<string>;
+  readonly partial: Set<string>;
   /** Called for every request before it is answered; false leaves it without an answer. */
   onRequest: (total: number) => boolean;
   readonly total: number;
@@ -35,16 +38,22 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
         asked.set(key, (asked.get(key) ?? 0) + 1);
         total++;
         if (!answering.onRequest(total)) return;
-        socket.write(answer(endpoint, decodeURIComponent(item)), "latin1");
+        socket.write(answering.answerTo(endpoint, decodeURIComponent(item)), "latin1");
       }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const answering: AnsweringServer = {
+  const answering = {
+    absent: new Set<string>(),
+    partial: new Set<string>(),
+    answerTo(endpoint: string, item: string): string {
+      if (this.absent.has(item)) return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+      return answer(endpoint, item, this.partial.has(item));
+    },
     url: `http://127.0.0.1:${port}/beta`,
     asked,
-    onRequest: () => true,
+    onRequest: (_total: number): boolean => true,
     get total() {
       return total;
     },
@@ -53,7 +62,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
       for (const socket of sockets) socket.destroy();
       await stopped;
     },
-    start: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
+    start: () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve)),
     async close() {
       if (server.listening) await answering.stop();
     },
@@ -61,7 +70,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   return answering;
 }
 
-function answer(endpoint: string, item: string): string {
+function answer(endpoint: string, item: string, partial: boolean): string {
   const number = Buffer.from(item).reduce((sum, byte) => (sum * 31 + byte) % 1009, 7);
   const common = { item, serviceMailBlocklist: number % 3 === 0 ? "ACTIVE" : "NOT_LISTED" };
   const result =
@@ -76,6 +85,13 @@ function answer(endpoint: string, item: string): string {
           intent: number % 3 === 0 ? "malicious" : "none",
           observedActivity: null,
         };
-  const body = JSON.stringify({ status: "success", statusCode: 200, result });
-  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const body = partial
+    ? JSON.stringify({
+        status: "partial_success",
+        statusCode: 503,
+        result: { ...result, intent: null },
+        errors: {},
+      })
+    : JSON.stringify({ status: "success", statusCode: 200, result });
+  return `HTTP/1.1 ${partial ? "503 Service Unavailable" : "200 OK"}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }

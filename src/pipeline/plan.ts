@@ -1,0 +1,176 @@
+import type { Finding, LookupEndpoint } from "../core/finding.js";
+import { type Item, type ItemKind, itemKinds } from "../core/item/item.js";
+import type { Rate } from "../core/options.js";
+import { isLocalBogon } from "../lookup/local-bogons.js";
+import type { SourceInput } from "../sources/types.js";
+import { DistinctTexts } from "./distinct-texts.js";
+import { type QuotaEnd, quotaEnds, secondsFor } from "./plan-time.js";
+import type { EnrichSettings } from "./options.js";
+import { readingOf } from "./reading.js";
+import type { ReadingSettings } from "./reading.js";
+
+export interface PlanJob {
+  readonly input: SourceInput;
+  readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
+  /** Given limits, all kept; none for no limit. */
+  readonly rates: readonly Rate[];
+  /** Whether an answer of this endpoint is at hand already. Default: none is. */
+  readonly cached?: (endpoint: LookupEndpoint, item: Item) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Requests of each endpoint. Under `triage` the queries depend on what the quick checks show. */
+export interface PlannedRequests {
+  readonly query: number | { readonly least: number; readonly most: number };
+  readonly quick_check: number;
+}
+
+/** What a run over an input would come to. */
+export interface Plan {
+  readonly rows: number;
+  /** Rows by the kind of their item. */
+  readonly kinds: Readonly<Record<ItemKind, number>>;
+  /** Rows without an item, by reason, the commonest first. */
+  readonly unsupported: Readonly<Record<string, number>>;
+  /** Rows that are no records. */
+  readonly unreadable: number;
+  readonly distinct_items: number;
+  readonly duplicate_rows: number;
+  /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
+  readonly bogons: number;
+  /** Distinct items whose answer is at hand already, by endpoint. */
+  readonly cached: { readonly query: number; readonly quick_check: number };
+  /** Requests under each `--lookups`, with `--bogons` as given. */
+  readonly requests: Readonly<Record<string, PlannedRequests>>;
+  /** What the given `--lookups` takes: requests in all (the most, under triage) and time. */
+  readonly chosen: {
+    readonly lookups: string;
+    readonly requests: number;
+    /** Seconds at the given rates; null without any. */
+    readonly seconds: number | null;
+    readonly quota_ends: readonly QuotaEnd[];
+  };
+  readonly warnings: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads an input as a run would, asks nothing and tells what the run would take.
+ *
+ * @throws UsageError, FatalError as a run when the input cannot be read
+ */
+export async function plan(job: PlanJob): Promise<Plan> {
+  const { settings, signal } = job;
+  const reading = readingOf(job.input, settings);
+  const items = new ItemCount(job);
+  const unsupported = new Map<string, number>();
+  const warnings = new Map<string, number>();
+  let rows = 0;
+  let unreadable = 0;
+  const begin = reading.begin(
+    (item) => items.add(item),
+    (message) => count(warnings, message),
+  );
+  const source = await reading.open(null);
+  try {
+    for await (const batch of source.rows) {
+      signal.throwIfAborted();
+      for (const row of batch) {
+        rows++;
+        const { item, finding } = begin(row, signal);
+        if (item !== null || finding instanceof Promise) continue;
+        if (finding.status === "failed") unreadable++;
+        else count(unsupported, finding.error?.code ?? "unknown");
+      }
+    }
+    for (const [message, times] of source.warnings) count(warnings, message, times);
+  } finally {
+    await source.close();
+  }
+  const requests = items.requests();
+  const lookups = nameOf(settings.lookups);
+  const total = mostOf(requests[lookups]);
+  return {
+    rows,
+    kinds: items.kinds,
+    unsupported: commonestFirst(unsupported),
+    unreadable,
+    distinct_items: items.distinct,
+    duplicate_rows: items.rows - items.distinct,
+    bogons: items.bogons,
+    cached: items.cached,
+    requests,
+    chosen: {
+      lookups,
+      requests: total,
+      seconds: secondsFor(total, job.rates),
+      quota_ends: quotaEnds(total, job.rates),
+    },
+    warnings: Object.fromEntries(warnings),
+  };
+}
+
+/** Counts items as the lookup of a run would meet them. */
+class ItemCount {
+  readonly kinds = Object.fromEntries(itemKinds.map((kind) => [kind, 0])) as Record<
+    ItemKind,
+    number
+  >;
+  readonly cached = { query: 0, quick_check: 0 };
+  rows = 0;
+  bogons = 0;
+  readonly #job: PlanJob;
+  readonly #seen = new DistinctTexts();
+  /** One for all, and for ever open: nobody waits for it. */
+  readonly #none = new Promise<Finding>(() => undefined);
+
+  constructor(job: PlanJob) {
+    this.#job = job;
+  }
+
+  get distinct(): number {
+    return this.#seen.size;
+  }
+
+  add(item: Item): Promise<Finding> {
+    this.rows++;
+    this.kinds[item.kind]++;
+    if (!this.#seen.add(`${item.kind} ${item.value}`)) return this.#none;
+    const bogon = isLocalBogon(item);
+    if (bogon) this.bogons++;
+    if (bogon && this.#job.settings.bogons === "local") return this.#none;
+    if (this.#job.cached?.("query", item) === true) this.cached.query++;
+    if (this.#job.cached?.("quick-check", item) === true) this.cached.quick_check++;
+    return this.#none;
+  }
+
+  requests(): Record<string, PlannedRequests> {
+    const asked = this.distinct - (this.#job.settings.bogons === "local" ? this.bogons : 0);
+    const query = asked - this.cached.query;
+    const quickCheck = asked - this.cached.quick_check;
+    return {
+      "query,quick-check": { query, quick_check: quickCheck },
+      query: { query, quick_check: 0 },
+      "quick-check": { query: 0, quick_check: quickCheck },
+      triage: { query: { least: 0, most: query }, quick_check: quickCheck },
+    };
+  }
+}
+
+function nameOf(lookups: PlanJob["settings"]["lookups"]): string {
+  if (lookups.includes("query") && lookups.includes("quick-check")) return "query,quick-check";
+  return lookups[0] ?? "query";
+}
+
+function mostOf(requests: PlannedRequests | undefined): number {
+  if (requests === undefined) return 0;
+  const { query } = requests;
+  return (typeof query === "number" ? query : query.most) + requests.quick_check;
+}
+
+function count(counts: Map<string, number>, name: string, times = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + times);
+}
+
+function commonestFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}

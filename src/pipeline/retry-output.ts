@@ -1,0 +1,89 @@
+import { UsageError } from "../core/errors.js";
+import { detectSinkFormat, encoders } from "../sinks/registry.js";
+import type { Encoder } from "../sinks/types.js";
+import { execute } from "./execute.js";
+import { openEarlierOutput } from "./retry/earlier-output.js";
+import type { EarlierOutput } from "./retry/earlier-output.js";
+import { isNoWorse, worthAsking } from "./retry/earlier-record.js";
+import type { EarlierRow } from "./retry/earlier-record.js";
+import type { EnrichJob, Manifest } from "./types.js";
+
+/**
+ * Asks again for the failed and partial rows of an earlier output and fills them in place. Every
+ * other row, and every row that comes to nothing better, is copied to the letter.
+ *
+ * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_keeps_format`; as `enrich`
+ */
+export async function retryOutput(job: EnrichJob): Promise<Manifest> {
+  if (!("path" in job.input)) {
+    throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
+  }
+  const { path } = job.input;
+  const detected = detectSinkFormat(path);
+  const format = job.settings.to ?? detected.format ?? "csv";
+  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
+    throw new UsageError("retry_keeps_format", `retry reads csv, tsv and ndjson, not ${format}`);
+  }
+  const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
+  if (target !== null && target !== format) {
+    throw new UsageError(
+      "retry_keeps_format",
+      `${path} is ${format}, ${job.settings.output} would be ${target}`,
+      { hint: "retry fills rows in place and keeps their format" },
+    );
+  }
+  const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
+  const peeked = await openEarlierOutput(options, null);
+  await peeked.close();
+  const settings = { ...job.settings, to: format, shape: peeked.shape };
+  return execute(
+    { ...job, settings },
+    {
+      inputFormat: format,
+      options: { retry: path },
+      open: (resume) => openEarlierOutput(options, resume),
+      begin: (lookup) => (row, signal) => {
+        const before = row as EarlierRow;
+        const { item, earlier } = before;
+        if (item === null || !worthAsking(before)) return { item, finding: earlier };
+        const asked = lookup(item, { signal });
+        return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
+      },
+      encoder: (encoder) => copying(encoder, peeked, settings),
+    },
+  );
+}
+
+/** Writes rows that stay as their own text, and the others anew. */
+function copying(
+  encoder: Encoder,
+  output: EarlierOutput,
+  settings: EnrichJob["settings"],
+): Encoder {
+  // An object's own members are put before ours as they stand; our part is written for no columns.
+  const ours = encoders.ndjson({
+    columns: [],
+    prefix: settings.prefix,
+    shape: output.shape,
+    formulaGuard: false,
+  });
+  return {
+    ...encoder,
+    header: output.header,
+    encode: (rows) =>
+      rows
+        .map((enriched) => {
+          const row = enriched.row as EarlierRow;
+          if (enriched.finding === row.earlier) return row.text;
+          if (row.json === null) return encoder.encode([enriched]);
+          const added = ours.encode([{ ...enriched, row: plainRow(row) }]);
+          const members = row.json.slice(1, -1);
+          return members === "" ? added : `{${members},${added.slice(1)}`;
+        })
+        .join(""),
+  };
+}
+
+function plainRow(row: EarlierRow): EarlierRow {
+  return { ...row, json: null, cells: [] };
+}

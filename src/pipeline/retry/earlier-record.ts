@@ -1,0 +1,73 @@
+import type { Finding, FindingStatus } from "../../core/finding.js";
+import { findingStatuses } from "../../core/finding.js";
+import { itemKinds } from "../../core/item/item.js";
+import type { Item } from "../../core/item/item.js";
+import type { Row } from "../../core/row.js";
+
+/** What a record of an earlier output says of itself. */
+export interface EarlierFacts {
+  readonly status: string;
+  readonly item: string;
+  readonly kind: string;
+  readonly missing: readonly string[];
+  readonly tags: readonly string[];
+  readonly source: string;
+  readonly errorCode: string;
+  readonly error: string;
+}
+
+/** A record of an earlier output, with its own text. */
+export interface EarlierRow extends Row {
+  /** The record as it stands there, line end included. */
+  readonly text: string;
+  readonly item: Item | null;
+  /** What it came to then; enough to count it by. */
+  readonly earlier: Finding;
+}
+
+/** What it came to then. @returns null when the record has no status that we know */
+export function earlierFinding(facts: EarlierFacts): Finding | null {
+  const status = findingStatuses.find((known) => known === facts.status);
+  if (status === undefined) return null;
+  const source = sources.find((known) => known === facts.source) ?? "local";
+  return {
+    status,
+    query: facts.tags.length > 0 ? { tags: facts.tags } : null,
+    quickCheck: null,
+    missing: facts.missing,
+    source,
+    httpStatus: null,
+    attempts: 0,
+    lookedUpAt: null,
+    error: facts.errorCode === "" ? null : { code: facts.errorCode, message: facts.error },
+  };
+}
+
+/** The item that was asked for, or null when there was none. */
+export function earlierItem(facts: EarlierFacts): Item | null {
+  const kind = itemKinds.find((known) => known === facts.kind);
+  return kind === undefined || facts.item === "" ? null : { kind, value: facts.item };
+}
+
+/** True when a row may come to something better now. */
+export function worthAsking({ item, earlier }: EarlierRow): boolean {
+  return item !== null && (earlier.status === "failed" || earlier.status === "partial");
+}
+
+/** True when the new finding says no less than the earlier one. */
+export function isNoWorse(earlier: Finding, now: Finding): boolean {
+  if (now.status === "partial" && earlier.status === "partial") {
+    return now.missing.length <= earlier.missing.length;
+  }
+  return worth[now.status] >= worth[earlier.status];
+}
+
+const worth: Readonly<Record<FindingStatus, number>> = {
+  complete: 3,
+  partial: 2,
+  invalid: 1,
+  unsupported: 0,
+  failed: 0,
+};
+
+const sources = ["live", "cache", "duplicate", "local"] as const;

@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, it, onTestFinished } from "vitest";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const forms = [
+  {
+    name: "in.csv",
+    input: 'n,domain\n1,a.example.com\n2,setup.exe\n3,gone.example.com,"sur,plus"\n4,\n',
+    rejected: [
+      "n,domain,reject_code,reject_reason",
+      /^2,setup.exe,file_name,/,
+      /^3,gone.example.com,http_404,.*,"sur,plus"$/,
+      /^4,,empty,/,
+    ],
+  },
+  {
+    name: "in.ndjson",
+    input: '{"domain":"a.example.com"}\n{"n":1.0,"domain":"gone.example.com"}\n{broken\n',
+    rejected: [
+      /^\{"n":1.0,"domain":"gone.example.com","reject_code":"http_404","reject_reason":".*"\}$/,
+      "{broken",
+    ],
+  },
+  {
+    name: "in.txt",
+    input: "# watch\na.example.com\nsetup.exe\ngone.example.com\n",
+    rejected: [/^# file_name: /, "setup.exe", /^# http_404: /, "gone.example.com"],
+  },
+];
+
+it.each(forms)(
+  "keeps rejected rows of $name in their own form, so that they can be run again",
+  async ({ name, input, rejected }) => {
+    const { folder, run, absent } = await prepared();
+    absent.add("gone.example.com");
+    await writeFile(join(folder, name), input);
+    const first = await run(name, "out.csv", `left.${name}`);
+    const left = await readFile(join(folder, `left.${name}`), "utf8");
+    expect(left.trimEnd().split("\n")).toEqual(
+      rejected.map((line) => (typeof line === "string" ? line : expect.stringMatching(line))),
+    );
+    expect(existsSync(join(folder, `left.${name}.part`))).toBe(false);
+
+    absent.clear();
+    const second = await run(`left.${name}`, "out2.csv", `left2.${name}`);
+    const { failed, unsupported } = first.statuses;
+    expect(second.input.rows).toBe(failed + unsupported);
+    expect(second.statuses.complete).toBe(1);
+  },
+);
+
+async function prepared(): Promise<{
+  folder: string;
+  absent: Set<string>;
+  run: (input: string, output: string, rejects: string) => Promise<Manifest>;
+}> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder();
+  return {
+    folder,
+    absent: server.absent,
+    run: (input, output, rejects) =>
+      enrich({
+        settings: enrichOptions.parse({
+          intelUrl: server.url,
+          output: join(folder, output),
+          rejects: join(folder, rejects),
+          lookups: "query",
+        }),
+        input: { path: join(folder, input) },
+        stdout: new PassThrough(),
+        apiKey: null,
+        command: [],
+        signal: new AbortController().signal,
+      }),
+  };
+}

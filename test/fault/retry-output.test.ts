@@ -1,0 +1,153 @@
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import { retryOutput } from "../../src/pipeline/retry-output.js";
+import type { EnrichJob } from "../../src/pipeline/types.js";
+import { verifyOutput } from "../../src/pipeline/verify-output.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const csvInput =
+  'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n';
+const ndjsonInput =
+  '{"n":12345678901234567890, "domain":"a.example.com"}\n{"domain":"gone.example.com","f":1.0}\n{broken\n{"domain":"part.example.com"}\n';
+
+const forms = [
+  { output: "out.csv", input: csvInput, from: "csv", flags: {} },
+  { output: "out.tsv.gz", input: csvInput, from: "csv", flags: {} },
+  { output: "out.ndjson", input: ndjsonInput, from: "ndjson", flags: {} },
+  { output: "out.flat.ndjson", input: ndjsonInput, from: "ndjson", flags: { shape: "flat" } },
+  { output: "out.from-csv.ndjson.gz", input: csvInput, from: "csv", flags: {} },
+  { output: "out.prefixed.csv", input: csvInput, from: "csv", flags: { prefix: "x_" } },
+] as const;
+
+describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
+  it("fills failed and partial rows in place and copies every other row to the letter", async () => {
+    const { server, folder, job } = await prepared();
+    const path = join(folder, `in.${from}`);
+    await writeFile(path, input);
+    server.absent.add("gone.example.com");
+    server.partial.add("part.example.com");
+    const first = join(folder, output);
+    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+
+    server.absent.clear();
+    server.partial.clear();
+    const second = join(folder, `again.${output}`);
+    const manifest = await retryOutput(job({ path: first }, second, flags));
+
+    expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
+    expect(manifest.requests["query"]?.total).toBe(2);
+    const [before, after] = [await linesOf(first), await linesOf(second)];
+    const changed = after.filter((line, n) => line !== before[n]);
+    expect(after).toHaveLength(before.length);
+    expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
+    expect(changed).toHaveLength(2);
+  });
+
+  it("leaves a row as it is when it comes to nothing better", async () => {
+    const { server, folder, job } = await prepared();
+    const path = join(folder, `in.${from}`);
+    await writeFile(path, input);
+    server.partial.add("part.example.com");
+    const first = join(folder, output);
+    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+
+    server.absent.add("part.example.com");
+    const second = join(folder, `again.${output}`);
+    await retryOutput(job({ path: first }, second, flags));
+    expect(await linesOf(second)).toEqual(await linesOf(first));
+  });
+});
+
+it("keeps the input's members to the letter in a row that is filled", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.ndjson");
+  await writeFile(path, '{"n":12345678901234567890,"domain":"gone.example.com","f":1.0}\n');
+  server.absent.add("gone.example.com");
+  const first = join(folder, "out.ndjson");
+  await enrich(job({ path }, first, { itemColumn: "domain" }));
+  server.absent.clear();
+  const second = join(folder, "again.ndjson");
+  await retryOutput(job({ path: first }, second, {}));
+  const [line = ""] = await linesOf(second);
+  expect(line).toMatch(
+    /^\{"n":12345678901234567890,"domain":"gone.example.com","f":1.0,"rep":\{.*"status":"complete"/,
+  );
+});
+
+it("refuses a file that is no output", async () => {
+  const { folder, job } = await prepared();
+  const path = join(folder, "other.csv");
+  await writeFile(path, "a,b\n1,2\n");
+  await expect(retryOutput(job({ path }, join(folder, "x.csv"), {}))).rejects.toMatchObject({
+    code: "not_an_output",
+  });
+});
+
+describe("verifyOutput", () => {
+  it("finds nothing to say of an output as it was written, and names what was changed", async () => {
+    const { folder, job } = await prepared();
+    const path = join(folder, "in.csv");
+    await writeFile(path, csvInput);
+    const output = join(folder, "out.csv");
+    await enrich(job({ path }, output, { itemColumn: "domain" }));
+    expect((await verifyOutput(output, "rep_")).differences).toEqual([]);
+    const text = await readFile(output, "utf8");
+    await appendFile(output, `${text.trimEnd().split("\n").at(-1)}\n`);
+    const { differences } = await verifyOutput(output, "rep_");
+    expect(differences.map((line) => line.split(":")[0])).toEqual([
+      "bytes",
+      "sha256",
+      "rows",
+      "rows complete",
+    ]);
+  });
+
+  it("says that there is no manifest", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await writeFile(output, "");
+    await expect(verifyOutput(output, "rep_")).rejects.toMatchObject({ code: "manifest_missing" });
+  });
+});
+
+interface Prepared {
+  readonly server: AnsweringServer;
+  readonly folder: string;
+  readonly job: (input: { path: string }, output: string, settings: object) => EnrichJob;
+}
+
+async function prepared(): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  return {
+    server,
+    folder: await temporaryFolder(),
+    job: (input, output, settings) => ({
+      settings: enrichOptions.parse({
+        intelUrl: server.url,
+        output,
+        lookups: "query",
+        retries: 0,
+        partialRetries: 0,
+        ...settings,
+      }),
+      input,
+      stdout: new PassThrough(),
+      apiKey: null,
+      command: [],
+      signal: new AbortController().signal,
+    }),
+  };
+}
+
+async function linesOf(path: string): Promise<string[]> {
+  const bytes = await readFile(path);
+  const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text.trimEnd().split("\n");
+}
