@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { UsageError } from "../core/errors.js";
+import { closestName } from "./closest-name.js";
+import { findJsonFault } from "./json-fault.js";
+import { childPointer, quote } from "./problem.js";
+
+/** Methods that a webhook can use; the interface names POST, PUT and PATCH as examples. */
+const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
+
+/** A webhook as it is configured (interface: Webhook configuration). */
+export const webhookSchema = z.strictObject({
+  /** Label of the webhook; not empty. */
+  name: z
+    .string({ error: expected("a text") })
+    .regex(/\S/, "must not be empty")
+    .max(200, "must not be longer than 200 characters"),
+  /** API endpoint that is called: an absolute http:// or https:// address. */
+  endpoint: z
+    .string({ error: expected("a text") })
+    .refine(isHttpAddress, "must be an http:// or https:// address"),
+  /** HTTP method, upper case. */
+  method: z.enum(webhookMethods, {
+    error: ({ input }) =>
+      input === undefined
+        ? "is missing"
+        : `must be one of ${webhookMethods.join(", ")}${didYouMean(input, webhookMethods)}`,
+  }),
+  /** Path within the endpoint, with or without a leading slash; may bear a query. */
+  path: z.string({ error: expected("a text") }).optional(),
+  /**
+   * Data sent in the request: any JSON value, in whose texts PQL fields are filled in. A text is
+   * sent as plain text, null as no body at all, everything else as JSON.
+   */
+  payload: z.unknown().nonoptional({ error: "is missing" }),
+});
+
+export type Webhook = Readonly<z.output<typeof webhookSchema>>;
+
+/**
+ * Reads a file that holds one webhook, an array of them, or one a line (NDJSON).
+ *
+ * @throws UsageError `webhook_file` when the file cannot be read, and as {@link parseWebhooks}
+ */
+export async function readWebhooks(file: string): Promise<readonly Webhook[]> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT" ? "there is no such file" : `it cannot be read (${code ?? "unknown"})`;
+    throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
+  }
+  return parseWebhooks(text, file);
+}
+
+/**
+ * Reads webhooks from text; see {@link readWebhooks}.
+ *
+ * @param origin what the text came from, for messages
+ * @throws UsageError `webhook_json` with line and column of the first fault; `webhook_schema` with
+ *   the place of every member at fault; `webhook_names` when two bear the same name
+ */
+export function parseWebhooks(text: string, origin: string): readonly Webhook[] {
+  const entries = parseEntries(text.replace(/^\uFEFF/, ""), origin);
+  if (entries.length === 0) throw new UsageError("webhook_json", `${origin}: holds no webhook`);
+  const faults: string[] = [];
+  const webhooks: Webhook[] = [];
+  for (const { value, where } of entries) {
+    const parsed = webhookSchema.safeParse(value);
+    if (parsed.success) webhooks.push(parsed.data);
+    else faults.push(...parsed.error.issues.flatMap(describe).map((fault) => `${where}${fault}`));
+  }
+  if (faults.length > 0) {
+    const left = faults.length > mostShown ? `\n  … and ${faults.length - mostShown} more` : "";
+    const list = faults.slice(0, mostShown).join("\n  ") + left;
+    throw new UsageError(
+      "webhook_schema",
+      faults.length === 1 ? `${origin}: ${list}` : `${origin}: ${faults.length} faults\n  ${list}`,
+    );
+  }
+  const names = webhooks.map((webhook) => webhook.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    throw new UsageError("webhook_names", `${origin}: two webhooks bear the name ${quote(twice)}`);
+  }
+  return webhooks;
+}
+
+interface Entry {
+  readonly value: unknown;
+  /** Which webhook of the file, for messages; "" when there is one only. */
+  readonly where: string;
+}
+
+const mostShown = 20;
+
+function parseEntries(text: string, origin: string): readonly Entry[] {
+  const fault = findJsonFault(text);
+  if (!fault) {
+    const value: unknown = JSON.parse(text);
+    if (!Array.isArray(value)) return [{ value, where: "" }];
+    return value.map((value: unknown, index) => ({ value, where: `webhook ${index + 1}: ` }));
+  }
+  const lines = text
+    .split(/\r?\n/)
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line }) => line.trim() !== "");
+  const [first] = lines;
+  if (!first) return [];
+  if (lines.length < 2 || findJsonFault(first.line)) {
+    throw jsonError(origin, fault.line, fault.column, fault.message);
+  }
+  return lines.map(({ line, number }) => {
+    const fault = findJsonFault(line);
+    if (fault) throw jsonError(origin, number, fault.column, fault.message);
+    return { value: JSON.parse(line) as unknown, where: `line ${number}: ` };
+  });
+}
+
+function jsonError(origin: string, line: number, column: number, message: string): UsageError {
+  return new UsageError("webhook_json", `${origin}, line ${line}, column ${column}: ${message}`);
+}
+
+function describe(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === "unrecognized_keys") {
+    const known = Object.keys(webhookSchema.shape);
+    return issue.keys.map((key) => `unknown member ${quote(key)}${didYouMean(key, known)}`);
+  }
+  if (issue.path.length === 0)
+    return ["a webhook is an object with name, endpoint, method and payload"];
+  return [`${issue.path.map(String).reduce(childPointer, "")} ${issue.message}`];
+}
+
+function expected(kind: string) {
+  return ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? "is missing" : `must be ${kind}`;
+}
+
+function didYouMean(input: unknown, names: readonly string[]): string {
+  const meant = typeof input === "string" ? closestName(input, names) : null;
+  return meant === null ? "" : `; did you mean ${meant}?`;
+}
+
+function isHttpAddress(text: string): boolean {
+  if (!/^https?:\/\//i.test(text)) return false;
+  return URL.canParse(text);
+}

@@ -1,0 +1,84 @@
+import type { Answer } from "./attempt.js";
+import type { PreparedCall } from "./prepare.js";
+import { quote } from "./problem.js";
+
+/** Why a call was not accepted. */
+export interface Refusal {
+  /** `authentication_failed`, `redirect`, or `http_` and the status. */
+  readonly code: string;
+  /** What happened and what to do, for a person; no secrets. */
+  readonly message: string;
+}
+
+/** Explains an answer other than 2xx. */
+export function explain(answer: Answer, call: PreparedCall): Refusal {
+  const { status } = answer;
+  const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
+  const said =
+    answer.body.trim() === "" ? "" : ` The answer says: ${quote(answer.body.trim(), 300)}`;
+  if (isAuthenticationFailure(answer)) {
+    return { code: "authentication_failed", message: `${what}: ${authentication(call)}${said}` };
+  }
+  if (status >= 300 && status < 400) {
+    const target =
+      answer.location === null ? "" : ` to ${quote(withoutQuery(answer.location), 200)}`;
+    const message = `${what}, a redirect${target}; redirects are not followed: write the final address into endpoint and path.`;
+    return { code: "redirect", message };
+  }
+  const advice =
+    status === 405 ? notAllowed(call, answer) : (adviceFor.get(status) ?? generic(status));
+  return { code: `http_${status}`, message: `${what}: ${advice}${said}` };
+}
+
+/**
+ * The interface gives the failure a name, "Authentication Failed", and no HTTP status (interface:
+ * Errors): the customary statuses count, and the name in an answer that is no success.
+ */
+function isAuthenticationFailure({ status, body }: Answer): boolean {
+  return status === 401 || status === 403 || (status >= 400 && /authentication failed/i.test(body));
+}
+
+/** The two steps of the interface (Authentication, 3 and 4). */
+function authentication({ url, apiKey }: PreparedCall): string {
+  const sent =
+    apiKey === null
+      ? `Authentication Failed, and no API key is configured for ${url.origin}.`
+      : `Authentication Failed; the API key configured for ${url.origin} was sent as Bearer and not accepted.`;
+  return (
+    `${sent} Step 1: generate an API key in the Settings tab of the case management product.` +
+    ` Step 2: use Bearer authentication, that is the header "Authorization: Bearer <API_KEY>".`
+  );
+}
+
+const adviceFor: ReadonlyMap<number, string> = new Map([
+  [400, "the receiver did not understand the payload; compare it with what it expects."],
+  [404, "there is nothing at this address; check endpoint and path."],
+  [408, "the receiver did not get the request in time; send it again."],
+  [409, "the receiver sees a conflict, perhaps an earlier call with the same idempotency key."],
+  [410, "this address is no longer in use; check endpoint and path."],
+  [413, "the receiver found the payload too large; send single fields instead of whole objects."],
+  [
+    415,
+    "the receiver does not take this content type; a JSON value as payload is sent as application/json, a text as text/plain.",
+  ],
+  [
+    422,
+    "the receiver understood the payload but not its values; compare them with what it expects.",
+  ],
+  [429, "the receiver is asked too often; send it again later."],
+]);
+
+function generic(status: number): string {
+  return status >= 500
+    ? "the receiver is at fault; send it again later."
+    : "the receiver did not accept the call; it was not tried again.";
+}
+
+function notAllowed(call: PreparedCall, { allow }: Answer): string {
+  const instead = allow === null || allow.trim() === "" ? "" : `, it allows ${quote(allow, 100)}`;
+  return `the receiver does not allow ${call.shown.method} here${instead}; check method and path.`;
+}
+
+function withoutQuery(location: string): string {
+  return location.split(/[?#]/, 1)[0] ?? "";
+}

@@ -1,0 +1,93 @@
+import { closestName } from "./closest-name.js";
+import { formatPath, readField, type PqlField } from "./pql.js";
+import { quote, type Problem } from "./problem.js";
+
+/** Where the interface puts subscriber data (interface: Case context). */
+export const resolverDataPath = ["s", "resolver_data"] as const;
+
+/** A value of the context and the path to it. */
+export interface ContextValue {
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+}
+
+/**
+ * The values below a point of the context, that point left out: outer ones first, members in their
+ * order. Stops after `limit` values, so that a huge context costs no more than a large one.
+ */
+export function* contextValues(root: ContextValue, limit: number): Generator<ContextValue> {
+  const waiting = [root];
+  let left = limit;
+  for (let at = 0; at < waiting.length; at += 1) {
+    const { path, value } = waiting[at] ?? root;
+    if (typeof value !== "object" || value === null) continue;
+    for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      if (step === "__proto__") continue;
+      if (left === 0) return;
+      left -= 1;
+      const found = {
+        path: [...path, step],
+        value: (value as Record<string | number, unknown>)[step],
+      };
+      waiting.push(found);
+      yield found;
+    }
+  }
+}
+
+/** A field that was written but is not in the context, and where. */
+export interface MissingField {
+  readonly field: PqlField;
+  readonly pointer: string;
+}
+
+/** Tells of each missing field what was likely meant, and with the last one which fields exist. */
+export function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
+  if (missing.length === 0) return [];
+  const names = fieldNames(context);
+  return missing.map(({ field, pointer }, index) => {
+    const name = formatPath(field.path);
+    const meant = closestName(name, names);
+    const asked = meant === null ? "" : `; did you mean ${meant}?`;
+    const list =
+      index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${existing(names, context)}`;
+    const message = `the context has no field ${shorten(name)}${asked}${list}`;
+    return { level: "error", code: "unknown_field", message, pointer };
+  });
+}
+
+const mostCompared = 1000;
+const mostListed = 20;
+const longestListed = 120;
+
+/** Subscriber data first: that is what payloads are about. */
+function fieldNames(context: unknown): string[] {
+  const data = readField(context, resolverDataPath);
+  const names = new Set<string>();
+  if (data) {
+    names.add(formatPath(resolverDataPath));
+    for (const found of contextValues(
+      { path: resolverDataPath, value: data.value },
+      mostCompared,
+    )) {
+      names.add(formatPath(found.path));
+    }
+  }
+  for (const found of contextValues({ path: [], value: context }, mostCompared)) {
+    if (typeof found.path[0] === "string") names.add(formatPath(found.path));
+  }
+  return [...names].filter((name) => name.length <= longestListed);
+}
+
+function existing(names: readonly string[], context: unknown): string {
+  const data = readField(context, resolverDataPath);
+  const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
+  if (names.length === 0) return `The context has no fields at all.${none}`;
+  const left = names.length - mostListed;
+  const more = left > 0 ? `, … and ${left} more` : "";
+  return `Fields that exist: ${names.slice(0, mostListed).join(", ")}${more}.${none}`;
+}
+
+function shorten(name: string): string {
+  return name.length <= longestListed ? name : quote(name, longestListed);
+}

@@ -1,0 +1,63 @@
+import { UsageError } from "../core/errors.js";
+import { visible } from "./visible.js";
+
+/** Something wrong, or doubtful, about a webhook. */
+export interface Problem {
+  /** `error`: the webhook cannot be sent like this. `warning`: it can, but likely not as meant. */
+  readonly level: "error" | "warning";
+  /** Stable, lower case with underscores: `unknown_field`, `static_data`, `bad_path` … */
+  readonly code: string;
+  /** For a person; names neither secrets nor subscriber data. */
+  readonly message: string;
+  /** Place in the webhook as a JSON pointer (RFC 6901), e.g. `/payload/customer/email`. */
+  readonly pointer: string;
+}
+
+/** A webhook that cannot be rendered or sent. `code` is that of the first problem. */
+export class WebhookError extends UsageError {
+  /** Everything that was found, at least one. */
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly [Problem, ...Problem[]], name?: string) {
+    super(
+      problems[0].code,
+      (name === undefined ? "" : `webhook ${quote(name)}: `) + tell(problems),
+    );
+    this.problems = problems;
+  }
+}
+
+/**
+ * Throws what stands against sending, if anything does.
+ *
+ * @param name of the webhook, for the message
+ * @throws WebhookError when a problem is an error
+ */
+export function refuseErrors(problems: readonly Problem[], name?: string): void {
+  const [first, ...rest] = problems.filter((problem) => problem.level === "error");
+  if (first) throw new WebhookError([first, ...rest], name);
+}
+
+/** One step deeper in a JSON pointer (RFC 6901, section 3). */
+export function childPointer(pointer: string, member: string | number): string {
+  return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** A text of unknown origin in quotes: shortened, and nothing in it acts on a terminal. */
+export function quote(text: string, longest = 80): string {
+  return visible(text.length > longest ? `${text.slice(0, longest)}…` : text);
+}
+
+const mostShown = 20;
+
+function tell(problems: readonly Problem[]): string {
+  const [first] = problems;
+  if (first && problems.length === 1) return sentence(first);
+  const shown = problems.slice(0, mostShown).map((problem) => `\n  ${sentence(problem)}`);
+  const left = problems.length - shown.length;
+  return `${problems.length} problems${shown.join("")}${left > 0 ? `\n  … and ${left} more` : ""}`;
+}
+
+function sentence(problem: Problem): string {
+  return problem.pointer === "" ? problem.message : `${problem.pointer}: ${problem.message}`;
+}

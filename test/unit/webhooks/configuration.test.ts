@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { UsageError } from "../../../src/core/errors.js";
+import { parseWebhooks, readWebhooks } from "../../../src/webhooks/configuration.js";
+
+const good = {
+  name: "Notify",
+  endpoint: "https://crm.example.com/api",
+  method: "POST",
+  payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+};
+
+function faultOf(text: string): UsageError {
+  try {
+    parseWebhooks(text, "hooks.json");
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("parseWebhooks", () => {
+  it.each([
+    ["one webhook", JSON.stringify(good)],
+    ["one webhook behind a byte order mark", `\uFEFF${JSON.stringify(good, null, 2)}`],
+    ["an array", JSON.stringify([good])],
+  ])("reads %s", (_, text) => {
+    expect(parseWebhooks(text, "hooks.json")).toEqual([good]);
+  });
+
+  it("reads one webhook a line", () => {
+    const other = { ...good, name: "Other" };
+    const text = `${JSON.stringify(good)}\r\n\r\n${JSON.stringify(other)}\r\n`;
+    expect(parseWebhooks(text, "hooks.ndjson")).toEqual([good, other]);
+  });
+
+  it.each([[null], ["text {{ s.x }}"], [[1, 2]], [false], [0]])(
+    "takes %j as payload",
+    (payload) => {
+      expect(parseWebhooks(JSON.stringify({ ...good, payload }), "x")[0]?.payload).toEqual(payload);
+    },
+  );
+
+  it("keeps a payload member named __proto__ as a member", () => {
+    const text = JSON.stringify(good).replace('"email"', '"__proto__"');
+    const [webhook] = parseWebhooks(text, "x");
+    expect(Object.keys(webhook?.payload as object)).toEqual(["__proto__"]);
+  });
+
+  it("names file, line and column of a syntax fault", () => {
+    const error = faultOf('{\n  "name": "a",\n  "endpoint": nowhere\n}');
+    expect(error.code).toBe("webhook_json");
+    expect(error.message).toBe('hooks.json, line 3, column 15: expected a value, found "n"');
+  });
+
+  it("names the line of a syntax fault among lines", () => {
+    const error = faultOf(`${JSON.stringify(good)}\n\n{"name": }\n`);
+    expect(error.message).toBe('hooks.json, line 3, column 10: expected a value, found "}"');
+  });
+
+  it("refuses a member that stands twice", () => {
+    expect(faultOf('{"name": "a", "name": "b"}').message).toContain(
+      'the member "name" stands twice',
+    );
+  });
+
+  it.each([
+    [
+      { ...good, method: "post" },
+      "/method must be one of POST, PUT, PATCH, DELETE, GET; did you mean POST?",
+    ],
+    [{ ...good, method: "CONNECT" }, "/method must be one of POST, PUT, PATCH, DELETE, GET"],
+    [{ ...good, method: 5 }, "/method must be one of POST, PUT, PATCH, DELETE, GET"],
+    [
+      { ...good, endpoint: "ftp://example.com" },
+      "/endpoint must be an http:// or https:// address",
+    ],
+    [{ ...good, endpoint: "crm.example.com" }, "/endpoint must be an http:// or https:// address"],
+    [{ ...good, endpoint: "https://" }, "/endpoint must be an http:// or https:// address"],
+    [{ ...good, endpoint: null }, "/endpoint must be a text"],
+    [{ ...good, name: " " }, "/name must not be empty"],
+    [{ ...good, path: 1 }, "/path must be a text"],
+    [{ ...good, Path: "/x" }, 'unknown member "Path"; did you mean path?'],
+    [{ ...good, headers: {} }, 'unknown member "headers"'],
+    ["text", "a webhook is an object with name, endpoint, method and payload"],
+  ])("names the member at fault: %j", (webhook, message) => {
+    expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
+  });
+
+  it.each(["name", "endpoint", "method", "payload"])("names a missing %s", (member) => {
+    const rest = Object.fromEntries(Object.entries(good).filter(([name]) => name !== member));
+    expect(faultOf(JSON.stringify(rest)).message).toBe(`hooks.json: /${member} is missing`);
+  });
+
+  it("names every fault, and which webhook has it", () => {
+    const { message } = faultOf(JSON.stringify([good, { ...good, method: "X", name: "" }]));
+    expect(message).toContain("2 faults");
+    expect(message).toContain("webhook 2: /name must not be empty");
+    expect(message).toContain("webhook 2: /method must be one of");
+  });
+
+  it("refuses two webhooks of one name", () => {
+    expect(faultOf(JSON.stringify([good, good])).code).toBe("webhook_names");
+  });
+
+  it.each(["", " \n", "[]"])("refuses %j, which holds no webhook", (text) => {
+    expect(faultOf(text).message).toBe("hooks.json: holds no webhook");
+  });
+});
+
+describe("readWebhooks", () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "repute-webhooks-"));
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  it("reads a file", async () => {
+    const file = join(folder, "hooks.json");
+    await writeFile(file, JSON.stringify(good));
+    await expect(readWebhooks(file)).resolves.toEqual([good]);
+  });
+
+  it("names a file that is not there", async () => {
+    const file = join(folder, "none.json");
+    await expect(readWebhooks(file)).rejects.toThrow(`${file}: there is no such file`);
+  });
+
+  it("names a file that is a folder", async () => {
+    await expect(readWebhooks(folder)).rejects.toThrow(`${folder}: it cannot be read (EISDIR)`);
+  });
+});

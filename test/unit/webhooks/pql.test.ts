@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatPath, parsePql, readField } from "../../../src/webhooks/pql.js";
+
+function paths(text: string) {
+  return parsePql(text).parts.filter((part) => typeof part !== "string");
+}
+
+describe("parsePql", () => {
+  it("finds a field that stands alone", () => {
+    expect(parsePql("{{ s.resolver_data.CustomerEmail }}")).toEqual({
+      parts: [{ path: ["s", "resolver_data", "CustomerEmail"] }],
+      faults: [],
+    });
+  });
+
+  it("finds every field of a text, in order, with the text between", () => {
+    expect(parsePql("a {{ s.x }} b {{ s.y }}").parts).toEqual([
+      "a ",
+      { path: ["s", "x"] },
+      " b ",
+      { path: ["s", "y"] },
+    ]);
+  });
+
+  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("tolerates white space: %j", (text) => {
+    expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
+  });
+
+  it("reads indexes, quoted names and hyphens", () => {
+    expect(paths('{{ s.a-b[0]["two words"]["}}"].ö }}')).toEqual([
+      { path: ["s", "a-b", 0, "two words", "}}", "ö"] },
+    ]);
+  });
+
+  it("writes two braces as text from a quoted text", () => {
+    expect(parsePql('{{ "{{" }} s.x }}')).toEqual({ parts: ["{{", " s.x }}"], faults: [] });
+  });
+
+  it("takes closing braces without opening ones as text", () => {
+    expect(parsePql('{"a":{"b":1}}')).toEqual({ parts: ['{"a":{"b":1}}'], faults: [] });
+  });
+
+  it("leaves a brace that follows a field in the text", () => {
+    expect(parsePql('{"a":{{ s.x }}}').parts).toEqual(['{"a":', { path: ["s", "x"] }, "}"]);
+  });
+
+  it.each([
+    ["{{ s.x", "never closed"],
+    ["{{ }}", "no field"],
+    ["{{ s..x }}", "character 5"],
+    ["{{ s.x() }}", "not evaluated"],
+    ["{{ s.x + 1 }}", "not evaluated"],
+    ["{{ s.x | upper }}", "not evaluated"],
+    ["{{ s[-1] }}", "character 5"],
+    ["{{ s['x'] }}", "character 5"],
+    ["{{{ s.x }}}", "name of a field"],
+    ["{{ 1 }}", "name of a field"],
+    ['{{ "a', "name of a field"],
+  ])("names what is wrong with %j", (text, message) => {
+    expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
+  });
+
+  it("goes on behind a faulty field", () => {
+    const { parts, faults } = parsePql("a {{ ! }} b {{ s.x }} {{ ? }}");
+    expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
+    expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
+  });
+
+  it("keeps every text without opening braces as it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        fc.pre(!text.includes("{{"));
+        expect(parsePql(text).parts).toEqual(text === "" ? [] : [text]);
+      }),
+    );
+  });
+
+  it("reads every path back that it writes", () => {
+    const step = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.nat(999_999_999));
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const path = ["s", ...steps];
+        expect(parsePql(`{{ ${formatPath(path)} }}`)).toEqual({ parts: [{ path }], faults: [] });
+      }),
+    );
+  });
+
+  it("reads a megabyte of braces without failing", () => {
+    expect(parsePql("{{".repeat(500_000)).faults).toHaveLength(1);
+  });
+});
+
+describe("readField", () => {
+  it("tells a null from a field that is not there", () => {
+    expect(readField({ s: null }, ["s"])).toEqual({ value: null });
+    expect(readField({ s: null }, ["t"])).toBeNull();
+  });
+
+  it.each([
+    ["a member of a text", ["text", "length"]],
+    ["a member of an array", ["list", "length"]],
+    ["a method of an array", ["list", "map"]],
+    ["an index of an object", ["s", 0]],
+    ["a name on an array", ["list", "0"]],
+    ["an index beyond the end", ["list", 9]],
+    ["an inherited member", ["constructor"]],
+    ["the prototype", ["__proto__"]],
+    ["what the prototype holds", ["__proto__", "toString"]],
+    ["a member beneath a null", ["nothing", "x"]],
+  ])("does not reach %s", (_, path) => {
+    expect(readField({ s: { "0": 1 }, text: "abc", list: [1], nothing: null }, path)).toBeNull();
+  });
+
+  it("does not reach a member named __proto__ even when the JSON has one", () => {
+    const context: unknown = JSON.parse('{"__proto__": {"admin": true}}');
+    expect(readField(context, ["__proto__", "admin"])).toBeNull();
+  });
+
+  it("never reaches anything that the JSON text does not hold", () => {
+    const names = Object.getOwnPropertyNames(Object.prototype);
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(...names), (context, name) => {
+        fc.pre(!JSON.stringify(context).includes(JSON.stringify(name)));
+        expect(readField(context, [name])).toBeNull();
+      }),
+    );
+  });
+});

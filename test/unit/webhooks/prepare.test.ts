@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { UsageError } from "../../../src/core/errors.js";
+import type { Webhook } from "../../../src/webhooks/configuration.js";
+import { previewWebhook } from "../../../src/webhooks/prepare.js";
+import { WebhookError } from "../../../src/webhooks/problem.js";
+
+const webhook: Webhook = {
+  name: "Notify",
+  endpoint: "https://crm.example.com/api",
+  method: "PATCH",
+  path: "notices",
+  payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+};
+const context = { s: { resolver_data: { CustomerEmail: "ada@example.net", Phone: null } } };
+
+describe("previewWebhook", () => {
+  it("shows the call that would be made", () => {
+    expect(previewWebhook(webhook, context, { idempotencyKey: "key-1" })).toEqual({
+      method: "PATCH",
+      url: "https://crm.example.com/api/notices",
+      headers: {
+        accept: "*/*",
+        "user-agent": "repute",
+        "idempotency-key": "key-1",
+        "content-type": "application/json",
+      },
+      body: '{"email":"ada@example.net"}',
+    });
+  });
+
+  it.each([
+    [{ a: 1 }, "application/json", '{"a":1}'],
+    [
+      "{{ s.resolver_data }}",
+      "application/json",
+      '{"CustomerEmail":"ada@example.net","Phone":null}',
+    ],
+    [5, "application/json", "5"],
+    ["Dear Ada", "text/plain; charset=utf-8", "Dear Ada"],
+    ["{{ s.resolver_data.CustomerEmail }}", "text/plain; charset=utf-8", "ada@example.net"],
+    ["", "text/plain; charset=utf-8", ""],
+    [null, undefined, null],
+    ["{{ s.resolver_data.Phone }}", undefined, null],
+  ])("sends the payload %j as %s", (payload, contentType, body) => {
+    const shown = previewWebhook({ ...webhook, payload }, context);
+    expect([shown.headers["content-type"], shown.body]).toEqual([contentType, body]);
+  });
+
+  it("gives each call an idempotency key of its own", () => {
+    const keys = [1, 2].map(() => previewWebhook(webhook, context).headers["idempotency-key"]);
+    expect(keys[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(keys[1]).not.toBe(keys[0]);
+  });
+
+  it("hides the API key", () => {
+    const apiKeys = [{ origin: "https://crm.example.com", key: "hunter2" }];
+    const shown = previewWebhook(webhook, context, { apiKeys });
+    expect(shown.headers["authorization"]).toBe("Bearer [hidden]");
+    expect(JSON.stringify(shown)).not.toContain("hunter2");
+  });
+
+  it.each([
+    ["https://crm.example.com", true],
+    ["https://crm.example.com:443/settings", true],
+    ["http://crm.example.com", false],
+    ["https://crm.example.com:8443", false],
+    ["https://example.com", false],
+    ["https://crm.example.com.evil.example.org", false],
+  ])("with a key for %s bears it: %s", (origin, borne) => {
+    const shown = previewWebhook(webhook, context, { apiKeys: [{ origin, key: "hunter2" }] });
+    expect("authorization" in shown.headers).toBe(borne);
+  });
+
+  it.each(["", "two words", "line\nbreak", "schlüssel"])(
+    "refuses the API key %j without telling it",
+    (key) => {
+      const apiKeys = [{ origin: "https://crm.example.com", key }];
+      const preview = () => previewWebhook(webhook, context, { apiKeys });
+      expect(preview).toThrow(UsageError);
+      expect(preview).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or holds/i);
+    },
+  );
+
+  it.each(["", "a b", "a\nb", "x".repeat(256)])(
+    "refuses the idempotency key %j",
+    (idempotencyKey) => {
+      expect(() => previewWebhook(webhook, context, { idempotencyKey })).toThrow("1 to 255");
+    },
+  );
+
+  it("names every error of address and payload at once, and the webhook", () => {
+    const bad = { ...webhook, path: "../x", payload: ["{{ s.a }}", "{{"] };
+    expect(() => previewWebhook(bad, context)).toThrow(WebhookError);
+    expect(() => previewWebhook(bad, context)).toThrow(
+      /^webhook "Notify": 3 problems\n {2}\/path: .*\n {2}\/payload\/1: .*\n {2}\/payload\/0: /,
+    );
+  });
+});

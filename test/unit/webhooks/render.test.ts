@@ -1,0 +1,216 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/core/finding.js";
+import { WebhookError } from "../../../src/webhooks/problem.js";
+import { renderPayload } from "../../../src/webhooks/render.js";
+
+const resolverData = {
+  CustomerEmail: "ada@example.net",
+  ContractId: 48213,
+  Suspended: false,
+  Phone: null,
+  Addresses: ["192.0.2.17", "2001:db8::17"],
+  Site: { City: "Exampleton", "Postal code": "12345" },
+};
+const context = { case_id: "case-0001", s: { resolver_data: resolverData } };
+
+function errorOf(payload: unknown, against: JsonObject = context): WebhookError {
+  try {
+    renderPayload(payload, against);
+  } catch (error) {
+    if (error instanceof WebhookError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("a field that stands alone", () => {
+  it.each([
+    ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
+    ["{{ s.resolver_data.ContractId }}", 48213],
+    ["{{ s.resolver_data.Suspended }}", false],
+    ["{{ s.resolver_data.Phone }}", null],
+    ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
+    ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
+    ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
+    ["{{ s.resolver_data }}", resolverData],
+    ["{{ case_id }}", "case-0001"],
+  ])("%s keeps its JSON type", (text, value) => {
+    expect(renderPayload({ member: text }, context)).toEqual({ member: value });
+  });
+
+  it("is the whole payload when the payload is nothing else", () => {
+    expect(renderPayload("{{ s.resolver_data }}", context)).toEqual(resolverData);
+  });
+});
+
+describe("a field inside text", () => {
+  it.each([
+    ["<{{ s.resolver_data.CustomerEmail }}>", "<ada@example.net>"],
+    ["no. {{ s.resolver_data.ContractId }}", "no. 48213"],
+    ["is {{ s.resolver_data.Suspended }}", "is false"],
+    ["at {{ s.resolver_data.Addresses }}", 'at ["192.0.2.17","2001:db8::17"]'],
+    ["in {{ s.resolver_data.Site }}", 'in {"City":"Exampleton","Postal code":"12345"}'],
+    ["call {{ s.resolver_data.Phone }}!", "call !"],
+    [" {{ s.resolver_data.ContractId }}", " 48213"],
+    ["{{ s.resolver_data.ContractId }}{{ s.resolver_data.ContractId }}", "4821348213"],
+  ])("%s is written out", (text, written) => {
+    expect(renderPayload([text], context)).toEqual([written]);
+  });
+
+  it("is not looked into again when its value looks like a field", () => {
+    const sly = { s: { resolver_data: { a: "{{ s.secret }}" }, secret: "hidden" } };
+    expect(renderPayload("a {{ s.resolver_data.a }}", sly)).toBe("a {{ s.secret }}");
+  });
+});
+
+describe("a payload", () => {
+  it("is rendered at every depth", () => {
+    const payload = { a: [{ b: "{{ s.resolver_data.ContractId }}" }], c: 1, d: null };
+    expect(renderPayload(payload, context)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
+  });
+
+  it("keeps the names of its members", () => {
+    const payload = { "{{ s.resolver_data.ContractId }}": 1 };
+    expect(renderPayload(payload, context)).toEqual(payload);
+  });
+
+  it("without fields comes out unchanged", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (payload) => {
+        fc.pre(!JSON.stringify(payload).includes("{{"));
+        expect(JSON.stringify(renderPayload(payload, context))).toBe(JSON.stringify(payload));
+      }),
+    );
+  });
+
+  it("itself is left as it was", () => {
+    const payload = { email: "{{ s.resolver_data.CustomerEmail }}" };
+    renderPayload(payload, context);
+    expect(payload).toEqual({ email: "{{ s.resolver_data.CustomerEmail }}" });
+  });
+
+  it("that nests without end is an error", () => {
+    const payload: unknown = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`);
+    expect(errorOf(payload).code).toBe("too_deep");
+  });
+});
+
+describe("an unknown field", () => {
+  it("is named with its place", () => {
+    const error = errorOf({ "a/b": ["{{ s.resolver_data.Fax }}"] });
+    expect(error.code).toBe("unknown_field");
+    expect(error.message).toContain("/payload/a~1b/0: ");
+    expect(error.message).toContain("no field s.resolver_data.Fax");
+  });
+
+  it("is told together with the fields that exist", () => {
+    const { message } = errorOf("{{ s.resolver_data.Fax }}");
+    expect(message).toContain(
+      "Fields that exist: s.resolver_data, s.resolver_data.CustomerEmail, s.resolver_data.ContractId",
+    );
+    expect(message).toContain('s.resolver_data.Site["Postal code"]');
+  });
+
+  it.each([
+    ["s.resolver_data.CustomerEmial", "s.resolver_data.CustomerEmail"],
+    ["s.resolver_data.customer_email", "s.resolver_data.CustomerEmail"],
+    ["resolver_data.ContractId", "s.resolver_data.ContractId"],
+    ["CustomerEmail", "s.resolver_data.CustomerEmail"],
+  ])("%s brings up what was likely meant", (written, meant) => {
+    expect(errorOf(`{{ ${written} }}`).message).toContain(`did you mean ${meant}?`);
+  });
+
+  it("brings up nothing that is far off", () => {
+    expect(errorOf("{{ s.resolver_data.Weather }}").message).not.toContain("did you mean");
+  });
+
+  it("does not hide another one", () => {
+    const error = errorOf(["{{ s.a }}", "x {{ s.b }} {{ s.c }}"]);
+    expect(error.problems.map((problem) => problem.pointer)).toEqual([
+      "/payload/0",
+      "/payload/1",
+      "/payload/1",
+    ]);
+    expect(error.message.match(/Fields that exist/g)).toHaveLength(1);
+  });
+
+  it("is told with few of very many fields", () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`field${i}`, i]));
+    const { message } = errorOf("{{ s.x }}", { s: { resolver_data: many } });
+    expect(message.length).toBeLessThan(1500);
+    expect(message).toMatch(/ … and \d+ more/);
+  });
+
+  it("tells when there is no subscriber at all", () => {
+    const { message } = errorOf("{{ s.resolver_data.CustomerEmail }}", { s: {} });
+    expect(message).toContain("No subscriber was resolved");
+  });
+
+  it("does not bring a terminal's control characters into the message", () => {
+    const nasty = { s: { resolver_data: { "\u001b[31mred\u202e": 1 } } };
+    const { message } = errorOf("{{ s.x }}", nasty);
+    expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+});
+
+describe("a malformed field", () => {
+  it("is named with its place and its character", () => {
+    const error = errorOf({ note: "Dear {{ s.x" });
+    expect(error.code).toBe("malformed_field");
+    expect(error.message).toContain("/payload/note: in the field at character 6");
+  });
+});
+
+describe("a hostile context", () => {
+  it("cannot pollute prototypes through a whole object", () => {
+    const hostile = JSON.parse(
+      '{"s":{"resolver_data":{"__proto__":{"admin":true}}}}',
+    ) as JsonObject;
+    const rendered = renderPayload({ all: "{{ s.resolver_data }}" }, hostile);
+    expect(JSON.stringify(rendered)).toBe('{"all":{"__proto__":{"admin":true}}}');
+    expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
+  });
+
+  it("meets a payload with a member named __proto__ that stays a member", () => {
+    const payload: unknown = JSON.parse('{"__proto__":{"a":"{{ case_id }}"}}');
+    expect(JSON.stringify(renderPayload(payload, context))).toBe('{"__proto__":{"a":"case-0001"}}');
+  });
+
+  it("that nests without end is an error when written into text", () => {
+    const deep = { s: JSON.parse(`${"[".repeat(200_000)}${"]".repeat(200_000)}`) as unknown };
+    expect(errorOf("x {{ s }}", deep).code).toBe("too_large");
+  });
+
+  it("that nests without end does not hinder an unknown field from being named", () => {
+    const deep = { s: JSON.parse(`${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`) as unknown };
+    expect(errorOf("{{ s.b }}", deep).code).toBe("unknown_field");
+  });
+
+  it("with a text of ten megabytes is rendered", () => {
+    const huge = "x".repeat(10_000_000);
+    expect(renderPayload("<{{ s }}>", { s: huge })).toHaveLength(huge.length + 2);
+  });
+
+  it("never makes rendering reach an inherited member", () => {
+    const names = Object.getOwnPropertyNames(Object.prototype);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.constantFrom("", "s.", "s.resolver_data."),
+        (name, at) => {
+          expect(errorOf(`{{ ${at}${name} }}`).code).toBe("unknown_field");
+        },
+      ),
+    );
+  });
+
+  it("never makes rendering evaluate anything", () => {
+    fc.assert(
+      fc.property(fc.string(), (inner) => {
+        fc.pre(!/^\s*("|s(\s|\.|\[|$)|case_id)/.test(inner) && !inner.includes("}}"));
+        expect(() => renderPayload(`{{${inner}}}`, context)).toThrow(WebhookError);
+      }),
+    );
+  });
+});

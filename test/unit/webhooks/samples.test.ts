@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/core/finding.js";
+import { checkWebhook } from "../../../src/webhooks/check.js";
+import { readWebhooks, type Webhook } from "../../../src/webhooks/configuration.js";
+import { previewWebhook } from "../../../src/webhooks/prepare.js";
+
+const folder = new URL("../../../samples/webhooks/", import.meta.url);
+
+async function sample(file: string): Promise<Webhook> {
+  const [webhook] = await readWebhooks(fileURLToPath(new URL(file, folder)));
+  if (!webhook) throw new Error(`${file} holds no webhook`);
+  return webhook;
+}
+
+async function sampleContext(): Promise<JsonObject> {
+  return JSON.parse(await readFile(new URL("case-context.json", folder), "utf8")) as JsonObject;
+}
+
+describe("the samples", () => {
+  it("hold a JSON payload with one field, a whole object and a field in text", async () => {
+    const { body } = previewWebhook(await sample("notify-crm.json"), await sampleContext());
+    expect(JSON.parse(body ?? "")).toMatchObject({
+      email: "ada@example.net",
+      customer: { CustomerName: "Ada Example", Suspended: false },
+      note: "Abuse report for Ada Example (contract 48213)",
+    });
+  });
+
+  it("hold a text payload", async () => {
+    const { body } = previewWebhook(await sample("chat-message.json"), await sampleContext());
+    expect(body).toBe("Abuse case of Ada Example <ada@example.net> needs a look.");
+  });
+
+  it.each(["notify-crm.json", "chat-message.json"])(
+    "hold %s, with nothing to find fault with",
+    async (file) => {
+      expect(checkWebhook(await sample(file), await sampleContext())).toEqual([]);
+    },
+  );
+
+  it("hold one with subscriber data as static text, which is warned about", async () => {
+    const problems = checkWebhook(await sample("static-subscriber.json"), await sampleContext());
+    expect(problems.map(({ level, code, pointer }) => [level, code, pointer])).toEqual([
+      ["warning", "static_data", "/path"],
+      ["warning", "static_data", "/payload/email"],
+      ["warning", "static_data", "/payload/greeting"],
+    ]);
+  });
+});

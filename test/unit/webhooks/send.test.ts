@@ -1,0 +1,323 @@
+import type { ServerResponse } from "node:http";
+import { Agent, MockAgent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/core/clock.js";
+import type { Webhook } from "../../../src/webhooks/configuration.js";
+import { sendWebhook, type SendOptions } from "../../../src/webhooks/send.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { startReceiver, type Receiver } from "./receiver.js";
+
+const context = { s: { resolver_data: { CustomerEmail: "ada@example.net" } } };
+
+describe("sendWebhook", () => {
+  let dispatcher: Agent;
+  let clock: ManualClock;
+  let receiver: Receiver;
+  let answer: (response: ServerResponse, count: number) => void;
+
+  beforeEach(async () => {
+    dispatcher = new Agent();
+    clock = new ManualClock();
+    answer = (response) => response.end("thanks");
+    receiver = await startReceiver((response, count) => answer(response, count));
+  });
+
+  afterEach(async () => {
+    await dispatcher.destroy();
+    await receiver.close();
+  });
+
+  function webhook(changes: Partial<Webhook> = {}): Webhook {
+    return {
+      name: "Notify",
+      endpoint: `${receiver.origin}/api`,
+      method: "POST",
+      path: "/notices",
+      payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+      ...changes,
+    };
+  }
+
+  function send(options: Partial<SendOptions> = {}, changes: Partial<Webhook> = {}) {
+    const sent = sendWebhook(webhook(changes), context, {
+      dispatcher,
+      clock,
+      random: () => 1,
+      ...options,
+    });
+    return clock.run(sent);
+  }
+
+  function answerWith(status: number, body = "", headers: Record<string, string> = {}) {
+    answer = (response) => response.writeHead(status, headers).end(body);
+  }
+
+  it("calls method, path and endpoint with the rendered payload", async () => {
+    await send();
+    expect(receiver.received).toMatchObject([
+      {
+        method: "POST",
+        url: "/api/notices",
+        headers: { "content-type": "application/json" },
+        body: '{"email":"ada@example.net"}',
+      },
+    ]);
+  });
+
+  it("tells what was sent and answered", async () => {
+    const delivery = await send({ idempotencyKey: "key-1" });
+    expect(delivery).toMatchObject({
+      outcome: "delivered",
+      status: 200,
+      attempts: 1,
+      idempotencyKey: "key-1",
+      request: { method: "POST", url: `${receiver.origin}/api/notices` },
+      response: { body: "thanks", truncated: false },
+      error: null,
+    });
+  });
+
+  it.each(["POST", "PUT", "PATCH", "DELETE", "GET"] as const)(
+    "uses the method %s",
+    async (method) => {
+      await send({}, { method });
+      expect(receiver.received[0]).toMatchObject({ method, body: '{"email":"ada@example.net"}' });
+    },
+  );
+
+  it("sends a text as plain text", async () => {
+    await send({}, { payload: "Grüße an {{ s.resolver_data.CustomerEmail }}" });
+    expect(receiver.received[0]).toMatchObject({
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body: "Grüße an ada@example.net",
+    });
+  });
+
+  it("sends no body for a payload that is null", async () => {
+    await send({}, { payload: null });
+    expect(receiver.received[0]?.headers["content-type"]).toBeUndefined();
+    expect(receiver.received[0]?.body).toBe("");
+  });
+
+  it("sends the API key as Bearer to its own origin", async () => {
+    await send({ apiKeys: [{ origin: receiver.origin, key: "hunter2" }] });
+    expect(receiver.received[0]?.headers.authorization).toBe("Bearer hunter2");
+  });
+
+  it("sends no API key to another origin", async () => {
+    await send({ apiKeys: [{ origin: "https://case.example.com", key: "hunter2" }] });
+    expect(receiver.received[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it("calls nothing when the payload names an unknown field", async () => {
+    await expect(send({}, { payload: "{{ s.nope }}" })).rejects.toMatchObject({
+      code: "unknown_field",
+    });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it.each([500, 502, 503, 504])("tries again after %i", async (status) => {
+    answer = (response, count) => response.writeHead(count < 3 ? status : 204).end();
+    await expect(send()).resolves.toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
+  });
+
+  it("bears the same idempotency key on every attempt", async () => {
+    answer = (response, count) => response.writeHead(count < 4 ? 500 : 200).end();
+    const { idempotencyKey } = await send();
+    const keys = receiver.received.map((request) => request.headers["idempotency-key"]);
+    expect(keys).toEqual([idempotencyKey, idempotencyKey, idempotencyKey, idempotencyKey]);
+  });
+
+  it("backs off between attempts and gives up after the last", async () => {
+    answerWith(500, "broken");
+    const delivery = await send({ retries: 3 });
+    expect(clock.asked).toEqual([500, 1000, 2000]);
+    expect(delivery).toMatchObject({ outcome: "failed", status: 500, attempts: 4 });
+    expect(delivery.error).toMatchObject({
+      code: "http_500",
+      message: expect.stringContaining("(tried 4 times)"),
+    });
+  });
+
+  it("tries five times again unless told otherwise", async () => {
+    answerWith(500);
+    await expect(send()).resolves.toMatchObject({ attempts: 6 });
+  });
+
+  it("obeys Retry-After", async () => {
+    answer = (response, count) =>
+      response.writeHead(count < 2 ? 503 : 200, { "retry-after": "17" }).end();
+    await send();
+    expect(clock.asked).toEqual([17_000]);
+  });
+
+  it("gives up when Retry-After asks for too long", async () => {
+    answerWith(503, "", { "retry-after": "3600" });
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "failed", status: 503, attempts: 1 });
+    expect(delivery.error?.message).toContain("left alone for 60 minutes");
+  });
+
+  it("tries again after a reset connection", async () => {
+    answer = (response, count) => (count < 2 ? response.destroy() : response.end());
+    await expect(send()).resolves.toMatchObject({ outcome: "delivered", attempts: 2 });
+  });
+
+  it("tells a connection that is refused every time", async () => {
+    const { origin } = receiver;
+    await receiver.close();
+    const delivery = await send({ retries: 1 }, { endpoint: origin });
+    receiver = await startReceiver(() => undefined);
+    expect(delivery).toMatchObject({
+      outcome: "failed",
+      status: null,
+      attempts: 2,
+      response: null,
+    });
+    expect(delivery.error).toMatchObject({
+      code: "connection_refused",
+      message: expect.stringContaining("the connection was refused (ECONNREFUSED) (tried 2 times)"),
+    });
+  });
+
+  it("does not try a certificate again that was not accepted", async () => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    const untrusted = Object.assign(new Error("self-signed"), {
+      code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+    });
+    agent
+      .get(receiver.origin)
+      .intercept({ path: "/api/notices", method: "POST" })
+      .replyWithError(untrusted);
+    await expect(send({ dispatcher: agent })).resolves.toMatchObject({
+      outcome: "failed",
+      attempts: 1,
+      error: { code: "tls" },
+    });
+  });
+
+  it("rejects when its dispatcher is closed, which is no fault of the receiver", async () => {
+    await dispatcher.close();
+    await expect(send()).rejects.toMatchObject({
+      code: expect.stringMatching(/^UND_ERR_(CLOSED|DESTROYED)$/),
+    });
+    dispatcher = new Agent();
+  });
+
+  it("tells an answer that does not come", async () => {
+    answer = () => undefined;
+    const delivery = await send({ retries: 0, timeoutMs: 30 });
+    expect(delivery).toMatchObject({ outcome: "failed", attempts: 1, error: { code: "timeout" } });
+  });
+
+  it("goes by the status of an answer whose body breaks off", async () => {
+    answer = (response) => {
+      response.writeHead(200, { "content-length": 100 }).write("begin", () => response.destroy());
+    };
+    await expect(send()).resolves.toMatchObject({
+      outcome: "delivered",
+      attempts: 1,
+      response: { body: "begin", truncated: true },
+    });
+  });
+
+  it("goes by the status of an answer whose body never ends", async () => {
+    answer = (response) => response.writeHead(200).write("begin");
+    await expect(send({ timeoutMs: 200 })).resolves.toMatchObject({
+      outcome: "delivered",
+      response: { body: "begin", truncated: true },
+    });
+  });
+
+  it.each([400, 404, 405, 408, 409, 410, 413, 415, 418, 422])(
+    "does not try %i again",
+    async (status) => {
+      answerWith(status, "no\u001b[31m way");
+      const delivery = await send();
+      expect(delivery).toMatchObject({ outcome: "refused", status, attempts: 1 });
+      expect(delivery.error?.code).toBe(`http_${status}`);
+      expect(delivery.error?.message).toContain(`was answered with ${status}: `);
+      expect(delivery.error?.message).toContain(String.raw`The answer says: "no\u001b[31m way"`);
+    },
+  );
+
+  it("tells which methods are allowed", async () => {
+    answerWith(405, "", { allow: "PUT, PATCH" });
+    expect((await send()).error?.message).toContain(
+      'does not allow POST here, it allows "PUT, PATCH"',
+    );
+  });
+
+  it.each([
+    [401, ""],
+    [403, ""],
+    [400, '{"error":"Authentication Failed"}'],
+  ])("explains an authentication failure (%i %s) with both steps", async (status, body) => {
+    answerWith(status, body);
+    const { error, attempts } = await send();
+    expect(attempts).toBe(1);
+    expect(error?.code).toBe("authentication_failed");
+    expect(error?.message).toMatch(/no API key is configured for http:\/\/127\.0\.0\.1:/);
+    expect(error?.message).toMatch(/Step 1: generate an API key in the Settings tab/);
+    expect(error?.message).toMatch(
+      /Step 2: use Bearer authentication.*Authorization: Bearer <API_KEY>/,
+    );
+  });
+
+  it("never shows the API key, even when the receiver echoes it", async () => {
+    answerWith(401, "the key hunter2 is unknown");
+    const delivery = await send({ apiKeys: [{ origin: receiver.origin, key: "hunter2" }] });
+    expect(delivery.error?.message).toContain("was sent as Bearer and not accepted");
+    expect(JSON.stringify(delivery)).not.toContain("hunter2");
+  });
+
+  it("does not follow a redirect", async () => {
+    answerWith(307, "", { location: "https://other.example.org/hook?token=abc" });
+    const delivery = await send();
+    expect(receiver.received).toHaveLength(1);
+    expect(delivery).toMatchObject({ outcome: "refused", error: { code: "redirect" } });
+    expect(delivery.error?.message).toContain('a redirect to "https://other.example.org/hook"');
+  });
+
+  it("keeps the beginning of a long answer", async () => {
+    answerWith(400, "x".repeat(1_000_000));
+    const { response } = await send();
+    expect(response?.truncated).toBe(true);
+    expect(response?.body).toHaveLength(64 * 1024);
+  });
+
+  it("stops in an attempt when its signal aborts", async () => {
+    const stop = new AbortController();
+    answer = () => stop.abort(new Error("stopped"));
+    await expect(send({ signal: stop.signal })).rejects.toThrow("stopped");
+  });
+
+  it("stops in a pause when its signal aborts", async () => {
+    const stop = new AbortController();
+    answerWith(503);
+    const pausing: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep(ms, signal) {
+        queueMicrotask(() => stop.abort(new Error("stopped")));
+        return clock.sleep(ms, signal);
+      },
+    };
+    await expect(
+      sendWebhook(webhook(), context, {
+        dispatcher,
+        clock: pausing,
+        signal: stop.signal,
+        random: () => 1,
+      }),
+    ).rejects.toThrow("stopped");
+  });
+
+  it("calls nothing when its signal has aborted before", async () => {
+    await expect(send({ signal: AbortSignal.abort(new Error("stopped")) })).rejects.toThrow(
+      "stopped",
+    );
+    expect(receiver.received).toEqual([]);
+  });
+});
