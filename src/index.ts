@@ -9,6 +9,22 @@ export { OpsClient } from "./api/ops-client.js";
 export type { OpsClientOptions } from "./api/ops-client.js";
 export type { CaseContext } from "./api/schema/case-context.js";
 export type { Customer } from "./api/schema/customers.js";
+export type {
+  PartialDomainResult,
+  PartialIpResult,
+  PartialResult,
+} from "./api/schema/partial-result.js";
+export type {
+  CryptoWalletResult,
+  DomainResult,
+  EmailResult,
+  IpBogonResult,
+  IpResult,
+  QueryResult,
+  Sha1Result,
+  UrlResult,
+} from "./api/schema/query-result.js";
+export type { QuickCheckResult } from "./api/schema/quick-check.js";
 export type { RepShareCase } from "./api/schema/rep-share-case.js";
 export type { TagIps } from "./api/schema/tag-ips.js";
 export type { Tag, TagSummary } from "./api/schema/tag.js";

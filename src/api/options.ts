@@ -23,4 +23,28 @@ export const apiOptions = z.strictObject({
   }),
 });
 
-export type ApiSettings = z.output<typeof apiOptions>;
+/** Where the operations interface is, and its credential (interface: Authentication, 2). */
+export const opsOptions = z.strictObject({
+  opsUrl: option(address.optional(), {
+    description: "Base address of the operations interface, without /beta",
+    value: "URL",
+  }),
+  accessTokenFile: option(z.string().min(1).optional(), {
+    description:
+      "File that holds the token sent as Bearer to that address alone; or the variable REPUTE_ACCESS_TOKEN",
+    value: "PATH",
+  }),
+});
+
+/** Where the case management instance is, and its credential (interface: Authentication, 3). */
+export const caseOptions = z.strictObject({
+  caseUrl: option(address.optional(), {
+    description: "Address of the case management instance",
+    value: "URL",
+  }),
+  caseApiKeyFile: option(z.string().min(1).optional(), {
+    description:
+      "File that holds the API key sent as Bearer to that address alone; or the variable REPUTE_CASE_API_KEY",
+    value: "PATH",
+  }),
+});

@@ -40,6 +40,9 @@ export function checkFlags(
 }
 
 function checkedText(spec: OptionSpec, value: unknown, args: readonly string[]): string {
+  if (Array.isArray(value) && spec.repeats && value.every((one) => one !== "")) {
+    return value.map((one) => restoreDash(String(one))).join(",");
+  }
   if (Array.isArray(value)) {
     throw new UsageError(
       "flag_twice",

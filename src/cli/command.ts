@@ -49,6 +49,7 @@ interface Example {
 
 /** A command of the program. */
 export interface Command {
+  /** One word, or two: that of its group and its own. */
   readonly name: string;
   /** What follows the name in the usage line, e.g. `[input] -o OUT`. */
   readonly usage: string;
@@ -63,12 +64,21 @@ export interface Command {
   readonly examples: readonly Example[];
   /** Exit codes and their meaning, in ascending order. */
   readonly exitCodes: readonly (readonly [code: string, meaning: string])[];
+  /** Variables beside those of the options and their secrets, as the help lists them. */
+  readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
    * Does it and resolves to the exit code.
    *
    * @throws UsageError, FatalError, InterruptedError
    */
   readonly run: (call: CommandCall<unknown>) => Promise<number>;
+}
+
+/** Commands that share their first word. */
+export interface CommandGroup {
+  readonly name: string;
+  /** What a person should know first; paragraphs, wrapped by the help. */
+  readonly description: readonly string[];
 }
 
 /** A command with the type of its own settings. */

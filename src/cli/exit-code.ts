@@ -1,4 +1,4 @@
-import { InterruptedError, UsageError } from "../core/errors.js";
+import { EarlyEndError, InterruptedError, UsageError } from "../core/errors.js";
 import { OutputClosedError } from "../sinks/stream-destination.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { failOnLevels } from "../pipeline/options.js";
@@ -9,6 +9,7 @@ export const exitCodes = {
   stopped: 1,
   usage: 2,
   rowsFailed: 3,
+  stoppedEarly: 75,
   SIGINT: 130,
   SIGTERM: 143,
 } as const;
@@ -47,6 +48,7 @@ export function exitCodeOfRun(
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof OutputClosedError) return exitCodes.done;
   if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof EarlyEndError) return exitCodes.stoppedEarly;
   if (error instanceof InterruptedError) return exitCodes[error.signal];
   return exitCodes.stopped;
 }

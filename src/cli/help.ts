@@ -1,6 +1,8 @@
 import { optionSpecs, writtenFlag } from "./option-spec.js";
+import { membersOf } from "./find-command.js";
+import { secrets } from "./secrets.js";
 import { wrapText } from "./wrap-text.js";
-import type { Command } from "./command.js";
+import type { Command, CommandGroup } from "./command.js";
 import type { OptionSpec } from "./option-spec.js";
 
 const indent = "  ";
@@ -22,13 +24,38 @@ export function programHelp(commands: readonly Command[], width: number): string
       width,
     ),
     examples(
-      commands.flatMap((command) => command.examples.slice(0, 1)),
+      commands
+        .filter(({ name }) => !name.includes(" "))
+        .flatMap((command) => command.examples.slice(0, 1)),
       width,
     ),
     wrapText(
       "`repute COMMAND --help` tells all about a command; `repute --version` the version.",
       width,
     ),
+  ]);
+}
+
+/** The help of commands that share their first word. */
+export function groupHelp(
+  group: CommandGroup,
+  commands: readonly Command[],
+  width: number,
+): string {
+  const members = membersOf(group, commands);
+  return sections([
+    `Usage: repute ${group.name} COMMAND [flags] [arguments]`,
+    group.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
+    definitions(
+      "Commands",
+      members.map((command) => [command.name, command.summary] as const),
+      width,
+    ),
+    examples(
+      members.flatMap((command) => command.examples.slice(0, 1)),
+      width,
+    ),
+    wrapText(`\`repute ${group.name} COMMAND --help\` tells all about a command.`, width),
   ]);
 }
 
@@ -47,7 +74,7 @@ export function commandHelp(command: Command, width: number): string {
     ...groups.map(({ title, entries }) => definitions(title, entries, width, column)),
     examples(command.examples, width),
     definitions("Exit codes", command.exitCodes, width),
-    environment(width),
+    environment(command, width),
   ]);
 }
 
@@ -95,11 +122,15 @@ function examples(list: Command["examples"], width: number): string {
   return ["Examples:", ...lines].join("\n");
 }
 
-function environment(width: number): string {
-  const variables = definitions(
+function environment({ options, variables = [] }: Command, width: number): string {
+  const held = Object.values(secrets)
+    .filter(({ fileKey }) => fileKey in options.shape)
+    .map(({ variable, meaning }) => [variable, meaning] as const);
+  const entries = definitions(
     "Environment",
     [
-      ["REPUTE_API_KEY", "key sent as x-api-key; nothing is sent without one"],
+      ...held,
+      ...variables,
       [
         "REPUTE_…",
         "every flag with a value or a switch has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
@@ -110,7 +141,7 @@ function environment(width: number): string {
   );
   const order =
     "Flags beat variables, variables beat the file of --config (JSON, keys as the flags without dashes), and that beats the defaults.";
-  return `${variables}\n\n${wrapText(order, width)}`;
+  return `${entries}\n\n${wrapText(order, width)}`;
 }
 
 function sections(parts: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { FatalError, InterruptedError } from "../core/errors.js";
+import { EarlyEndError, FatalError, InterruptedError } from "../core/errors.js";
 import { statePath } from "../pipeline/state-folder.js";
 
 /** A run that a signal ended, with what is left of it. */
@@ -22,6 +22,14 @@ export function explainInterruption(error: unknown, output: string): unknown {
         ? "what is done is kept; go on with the same command and --resume"
         : "nothing is kept; run it again",
     );
+  }
+  if (error instanceof EarlyEndError) {
+    const advice = kept
+      ? "go on with the same command and --resume"
+      : "the rest is not written and nothing is kept to go on from";
+    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${advice}`, {
+      cause: error,
+    });
   }
   if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
     const advice = "what is done is kept: go on with the same command and --resume";

@@ -12,7 +12,8 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 
 async function main(): Promise<number> {
   const [
-    { runProgram, commands },
+    { runProgram, commands, groups },
+    { commandNamed },
     { Reporter },
     { errorText },
     exits,
@@ -20,6 +21,7 @@ async function main(): Promise<number> {
     { systemClock },
   ] = await Promise.all([
     import("./program.js"),
+    import("./find-command.js"),
     import("./reporter.js"),
     import("./error-text.js"),
     import("./exit-code.js"),
@@ -28,7 +30,7 @@ async function main(): Promise<number> {
   ]);
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
-  const command = commands.find(({ name }) => name === args[0])?.name ?? null;
+  const command = commandNamed(args, commands, groups);
   const fail = (error: unknown): number => {
     reporter.clear();
     if (!interruption.isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));

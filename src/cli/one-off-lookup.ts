@@ -15,8 +15,8 @@ export interface OneOffLookupOptions {
   readonly timeout: number;
   readonly lookups: readonly LookupEndpoint[];
   readonly concurrency: number;
-  /** Undefined for no limit. */
-  readonly rate: Rate | undefined;
+  /** All are kept; none for no limit. */
+  readonly rates: readonly Rate[];
   readonly retries: number;
   readonly partialRetries: number;
   /** Sent as `x-api-key`; null to send none. */
@@ -32,7 +32,7 @@ export interface OneOffLookup {
 
 /** Lookups by hand: paced and tried again as those of a run, but nothing is kept beyond the process. */
 export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
-  const { intelUrl, concurrency, rate, clock } = options;
+  const { intelUrl, concurrency, rates, clock } = options;
   const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
   const client = new IntelClient({
     baseUrl: intelUrl,
@@ -45,7 +45,7 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
     client,
     lookups: options.lookups,
     concurrency,
-    pace: new Pace({ rates: rate === undefined ? [] : [rate], clock }),
+    pace: new Pace({ rates, clock }),
     retries: options.retries,
     partialRetries: options.partialRetries,
     store: new MemoryStore(),

@@ -7,17 +7,16 @@ import type { Recognition } from "../core/item/item.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { Lookup } from "../lookup/types.js";
 import { runOptions } from "../pipeline/options.js";
-import { answerLines, answerTable } from "./answer-output.js";
+import { answerOutput } from "./answer-output.js";
 import type { AnswerColumns } from "./answer-output.js";
 import type { AnsweredItem } from "./answered-item.js";
 import { cliOptions } from "./cli-options.js";
 import type { Command, CommandCall } from "./command.js";
 import { commonExitCodes, exitCodeOfRun, interruptedExitCodes } from "./exit-code.js";
 import { inOrder } from "./in-order.js";
-import { chooseService, withService } from "./intel-service.js";
 import { oneOffItems } from "./one-off-items.js";
 import { paceOf } from "./pace.js";
-import { readSecret, secrets } from "./secrets.js";
+import { withServices } from "./services.js";
 
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
 
@@ -66,28 +65,23 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const items = oneOffItems(call.operands, context, signal);
-  const intelUrl = chooseService(settings, call.loaded.given);
-  const apiKey =
-    intelUrl === null ? null : await readSecret(secrets.intel, call.loaded.given, context.env);
+  const output = answerOutput(call, oneOff.columns);
   const counts = Object.fromEntries(findingStatuses.map((status) => [status, 0])) as Record<
     FindingStatus,
     number
   >;
-  const lines = settings.json || context.stdout.isTTY !== true;
-  const output = lines ? answerLines(context) : answerTable(context, oneOff.columns);
-
-  await withService(intelUrl, async (address) => {
+  await withServices(["intel"], call, async ({ intel }) => {
     const [{ openOneOffLookup }, { recogniseItem }] = await Promise.all([
       import("./one-off-lookup.js"),
       import("../core/item/recognise.js"),
     ]);
     const service = openOneOffLookup({
       ...settings,
-      intelUrl: address,
+      intelUrl: intel.url,
       lookups: [oneOff.endpoint],
-      rate: paceOf(settings.rate, intelUrl === null),
+      rates: paceOf(settings.rate, intel.embedded),
       partialRetries: settings.partialRetries ?? 0,
-      apiKey,
+      apiKey: intel.credential,
       clock: context.clock,
     });
     try {
@@ -100,7 +94,7 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
       await service.close();
     }
   });
-  output.end();
+  await output.end();
   return exitCodeOfRun(settings.failOn, counts);
 }
 

@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly variable: string;
   /** True for an option that is on or off and takes no value. */
   readonly isSwitch: boolean;
+  /** True for an option that may be given several times; its values are joined with commas. */
+  readonly repeats: boolean;
   /** What stands for the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
   readonly placeholder: string | null;
   /** Short form without its dash, e.g. `o`, or null. */
@@ -56,6 +58,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     flag: flagName(key),
     variable: variableName(key),
     isSwitch,
+    repeats: meta["repeats"] === true,
     placeholder: isSwitch
       ? null
       : list !== "" && list.length <= shortestList

@@ -1,17 +1,18 @@
 import yargs from "yargs";
 import type { Arguments, Options } from "yargs";
-import { didYouMean } from "../core/did-you-mean.js";
 import { UsageError } from "../core/errors.js";
 import { checkFlags } from "./check-flags.js";
+import { findCommand } from "./find-command.js";
 import { normaliseArguments, restoreDash } from "./normalise-arguments.js";
 import { optionSpecs } from "./option-spec.js";
-import type { Command } from "./command.js";
+import type { Command, CommandGroup } from "./command.js";
 import type { OptionSpec } from "./option-spec.js";
 import type { GivenSettings } from "./settings.js";
 
 /** What the command line asks for. */
 export type ParsedArguments =
   | { readonly wish: "help"; readonly command: Command | null }
+  | { readonly wish: "group help"; readonly group: CommandGroup }
   | { readonly wish: "version" }
   | {
       readonly wish: "run";
@@ -28,54 +29,43 @@ export type ParsedArguments =
 export async function parseArguments(
   args: readonly string[],
   commands: readonly Command[],
+  groups: readonly CommandGroup[] = [],
 ): Promise<ParsedArguments> {
-  const [first, second] = args;
+  const [first] = args;
   if (first === undefined || first === "--help" || first === "-h") {
     return { wish: "help", command: null };
   }
   if (first === "--version" || first === "-V") return { wish: "version" };
-  if (first === "help") {
-    return { wish: "help", command: second === undefined ? null : named(second, commands) };
-  }
-  const command = named(first, commands);
+  const asksHelp = first === "help";
+  if (asksHelp && args.length === 1) return { wish: "help", command: null };
+  const found = findCommand(asksHelp ? args.slice(1) : args, commands, groups);
+  if (found.is === "group") return { wish: "group help", group: found.group };
+  const { command } = found;
+  if (asksHelp) return { wish: "help", command };
   const specs = optionSpecs(command.options);
-  const argv = await readFlags(normaliseArguments(args, specs), command, specs);
-  const { _: words, $0: _program, help, version, ...flags } = argv;
+  // One word for yargs, which takes a second one for an argument of the first.
+  const words = [oneWord, ...args.slice(found.words)];
+  const argv = await readFlags(normaliseArguments(words, specs), command, specs);
+  const { _: operands, $0: _program, help, version, ...flags } = argv;
   if (help === true) return { wish: "help", command };
   if (version === true) return { wish: "version" };
   return {
     wish: "run",
     command,
     flags: checkFlags(flags, { args, command, specs, commands }),
-    operands: words.slice(1).map((word) => restoreDash(String(word))),
+    operands: operands.slice(1).map((word) => restoreDash(String(word))),
   };
 }
 
-/** Finds a command by its name. */
-function named(name: string, commands: readonly Command[]): Command {
-  const command = commands.find((command) => command.name === name);
-  if (command) return command;
-  if (name.startsWith("-")) {
-    throw new UsageError("command_missing", `${name} stands where the command should be`, {
-      hint: `the command comes first: repute ${commands[0]?.name ?? "COMMAND"} ${name} …`,
-    });
-  }
-  const names = commands.map((command) => command.name);
-  const word = didYouMean(name, names);
-  throw new UsageError("unknown_command", `there is no command ${JSON.stringify(name)}`, {
-    hint:
-      word === null
-        ? `the commands are ${names.join(", ")}; a file is read by: repute enrich FILE`
-        : `did you mean ${word}?`,
-  });
-}
+/** Stands for the command's name while yargs reads. */
+const oneWord = "command";
 
 async function readFlags(
   args: readonly string[],
   command: Command,
   specs: readonly OptionSpec[],
 ): Promise<Arguments<Record<string, unknown>>> {
-  let argv: Arguments<Record<string, unknown>> = { _: [command.name], $0: "repute" };
+  let argv: Arguments<Record<string, unknown>> = { _: [oneWord], $0: "repute" };
   await yargs(args)
     .scriptName("repute")
     .locale("en")
@@ -93,7 +83,7 @@ async function readFlags(
       throw error ?? new UsageError("arguments_unreadable", message ?? "cannot read the arguments");
     })
     .command({
-      command: command.name,
+      command: oneWord,
       describe: command.summary,
       builder: yargsOptions(specs),
       handler: (found: Arguments<Record<string, unknown>>) => {

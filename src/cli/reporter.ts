@@ -12,9 +12,9 @@ export class Reporter {
     this.#stream = stream;
   }
 
-  /** Width of the terminal in columns, or null when stderr is none. */
+  /** Width of the terminal in columns, 80 where it does not tell; null when stderr is none. */
   get width(): number | null {
-    return this.#stream.isTTY === true ? (this.#stream.columns ?? 80) : null;
+    return this.#stream.isTTY === true ? this.#stream.columns || 80 : null;
   }
 
   /** Tells a warning; the same one only once. */

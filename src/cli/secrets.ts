@@ -14,6 +14,8 @@ export interface Secret {
   readonly fileKey: string;
   /** Flag of that option. */
   readonly fileFlag: string;
+  /** What it is for, as the help says it. */
+  readonly meaning: string;
 }
 
 /** The secrets that repute knows, by service (facts: credential; interface: Authentication). */
@@ -23,18 +25,21 @@ export const secrets = {
     variable: "REPUTE_API_KEY",
     fileKey: "apiKeyFile",
     fileFlag: "--api-key-file",
+    meaning: "key sent as x-api-key; nothing is sent without one",
   },
   ops: {
     name: "access token",
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
     fileFlag: "--access-token-file",
+    meaning: "token for the operations interface, sent as Bearer",
   },
   case: {
     name: "case API key",
     variable: "REPUTE_CASE_API_KEY",
     fileKey: "caseApiKeyFile",
     fileFlag: "--case-api-key-file",
+    meaning: "API key of the case management instance, sent as Bearer",
   },
 } as const satisfies Record<string, Secret>;
 

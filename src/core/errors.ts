@@ -30,6 +30,9 @@ export class UsageError extends ReputeError {}
 /** The run cannot go on (credentials refused, disk full, input unreadable). Exit code 1; resumable. */
 export class FatalError extends ReputeError {}
 
+/** A run stopped early on purpose: a budget, a deadline, a quota. Exit code 75; resumable. */
+export class EarlyEndError extends ReputeError {}
+
 /** The run was told to stop by a signal. Exit code 130 (SIGINT) or 143 (SIGTERM); resumable. */
 export class InterruptedError extends ReputeError {
   readonly signal: "SIGINT" | "SIGTERM";

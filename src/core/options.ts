@@ -11,6 +11,8 @@ export interface OptionMeta {
   readonly value?: string;
   /** Short form, e.g. `o`. */
   readonly alias?: string;
+  /** The flag may be given several times; its values are joined with commas. */
+  readonly repeats?: boolean;
 }
 
 /** Attaches what the help says to an option's schema. */
@@ -65,6 +67,11 @@ export interface Rate {
   readonly perMs: number;
 }
 
+/** A window of an hour or longer is a quota: counted, kept across runs, not smoothed. */
+export function isQuota({ perMs }: Rate): boolean {
+  return perMs >= 3_600_000;
+}
+
 /** A rate such as `100/s`, `600/m`, `5000/h`, `10000/d`. */
 export function rate(): z.ZodType<Rate> {
   return z
@@ -84,4 +91,38 @@ export function rate(): z.ZodType<Rate> {
       }
       return { count, perMs };
     });
+}
+
+/** When to stop: at the next time of day, by local time, or after a length of time. */
+export type Deadline = { /** As it was given. */ readonly text: string } & (
+  | { readonly hours: number; readonly minutes: number }
+  | { readonly afterMs: number }
+);
+
+/** A deadline such as `05:30` or `2h`. */
+export function deadline(): z.ZodType<Deadline> {
+  const length = duration();
+  return z.string().transform((value, context): Deadline => {
+    const text = value.trim();
+    const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+    if (hours !== undefined) return { text, hours: Number(hours), minutes: Number(minutes) };
+    const after = length.safeParse(text);
+    if (after.success && after.data > 0) return { text, afterMs: after.data };
+    context.addIssue({
+      code: "custom",
+      message: "must be a time of day such as 05:30, or a length of time such as 2h",
+    });
+    return z.NEVER;
+  });
+}
+
+/** One rate or several, as `50/s,10000/d` or as a list. */
+export function rates(): z.ZodType<readonly Rate[]> {
+  const one = rate();
+  return z
+    .union([z.string(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .transform((value) =>
+      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
+    )
+    .pipe(z.array(one).min(1));
 }

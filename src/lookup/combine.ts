@@ -1,12 +1,24 @@
+import { EarlyEndError } from "../core/errors.js";
 import type { Finding, FindingSource, FindingStatus } from "../core/finding.js";
 import type { Lookup } from "./types.js";
 
-/** Asks both endpoints at once and makes one finding of it. */
+/**
+ * Asks both endpoints at once and makes one finding of it. Where the run ends with one of them still
+ * open, it is over only when both are: what is in flight is to be kept, not cut off.
+ */
 export function bothLookups(query: Lookup, quickCheck: Lookup): Lookup {
-  return (item, options) =>
-    Promise.all([query(item, options), quickCheck(item, options)]).then(([full, quick]) =>
-      combineFindings(full, quick),
+  return (item, options) => {
+    const both = [query(item, options), quickCheck(item, options)] as const;
+    return Promise.all(both).then(
+      ([full, quick]) => combineFindings(full, quick),
+      async (error: unknown) => {
+        if (options.signal.aborted || error instanceof EarlyEndError) {
+          await Promise.allSettled(both);
+        }
+        throw error;
+      },
     );
+  };
 }
 
 /**

@@ -1,14 +1,18 @@
 import type { Clock } from "../core/clock.js";
 import type { LookupEndpoint } from "../core/finding.js";
+import { type BudgetOptions, budget } from "./budget.js";
 import { bothLookups } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./keep.js";
 import { limit } from "./limit.js";
+import { localBogons } from "./local-bogons.js";
+import type { LookupChoice } from "./options.js";
 import { guarded } from "./outage.js";
 import type { Outage } from "./outage.js";
-import { type Pace, pace } from "./pace.js";
+import { type Pace, pace, share } from "./pace.js";
 import { retry } from "./retry.js";
 import type { FindingStore } from "./store.js";
+import { triage } from "./triage.js";
 import type { Lookup, LookupWrapper } from "./types.js";
 
 /** One attempt at each endpoint: an `IntelClient`, or what stands for one. */
@@ -20,11 +24,17 @@ export interface LookupClient {
 export interface ComposeOptions {
   readonly client: LookupClient;
   /** What is asked for each item, one at least. */
-  readonly lookups: readonly LookupEndpoint[];
+  readonly lookups: readonly LookupChoice[];
+  /** `local` answers addresses in reserved ranges without a request. Default `ask`. */
+  readonly bogons?: "ask" | "local";
+  /** Most attempts that are sent; without it as many as it takes. */
+  readonly budget?: BudgetOptions | undefined;
   /** Most attempts open at once. */
   readonly concurrency: number;
   /** The pace of the run; calls that are no lookups spend from it as well. */
   readonly pace: Pace;
+  /** What an endpoint has of its own beside it. */
+  readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
   readonly retries: number;
   readonly partialRetries: number;
   /** What happens while the service is gone; without it such lookups use up their retries. */
@@ -39,13 +49,12 @@ export interface ComposeOptions {
 /**
  * Puts the lookup of a run together. An item passes, for each endpoint on its own:
  *
- *     dedupe ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ client
+ *     dedupe ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
  *
  * Dedupe is outermost: nothing done is done again. Retry is above limit, so that what waits for its
  * next attempt holds no slot, and limit above pace, so that every attempt spends from the rate. Keep
  * is below limit, so that a kill loses no more than what was open.
- * Limit and pace are one for all endpoints. A cache goes between dedupe and retry; asking the query
- * only where the quick check shows something takes the place of `bothLookups`.
+ * Limit, pace and budget are one for all endpoints. A cache goes between dedupe and retry.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store } = options;
@@ -54,11 +63,25 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const paced = pace(options.pace);
   const guard: LookupWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
+  const counted: LookupWrapper =
+    options.budget === undefined ? (next) => next : budget(options.budget);
+  const shared = (endpoint: LookupEndpoint): LookupWrapper => {
+    const own = options.shares?.[endpoint];
+    return own === undefined ? (next) => next : share(own);
+  };
   const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
-    dedupe({ endpoint, store })(retried(guard(limited(keep({ endpoint, store })(paced(attempt))))));
+    dedupe({ endpoint, store })(
+      retried(guard(limited(keep({ endpoint, store })(shared(endpoint)(paced(counted(attempt))))))),
+    );
 
   const query = chain("query", client.query);
   const quickCheck = chain("quick-check", client.quickCheck);
+  const asked = choose(lookups, query, quickCheck);
+  return options.bogons === "local" ? localBogons(asked) : asked;
+}
+
+function choose(lookups: readonly LookupChoice[], query: Lookup, quickCheck: Lookup): Lookup {
+  if (lookups.includes("triage")) return triage(query, quickCheck);
   if (!lookups.includes("quick-check")) return query;
   return lookups.includes("query") ? bothLookups(query, quickCheck) : quickCheck;
 }

@@ -1,32 +1,61 @@
 import { z } from "zod";
-import { duration, option, rate, wholeNumber } from "../core/options.js";
+import { duration, option, rates, wholeNumber } from "../core/options.js";
 import { lookupEndpoints } from "../core/finding.js";
+
+/** What `--lookups` takes: endpoints, or `triage` for the query only where the quick check shows something. */
+export const lookupChoices = [...lookupEndpoints, "triage"] as const;
+
+export type LookupChoice = (typeof lookupChoices)[number];
 
 const lookupsList = z
   .string()
-  .or(z.array(z.enum(lookupEndpoints)))
+  .or(z.array(z.enum(lookupChoices)))
   .transform((value) => (typeof value === "string" ? value.split(",").map((s) => s.trim()) : value))
   .pipe(
     z
-      .array(z.enum(lookupEndpoints, { error: "must be query, quick-check or query,quick-check" }))
-      .min(1),
+      .array(
+        z.enum(lookupChoices, {
+          error: "must be query, quick-check, query,quick-check or triage",
+        }),
+      )
+      .min(1)
+      .refine((names) => !names.includes("triage") || names.length === 1, {
+        error: "must be triage alone or endpoints",
+      }),
   )
   .transform((names) => [...new Set(names)]);
 
 /** What is asked for each item, how fast and how often. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
-    description: "Endpoints asked for each item: query,quick-check, query or quick-check",
+    description:
+      "Endpoints asked for each item: query,quick-check, query or quick-check; or triage: the quick check, and the query where it shows something",
     value: "LIST",
+  }),
+  bogons: option(z.enum(["ask", "local"]).default("ask"), {
+    description:
+      "IP addresses in reserved ranges: ask the service, or answer them here (local) without a request",
+    value: "HOW",
   }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
     description: "Most requests open at once",
     value: "N",
   }),
-  rate: option(rate().optional(), {
+  rate: option(rates().optional(), {
     description:
-      "Most requests in a length of time (s, m, h, d), all endpoints together; default 100/s, with --local none",
+      "Most requests in a length of time (s, m, h, d), all endpoints together; may be given several times, all are kept; default 100/s, with --local none",
     value: "N/s",
+    repeats: true,
+  }),
+  rateQuery: option(rates().optional(), {
+    description: "The same for the query alone, kept beside --rate",
+    value: "N/s",
+    repeats: true,
+  }),
+  rateQuickCheck: option(rates().optional(), {
+    description: "The same for the quick check alone, kept beside --rate",
+    value: "N/s",
+    repeats: true,
   }),
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "How often a lookup is tried again after a passing fault or throttling",
@@ -42,5 +71,3 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
 });
-
-export type LookupSettings = z.output<typeof lookupOptions>;

@@ -28,6 +28,14 @@ export interface OutageOptions {
   readonly onChange?: ((message: string) => void) | undefined;
 }
 
+/** An outage while it lasts. */
+interface OpenOutage {
+  /** Somebody waits to make the next attempt, or makes it. */
+  probing: boolean;
+  pauseMs: number;
+  lastError: string;
+}
+
 /**
  * A circuit breaker over all lookups of a run. While nothing but errors comes back, no lookup uses
  * up its retries: all wait, and one of them probes the service at growing intervals. Whoever waits
@@ -39,7 +47,7 @@ export class Outage {
   #errors = 0;
   /** When the first of these errors came, by the monotonic clock. */
   #since = 0;
-  #open: { probing: boolean; pauseMs: number; lastError: string } | null = null;
+  #open: OpenOutage | null = null;
   #ended: FatalError | null = null;
   readonly #waiting: (() => void)[] = [];
 
@@ -71,8 +79,6 @@ export class Outage {
     const lastError = finding.error?.message ?? "no answer";
     if (this.#open !== null) {
       this.#open.lastError = lastError;
-      this.#open.probing = false;
-      this.#wake();
     } else if (this.#isOutage(now)) {
       this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError };
       this.#options.onChange?.(
@@ -87,11 +93,12 @@ export class Outage {
   }
 
   /**
-   * Resolves when an attempt may be made: the outage is over, or it is this one's turn to probe.
+   * Resolves when an attempt may be made: to null when the outage is over; when it is this one's turn
+   * to probe, to what `probed` is to be told when the probe has ended.
    *
    * @throws FatalError `service_outage`, `service_unreachable`; the signal's reason
    */
-  async turn(signal: AbortSignal): Promise<void> {
+  async turn(signal: AbortSignal): Promise<OpenOutage | null> {
     while (this.#open !== null) {
       if (this.#ended !== null) throw this.#ended;
       if (this.#open.probing) {
@@ -104,12 +111,19 @@ export class Outage {
       try {
         await this.#options.clock.sleep(outage.pauseMs, signal);
       } catch (error) {
-        outage.probing = false;
+        this.probed(outage);
         throw error;
       }
       outage.pauseMs = Math.min(outage.pauseMs * 2, probeAfter.mostMs);
-      return;
+      return outage;
     }
+    return null;
+  }
+
+  /** A probe has ended, however it did; another one may follow. */
+  probed(outage: OpenOutage): void {
+    outage.probing = false;
+    this.#wake();
   }
 
   #giveUpWhenTooLong(lastError: string): void {
@@ -161,9 +175,13 @@ export function guarded(outage: Outage): LookupWrapper {
   return (next) => (item, options) => {
     const attempt = async (): Promise<Finding> => {
       for (;;) {
-        await outage.turn(options.signal);
-        const finding = await next(item, options);
-        if (note(outage, finding)) return finding;
+        const probe = await outage.turn(options.signal);
+        try {
+          const finding = await next(item, options);
+          if (note(outage, finding)) return finding;
+        } finally {
+          if (probe !== null) outage.probed(probe);
+        }
       }
     };
     if (outage.open) return attempt();

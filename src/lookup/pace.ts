@@ -1,6 +1,9 @@
 import type { Clock } from "../core/clock.js";
-import type { Rate } from "../core/options.js";
+import { isQuota, type Rate } from "../core/options.js";
+import { AdaptiveRate } from "./adaptive-rate.js";
 import { Gcra } from "./gcra.js";
+import { Quota } from "./quota.js";
+import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
 import type { LookupWrapper } from "./types.js";
 import { WaitingLine } from "./waiting-line.js";
 
@@ -8,12 +11,24 @@ export interface PaceOptions {
   /** All of them are kept; none for no limit. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
+  /** Find a limit that is not given from the throttle answers. Default false: pauses alone. */
+  readonly adaptive?: boolean;
+  /** Where rates over an hour and longer are counted. Default: for the life of the process. */
+  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
+  /** Told when a rate over an hour or longer is used up for more than a minute. */
+  readonly onUsedUp?: ((rate: Rate, goesOnAtMs: number) => void) | undefined;
   /** Numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
 const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
+
+/** A quota that comes free within this time is waited for. */
+const longestQuotaWaitMs = 60_000;
+
+/** Longest single sleep, in milliseconds: timers take no more than 2^31. */
+const longestSleepMs = 3_600_000;
 
 /** The share of throttle answers from which on pauses have their full length, by so many answers. */
 const strain = { full: 0.25, answers: 256 };
@@ -24,6 +39,9 @@ const strain = { full: 0.25, answers: 256 };
  */
 export class Pace {
   readonly #windows: readonly Gcra[];
+  readonly #quotas: readonly Quota[];
+  readonly #adaptive: AdaptiveRate | null;
+  readonly #onUsedUp: PaceOptions["onUsedUp"];
   readonly #clock: Clock;
   readonly #random: () => number;
   /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
@@ -41,8 +59,15 @@ export class Pace {
     this.#timer = null;
   });
 
-  constructor({ rates, clock, random = Math.random }: PaceOptions) {
-    this.#windows = rates.map((rate) => new Gcra(rate));
+  constructor(options: PaceOptions) {
+    const { rates, clock, quotas, onUsedUp, random = Math.random } = options;
+    this.#adaptive = options.adaptive === true ? new AdaptiveRate() : null;
+    this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
+    const { store, name } = quotas ?? { store: new MemoryQuotaStore(), name: "" };
+    this.#quotas = rates
+      .filter(isQuota)
+      .map((rate) => new Quota({ rate, store, name: `${name} ${rate.perMs}`, clock }));
+    this.#onUsedUp = onUsedUp;
     this.#clock = clock;
     this.#random = random;
   }
@@ -71,6 +96,7 @@ export class Pace {
   throttled(afterMs: number | null, ticket = this.#ticket): void {
     this.#note(true);
     const known = ticket !== this.#ticket;
+    this.#adaptive?.throttled(this.#clock.monotonic(), !known);
     if (known && afterMs === null) return;
     const wait = afterMs ?? this.#ownPause();
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + wait);
@@ -83,7 +109,13 @@ export class Pace {
   /** The service answered a request otherwise. */
   succeeded(ticket = this.#ticket): void {
     this.#note(false);
+    this.#adaptive?.accepted(this.#clock.monotonic());
     if (ticket === this.#ticket) this.#streak = 0;
+  }
+
+  /** The run is over: quotas get back what was reserved for it and not used. */
+  giveBack(): void {
+    for (const quota of this.#quotas) quota.giveBack();
   }
 
   #ownPause(): number {
@@ -105,16 +137,27 @@ export class Pace {
 
   /** True when a request may leave; it is noted then. */
   #leave(): boolean {
-    if (this.#windows.length === 0 && this.#ticket === 0) return true;
+    if (this.#windows.length + this.#quotas.length === 0 && this.#ticket === 0) return true;
     const now = this.#clock.monotonic();
     if (this.#waitAt(now) > 0) return false;
     for (const window of this.#windows) window.spend(now);
+    for (const quota of this.#quotas) quota.spend();
+    this.#adaptive?.spend(now);
     return true;
   }
 
   #waitAt(now: number): number {
-    let wait = this.#pausedUntil - now;
+    let wait = Math.max(this.#pausedUntil - now, this.#adaptive?.waitAt(now) ?? 0);
     for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
+    // Quotas last: asking one may reserve permits, which are to be used soon.
+    if (wait > 0) return wait;
+    for (const quota of this.#quotas) wait = Math.max(wait, this.#quotaWait(quota));
+    return wait;
+  }
+
+  #quotaWait(quota: Quota): number {
+    const wait = quota.wait();
+    if (wait > longestQuotaWaitMs) this.#onUsedUp?.(quota.rate, this.#clock.now() + wait);
     return wait;
   }
 
@@ -135,9 +178,17 @@ export class Pace {
       this.#wake();
     };
     // Timers have a granularity of a millisecond; one that ends early would only be set again.
-    const ms = Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic())));
+    const ms = Math.min(
+      longestSleepMs,
+      Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic()))),
+    );
     this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
   }
+}
+
+/** Spends from a pace of an endpoint's own for every attempt. */
+export function share(own: Pace): LookupWrapper {
+  return (next) => (item, options) => own.take(options.signal).then(() => next(item, options));
 }
 
 /** Spends from the pace of the run for every attempt, and tells it what came back. */

@@ -37,7 +37,13 @@ export function openPaces(
   const onUsedUp = (used: Rate, goesOnAtMs: number): void => onEarlyEnd(usedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], scope: string): Pace =>
     new Pace({ rates, clock, onUsedUp, quotas: { store, name: `${address} ${scope}` } });
-  const run = paceOf(rate, "all");
+  const run = new Pace({
+    rates: rate,
+    adaptive: true,
+    clock,
+    onUsedUp,
+    quotas: { store, name: `${address} all` },
+  });
   const shares: Paces["shares"] = {
     ...(rateQuery.length > 0 ? { query: paceOf(rateQuery, "query") } : {}),
     ...(rateQuickCheck.length > 0 ? { "quick-check": paceOf(rateQuickCheck, "quick-check") } : {}),

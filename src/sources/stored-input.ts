@@ -1,6 +1,8 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { constants, open as openDescriptor } from "node:fs";
+import { type FileHandle, open, stat as statPath } from "node:fs/promises";
+import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { promisify } from "node:util";
 import { directoryError, openError, readError } from "./input-errors.js";
 import type { SourceInput } from "./types.js";
 
@@ -24,6 +26,8 @@ export async function openStored(input: SourceInput): Promise<StoredInput> {
 }
 
 async function openFile(path: string): Promise<StoredInput> {
+  const facts = await statPath(path).catch(() => null);
+  if (facts?.isFIFO()) return openPipe(path);
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
     throw openError(path, error);
   });
@@ -51,6 +55,22 @@ async function openFile(path: string): Promise<StoredInput> {
       await handle.close().catch(() => {});
     },
   };
+}
+
+/**
+ * A named pipe, or what a shell puts in the place of `<(command)`. Read as a file it would keep a
+ * thread waiting for its writer, which nothing can end: neither closing it nor ending the process.
+ */
+async function openPipe(path: string): Promise<StoredInput> {
+  const descriptor = await promisify(openDescriptor)(path, constants.O_RDONLY).catch(
+    (error: unknown) => {
+      throw openError(path, error);
+    },
+  );
+  return fromStream({
+    stream: new Socket({ fd: descriptor, readable: true, writable: false }),
+    name: path,
+  });
 }
 
 function fromStream(input: { readonly stream: Readable; readonly name: string }): StoredInput {

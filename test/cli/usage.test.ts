@@ -18,11 +18,14 @@ test("without arguments the help is shown", async () => {
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
 });
 
-test.each(["enrich", "query", "quick-check", "serve"])("%s --help goes to stdout", async (name) => {
-  const { code, stdout, stderr } = await runRepute([name, "--help"]);
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout.startsWith(`Usage: repute ${name} `)).toBe(true);
-});
+test.each(["enrich", "tags", "tags list", "case enrich", "webhook send", "schema", "serve"])(
+  "%s --help goes to stdout",
+  async (name) => {
+    const { code, stdout, stderr } = await runRepute([...name.split(" "), "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout.startsWith(`Usage: repute ${name} `)).toBe(true);
+  },
+);
 
 describe("wrong usage ends with 2 and says", () => {
   test.each([
@@ -37,6 +40,14 @@ describe("wrong usage ends with 2 and says", () => {
     [
       ["enrich", "a.csv", "--local", "--retries", "many"],
       'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
+    ],
+    [
+      ["tags", "lst"],
+      'repute: there is no command "tags lst"\n  did you mean tags list?\n  see: repute tags --help\n',
+    ],
+    [
+      ["tags", "show", "--local"],
+      "repute: tags show needs the name of a tag\n  repute tags list names them all\n  see: repute tags show --help\n",
     ],
     [["serve", "here"], "repute: serve takes no argument; got here\n  see: repute serve --help\n"],
   ])("%j", async (args, stderr) => {

@@ -78,11 +78,6 @@ export class PostgresCluster {
     return client;
   }
 
-  /** Makes an empty database. */
-  async createDatabase(name: string): Promise<void> {
-    await this.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
-  }
-
   /** Starts the server and waits until it takes connections; recovers first after a crash. */
   async startServer(): Promise<void> {
     // A crashed server's other processes notice within moments; until then it refuses to start.

@@ -1,16 +1,29 @@
 import { z } from "zod";
+import { apiOptions } from "../../api/options.js";
+import { option, wholeNumber } from "../../core/options.js";
 import { serviceOptions } from "../../service/options.js";
-import { UsageError } from "../../core/errors.js";
-import { option } from "../../core/options.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
+import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
 import { exitCodes } from "../exit-code.js";
+import { fireWebhooks } from "../fire-webhooks.js";
+import { noOperands } from "../operands.js";
+import { secrets } from "../secrets.js";
 
 const { quiet, config } = cliOptions.shape;
 
 const options = z.strictObject({
   ...serviceOptions.shape,
+  ...endpointKeysOption,
+  timeout: option(apiOptions.shape.timeout, {
+    description: "Longest time that one call of a webhook may take",
+    value: "TIME",
+  }),
+  retries: option(wholeNumber(0, 100).prefault(2), {
+    description: "How often the call of a webhook is tried again after a network error or 5xx",
+    value: "N",
+  }),
   json: option(cliOptions.shape.json, { description: "The addresses as one JSON object" }),
   quiet: option(quiet, { description: "No hint on stderr", alias: "q" }),
   config,
@@ -23,6 +36,7 @@ export const serveCommand = defineCommand({
   summary: "run the embedded service, for development, rehearsal and tests",
   description: [
     "Runs a faithful implementation of the service over a sample dataset until it is stopped (Ctrl-C), and misbehaves on request, the same way for the same seed. Its addresses go to stdout as soon as it listens; GET /_local/stats counts its requests.",
+    "A case whose state is changed with POST /_local/cases/ID/transition fires the webhooks that the dataset attaches to the change: they are called for real, with the subscriber's data of the case.",
   ],
   operands: [],
   options,
@@ -40,6 +54,7 @@ export const serveCommand = defineCommand({
         "seed",
       ],
     },
+    { title: "Webhooks", keys: ["endpointKeysFile", "timeout", "retries"] },
     { title: "Run", keys: ["json", "quiet", "config"] },
   ],
   examples: [
@@ -66,6 +81,13 @@ export const serveCommand = defineCommand({
     ["1", "could not listen, or not go on"],
     ["2", "wrong usage or configuration"],
   ],
+  variables: [
+    [
+      secrets.ops.variable,
+      "token that the operations interface takes [default sample-access-token]",
+    ],
+    [secrets.case.variable, "API key that case contexts take [default sample-case-api-key]"],
+  ],
   run: serve,
 });
 
@@ -74,18 +96,27 @@ async function serve({
   operands,
   context,
 }: CommandCall<z.output<typeof options>>): Promise<number> {
-  if (operands.length > 0) {
-    throw new UsageError(
-      "too_many_arguments",
-      `serve takes no argument; got ${operands.join(" ")}`,
-    );
-  }
-  const { json, quiet, config: _config, ...own } = settings;
+  noOperands("serve", operands);
+  const { json, quiet, endpointKeysFile, timeout, retries, config: _config, ...own } = settings;
+  const endpointKeys = await readEndpointKeys(endpointKeysFile);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
   const caseApiKey = context.env["REPUTE_CASE_API_KEY"] || sampleCaseApiKey;
-  const service = await startService({ ...own, accessToken, caseApiKey, clock: context.clock });
+  const { clock, signal } = context;
+  let caseOrigin: string | null = null;
+  const fireWebhook = fireWebhooks({
+    apiKeys: () =>
+      caseOrigin === null
+        ? endpointKeys
+        : [...endpointKeys, { origin: caseOrigin, key: caseApiKey }],
+    retries,
+    timeout,
+    clock,
+    signal,
+  });
+  const service = await startService({ ...own, accessToken, caseApiKey, clock, fireWebhook });
+  caseOrigin = service.caseUrl;
   try {
     const { intelUrl, opsUrl, caseUrl } = service;
     context.stdout.write(

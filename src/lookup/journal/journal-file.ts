@@ -22,6 +22,8 @@ export class JournalFile {
   readonly #mappedLimit: number;
   #environment: Environment | null;
   #transaction: Promise<unknown> | null = null;
+  /** Resolves when no transaction so far has its flush under way. */
+  #flushed: Promise<unknown> = Promise.resolve();
   #broken = false;
   /** Estimate of the bytes mapped since opening. */
   #mapped = 0;
@@ -117,6 +119,8 @@ export class JournalFile {
   async committed(): Promise<void> {
     try {
       await this.#transaction;
+      // LMDB flushes on other threads, several at a time, and speaks of the newest one only.
+      this.#flushed = Promise.all([this.#flushed, this.#opened.root.flushed]);
     } catch (error) {
       this.#broken = true;
       throw await causeOf(error);
@@ -141,7 +145,8 @@ export class JournalFile {
     // After a failed transaction LMDB waits in vain for it when it closes.
     if (this.#broken || this.#environment === null) return;
     const { root } = this.#environment;
-    await root.flushed;
+    // LMDB closes when the newest flush is done; an older one would go on with files that are closed.
+    await Promise.all([this.#flushed, root.flushed]);
     this.#environment = null;
     await root.close();
   }

@@ -31,6 +31,8 @@ export class TailLog {
   readonly #folder: string;
   #name: string | null = null;
   #file = -1;
+  /** Resolves when no `sync` of the file is under way: until then its number is not given back. */
+  #synced: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -62,14 +64,19 @@ export class TailLog {
 
   /** Resolves when a loss of power can no longer lose what was appended since `rotate`. */
   async sync(): Promise<void> {
-    if (this.#name !== null) await dataSync(this.#file);
+    if (this.#name === null) return;
+    const sync = dataSync(this.#file);
+    this.#synced = Promise.allSettled([this.#synced, sync]);
+    await sync;
   }
 
   /** Begins a new file; returns what drops the one so far, once its records are safe elsewhere. */
   rotate(): () => void {
     const name = this.#name;
     if (name === null) return () => undefined;
-    closeSync(this.#file);
+    const file = this.#file;
+    void this.#synced.then(() => closeSync(file));
+    this.#synced = Promise.resolve();
     this.#name = null;
     return () => rmSync(join(this.#folder, name), { force: true });
   }

@@ -1,3 +1,4 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../../src/api/openapi.js";
 
@@ -77,4 +78,16 @@ test("what is outside the specification says so", () => {
     at("paths", "/tags", "get", "x-outside-specification"),
     at("components", "securitySchemes", "intelApiKey", "x-outside-specification"),
   ]).toEqual([true, true]);
+});
+
+test("a public validator finds nothing wrong with it", async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(text) as Record<string, unknown>);
+  expect([valid, errors, validator.version]).toEqual([true, undefined, "3.1"]);
+});
+
+test("it bears the version of the interface description, and the prefix of its paths", () => {
+  expect(at("info", "version")).toBe("0.1.0");
+  expect(at("servers", "0", "variables", "intel_url", "default")).toMatch(/\/beta$/);
+  expect(at("paths")).toHaveProperty("/beta/ops/customers");
 });

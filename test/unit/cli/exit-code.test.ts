@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FatalError, InterruptedError, UsageError } from "../../../src/core/errors.js";
+import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../src/core/errors.js";
 import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
 import { OutputClosedError } from "../../../src/sinks/stream-destination.js";
 
@@ -23,6 +23,7 @@ test.each([
 test.each([
   [new UsageError("x", "wrong"), 2],
   [new FatalError("x", "stopped"), 1],
+  [new EarlyEndError("x", "enough"), 75],
   [new InterruptedError("SIGINT"), 130],
   [new InterruptedError("SIGTERM"), 143],
   [new OutputClosedError(null), 0],

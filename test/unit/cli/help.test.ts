@@ -1,11 +1,46 @@
 import { describe, expect, test } from "vitest";
-import { commandHelp, programHelp } from "../../../src/cli/help.js";
+import { commandHelp, groupHelp, programHelp } from "../../../src/cli/help.js";
 import { optionSpecs } from "../../../src/cli/option-spec.js";
-import { commands } from "../../../src/cli/program.js";
+import { commands, groups } from "../../../src/cli/program.js";
 
 test("the program's help names every command", () => {
   const help = programHelp(commands, 80);
   expect(commands.filter(({ name }) => !help.includes(`\n  ${name} `))).toEqual([]);
+});
+
+test.each(groups.map((group) => [group.name, group] as const))(
+  "the help of the group %s names its commands",
+  (name, group) => {
+    const members = commands.filter((command) => command.name.startsWith(`${name} `));
+    const help = groupHelp(group, commands, 80);
+    expect(members.length).toBeGreaterThan(0);
+    expect(members.filter((command) => !help.includes(`\n  ${command.name} `))).toEqual([]);
+  },
+);
+
+test("every command of two words belongs to a group", () => {
+  const firsts = commands
+    .filter(({ name }) => name.includes(" "))
+    .map(({ name }) => name.split(" ")[0]);
+  expect([...new Set(firsts)]).toEqual(groups.map(({ name }) => name));
+});
+
+test("a command names the variables of its own secrets alone", () => {
+  const help = (name: string): string => {
+    const command = commands.find((command) => command.name === name);
+    return command ? commandHelp(command, 80) : "";
+  };
+  const secrets = /REPUTE_(?:API_KEY|ACCESS_TOKEN|CASE_API_KEY)\b/g;
+  expect(
+    ["enrich", "customers", "case enrich", "schema"].map((name) =>
+      [...new Set(help(name).match(secrets))].sort(),
+    ),
+  ).toEqual([
+    ["REPUTE_API_KEY"],
+    ["REPUTE_ACCESS_TOKEN"],
+    ["REPUTE_ACCESS_TOKEN", "REPUTE_API_KEY"],
+    [],
+  ]);
 });
 
 describe.each(commands.map((command) => [command.name, command] as const))(

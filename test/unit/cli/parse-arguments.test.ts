@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../../src/cli/parse-arguments.js";
-import { commands } from "../../../src/cli/program.js";
+import { commands, groups } from "../../../src/cli/program.js";
 
-const parse = (...args: string[]) => parseArguments(args, commands);
+const parse = (...args: string[]) => parseArguments(args, commands, groups);
 
 async function run(...args: string[]) {
   const parsed = await parse("enrich", ...args);
@@ -36,10 +36,58 @@ describe("what is wished for", () => {
   );
 });
 
+describe("commands of a group", () => {
+  test.each([[["tags"]], [["tags", "--help"]], [["tags", "-h"]], [["help", "tags"]]])(
+    "%j is the help of the group",
+    async (args) => {
+      expect(await parse(...args)).toMatchObject({ wish: "group help", group: { name: "tags" } });
+    },
+  );
+
+  test.each([[["tags", "list", "--help"]], [["help", "tags", "list"]]])(
+    "%j is the help of the command",
+    async (args) => {
+      expect(await parse(...args)).toMatchObject({ wish: "help", command: { name: "tags list" } });
+    },
+  );
+
+  test("the words behind the two are its arguments", async () => {
+    const parsed = await parse("tags", "show", "tags", "--json", "list");
+    expect(parsed).toMatchObject({
+      wish: "run",
+      command: { name: "tags show" },
+      operands: ["tags", "list"],
+    });
+  });
+
+  test.each([
+    [["tags", "lst"], 'there is no command "tags lst"', "did you mean tags list?"],
+    [
+      ["tags", "frobnicate"],
+      'there is no command "tags frobnicate"',
+      "the commands of tags are list,",
+    ],
+    [["tag", "list"], 'there is no command "tag"', "did you mean tags?"],
+    [["case-show"], 'there is no command "case-show"', "did you mean case show?"],
+    [
+      ["tags", "--json", "list"],
+      "--json stands where the command should be",
+      "repute tags list --json",
+    ],
+    [["help", "webhok"], 'there is no command "webhok"', "did you mean webhook?"],
+  ])("%j is refused", async (args, message, hint) => {
+    await expect(parse(...args)).rejects.toMatchObject({
+      message,
+      hint: expect.stringContaining(hint) as string,
+    });
+  });
+});
+
 describe("flags", () => {
   test.each([
     [["--rate", "5/s"], { rate: "5/s" }],
     [["--rate=5/s"], { rate: "5/s" }],
+    [["--rate", "5/s", "--rate", "100/d"], { rate: "5/s,100/d" }],
     [["--item-column", "a b"], { itemColumn: "a b" }],
     [["--unordered"], { unordered: true }],
     [["--no-header"], { header: false }],
@@ -111,8 +159,8 @@ describe("what is wrong", () => {
     [["enrich", "--rate"], "--rate needs a value", "write --rate N/s"],
     [["enrich", "--rate", "--quiet"], "--rate needs a value", "write --rate N/s"],
     [
-      ["enrich", "--rate", "1/s", "--rate", "2/s"],
-      "--rate is given 2 times: 1/s, 2/s",
+      ["enrich", "--retries", "1", "--retries", "2"],
+      "--retries is given 2 times: 1, 2",
       "give it once",
     ],
     [["enrich", "-o", "x", "--output", "-"], "--output is given 2 times: x, -", "give it once"],

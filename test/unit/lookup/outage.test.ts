@@ -91,6 +91,28 @@ describe("Outage", () => {
     await service.clock.run(second);
     expect(service.asked()).toBeGreaterThan(before);
   });
+
+  it("lets one probe wait at a time, also when attempts of before it fail late", async () => {
+    const service = serviceOf(() => broken);
+    await trip(service);
+    const held = Array.from({ length: 20 }, () => service.ask().catch(() => undefined));
+    for (let n = 0; n < 20; n++) service.outage.failed(broken);
+    await service.clock.advance(0);
+    expect(service.clock.pending).toBe(1);
+    service.abort.abort(new Error("stop"));
+    await Promise.all(held);
+  });
+
+  it("lets another one probe when a probe is given up while it is open", async () => {
+    const leaving = new AbortController();
+    const service = serviceOf((n) => {
+      if (n === 18) throw leaving.signal.reason;
+      return n < 18 ? broken : aFinding();
+    });
+    await trip(service);
+    leaving.abort(new Error("leave"));
+    expect(await service.clock.run(service.ask())).toMatchObject({ status: "complete" });
+  });
 });
 
 interface TestService {

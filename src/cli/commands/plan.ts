@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { option } from "../../core/options.js";
+import { lookupOptions } from "../../lookup/options.js";
+import { sourceOptions } from "../../sources/options.js";
+import { cliOptions } from "../cli-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { enrichInput } from "../enrich-input.js";
+import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { paceOf } from "../pace.js";
+
+const { lookups, bogons, rate } = lookupOptions.shape;
+
+const options = z.strictObject({
+  ...sourceOptions.shape,
+  lookups,
+  bogons,
+  rate,
+  local: option(cliOptions.shape.local, {
+    description: "Plan for the embedded service, which has no customary rate",
+  }),
+  json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
+  config: cliOptions.shape.config,
+});
+
+/** What a run of `enrich` over the same input would take; nothing is asked. */
+export const planCommand = defineCommand({
+  name: "plan",
+  usage: "[input] [flags]",
+  summary: "read a file as enrich does, ask nothing, and tell how many requests and how long",
+  description: [
+    "Reads the input as enrich does and tells what is in it: rows, kinds of item, what is not supported and why, how many items are distinct; how many requests each choice of --lookups makes when nothing fails, and how long they take at the given rates. No request is made.",
+  ],
+  operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
+  options,
+  groups: [
+    { title: "Input", keys: Object.keys(sourceOptions.shape) },
+    { title: "Lookups", keys: ["lookups", "bogons", "rate", "local"] },
+    { title: "Run", keys: ["json", "config"] },
+  ],
+  examples: [
+    {
+      command: "repute plan dump.csv --rate 50/s --rate 10000/d",
+      what: "tells how many requests the file takes and when the day's quota would end",
+    },
+    {
+      command: "repute plan hits.ndjson.gz --item-column source.ip --lookups triage",
+      what: "tells how many quick checks are made, and how many queries at the most",
+    },
+    {
+      command: "zcat feed.tsv.gz | repute plan --from tsv --no-header",
+      what: "reads from a pipe; the same flags of reading as those of enrich",
+    },
+    {
+      command: "repute plan dump.csv --bogons local --json",
+      what: "the same as JSON, with addresses in reserved ranges answered without a request",
+    },
+  ],
+  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  run: runPlan,
+});
+
+async function runPlan({
+  settings,
+  operands,
+  context,
+}: CommandCall<z.output<typeof options>>): Promise<number> {
+  const { plan } = await import("../../pipeline/plan.js");
+  const planned = await plan({
+    input: enrichInput(operands, context),
+    settings,
+    rates: paceOf(settings.rate, settings.local),
+    signal: context.signal,
+  });
+  if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
+  else {
+    const { formatPlan } = await import("../plan-text.js");
+    context.stdout.write(formatPlan(planned));
+  }
+  return 0;
+}

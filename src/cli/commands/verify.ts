@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { sinkOptions } from "../../sinks/options.js";
+import { cliOptions } from "../cli-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { commonExitCodes } from "../exit-code.js";
+import { oneOperand } from "../operands.js";
+
+const options = z.strictObject({
+  prefix: sinkOptions.shape.prefix,
+  json: cliOptions.shape.json,
+  quiet: cliOptions.shape.quiet,
+  config: cliOptions.shape.config,
+});
+
+/** Holds an output against its manifest. */
+export const verifyCommand = defineCommand({
+  name: "verify",
+  usage: "OUT [flags]",
+  summary: "check that an output still is what its manifest says",
+  description: [
+    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Nothing is asked and nothing is changed.",
+  ],
+  operands: [["OUT", "output of an earlier run, its manifest beside it"]],
+  options,
+  groups: [{ title: "Options", keys: ["prefix", "json", "quiet", "config"] }],
+  examples: [
+    {
+      command: "repute verify enriched.csv",
+      what: "says what the file holds, or how it differs from its manifest",
+    },
+    {
+      command: "repute verify enriched.ndjson.gz --json",
+      what: "tells the same as one JSON object",
+    },
+    {
+      command: "repute verify enriched.csv --quiet && load enriched.csv",
+      what: "loads a file only when it is whole",
+    },
+    {
+      command: "repute verify enriched.csv --prefix x_",
+      what: "checks an output whose added columns begin with x_",
+    },
+  ],
+  exitCodes: [...commonExitCodes.filter(([code]) => code !== "1"), ["1", "the output differs"]],
+  run: verify,
+});
+
+async function verify(call: CommandCall<z.output<typeof options>>): Promise<number> {
+  const { context, settings } = call;
+  const path = oneOperand("verify", "an output", call.operands);
+  const { verifyOutput } = await import("../../pipeline/verify-output.js");
+  const { audit, differences } = await verifyOutput(path, settings.prefix);
+  if (settings.json) {
+    const { bytes, rows, sha256, statuses } = audit;
+    context.stdout.write(
+      `${JSON.stringify({ path, bytes, rows, sha256, statuses, differences })}\n`,
+    );
+  } else if (differences.length > 0) {
+    context.reporter.print(
+      `repute: ${path} is not what its manifest says\n${differences.map((line) => `  ${line}\n`).join("")}`,
+    );
+  } else if (!settings.quiet) {
+    context.stdout.write(
+      `${path}: ${audit.rows} rows, ${audit.bytes} bytes, as its manifest says\n`,
+    );
+  }
+  return differences.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,103 @@
+import type { z } from "zod";
+import type { Problem } from "../../webhooks/problem.js";
+import { callGroups } from "../call-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { dataTable, jsonLines, wantsLines } from "../data-output.js";
+import type { DataColumns } from "../data-output.js";
+import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { oneOperand } from "../operands.js";
+import { formatCount } from "../quantity.js";
+import { chosenContext, chosenWebhooks, webhookOptions } from "../webhook-file.js";
+
+/** Looks webhooks over without calling anything (behaviour: Webhooks). */
+export const webhookCheckCommand = defineCommand({
+  name: "webhook check",
+  usage: "FILE [--case ID | --context FILE] [flags]",
+  summary: "look the configuration of webhooks over, without calling their endpoints",
+  description: [
+    "Reads one webhook, an array of them, or one a line, and prints what is wrong with each: one JSON object a line, a table on a terminal, nothing when all is well.",
+    "With a case to compare with, fields that its context lacks are errors, and subscriber data that stands in the payload as static text is warned about.",
+  ],
+  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
+  options: webhookOptions,
+  groups: [
+    { title: "What is checked", keys: ["name", "case", "context"] },
+    callGroups.case,
+    callGroups.requests,
+    callGroups.run,
+  ],
+  examples: [
+    {
+      command: "repute webhook check samples/webhooks/notify-crm.json",
+      what: "checks form and address, and that every field is well written",
+    },
+    {
+      command: "repute webhook check notify.json --context context.json",
+      what: "checks that the fields exist in a context kept before",
+    },
+    {
+      command: "repute webhook check notify.json --case 4711 --case-url https://cases.example",
+      what: "reads the context of a case; the key comes from REPUTE_CASE_API_KEY",
+    },
+    {
+      command: "repute case context 4711 | repute webhook check notify.json --context -",
+      what: "takes the context from a pipe",
+    },
+  ],
+  exitCodes: [
+    ["0", "nothing is wrong, though there may be warnings"],
+    ["1", "a webhook has an error, or the context could not be read"],
+    ["2", "wrong usage, or a file that is no configuration of webhooks"],
+    ...interruptedExitCodes,
+  ],
+  run: checkWebhooks,
+});
+
+interface FoundProblem extends Problem {
+  readonly webhook: string;
+}
+
+async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>): Promise<number> {
+  const { settings, context } = call;
+  const file = oneOperand("webhook check", "a file", call.operands);
+  const { checkWebhook } = await import("../../webhooks/check.js");
+  const webhooks = await chosenWebhooks(call, file);
+  const caseContext = (await chosenContext(call)) ?? undefined;
+  const problems = webhooks.flatMap((webhook) =>
+    checkWebhook(webhook, caseContext).map(({ level, code, pointer, message }) => ({
+      webhook: webhook.name,
+      level,
+      code,
+      pointer,
+      message,
+    })),
+  );
+  const lines = wantsLines(settings.json, context);
+  const output = lines
+    ? jsonLines<FoundProblem>(context, (problem) => problem)
+    : dataTable(context, columns);
+  for (const problem of problems) await output.add(problem);
+  await output.end();
+  const errors = problems.filter(({ level }) => level === "error").length;
+  if (!lines) {
+    const parts = [
+      counted(webhooks.length, "webhook"),
+      counted(errors, "error"),
+      counted(problems.length - errors, "warning"),
+    ];
+    context.reporter.print(parts.join(", "));
+  }
+  return errors > 0 ? exitCodes.stopped : exitCodes.done;
+}
+
+const columns: DataColumns<FoundProblem> = [
+  ["webhook", ({ webhook }) => webhook],
+  ["level", ({ level }) => level],
+  ["place", ({ pointer }) => pointer],
+  ["what", ({ message }) => message],
+];
+
+function counted(count: number, word: string): string {
+  return `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
+}

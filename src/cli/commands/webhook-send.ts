@@ -1,0 +1,165 @@
+import { z } from "zod";
+import type { JsonObject } from "../../core/finding.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { option } from "../../core/options.js";
+import type { ApiKey, WebhookRequest } from "../../webhooks/prepare.js";
+import type { Webhook } from "../../webhooks/configuration.js";
+import { callGroups } from "../call-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { wantsLines, writeText } from "../data-output.js";
+import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
+import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { oneOperand } from "../operands.js";
+import { printable } from "../printable.js";
+import { readSecret, secrets } from "../secrets.js";
+import { showRecord } from "../show-record.js";
+import { chosenContext, chosenWebhooks, shownNames, webhookOptions } from "../webhook-file.js";
+
+const options = z.strictObject({
+  ...webhookOptions.shape,
+  ...endpointKeysOption,
+  local: option(webhookOptions.shape.local, {
+    description:
+      "Read the case from the embedded service and its sample dataset; the webhook's endpoint is called all the same",
+  }),
+  dryRun: option(z.boolean().default(false), {
+    description: "Show what would be sent and send nothing",
+  }),
+  idempotencyKey: option(z.string().min(1).optional(), {
+    description: "Repeat the call that bore this key; by default a new one is made",
+    value: "KEY",
+  }),
+});
+
+type Settings = z.output<typeof options>;
+
+/** Renders a webhook for a case and calls its endpoint (behaviour: Webhooks). */
+export const webhookSendCommand = defineCommand({
+  name: "webhook send",
+  usage: "FILE --case ID [--dry-run] [flags]",
+  summary: "fill a webhook in for a case and call its endpoint",
+  description: [
+    "Reads the context of the case, fills the payload in and makes the call. Network errors and answers of 5xx are tried again, with the same idempotency key each time; every other answer is final and explained.",
+    "The key of the case management instance goes along when the webhook calls that very instance; other endpoints have their keys in the file of --endpoint-keys-file.",
+  ],
+  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
+  options,
+  groups: [
+    { title: "What is sent", keys: ["case", "context", "name", "dryRun", "idempotencyKey"] },
+    { ...callGroups.case, keys: [...callGroups.case.keys, "endpointKeysFile"] },
+    callGroups.requests,
+    callGroups.run,
+  ],
+  examples: [
+    {
+      command:
+        "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run",
+      what: "shows the request for a sample context; nothing leaves the machine",
+    },
+    {
+      command: "repute webhook send notify.json --case 4711 --case-url https://cases.example",
+      what: "sends it; the key comes from REPUTE_CASE_API_KEY",
+    },
+    {
+      command: "repute webhook send hooks.json --name 'Notify CRM' --case 4711",
+      what: "sends one of several; the address comes from REPUTE_CASE_URL",
+    },
+    {
+      command:
+        "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json",
+      what: "sends an API key of the endpoint's own",
+    },
+  ],
+  exitCodes: [
+    ["0", "delivered, or shown with --dry-run"],
+    ["1", "not delivered, or the context could not be read"],
+    ["2", "wrong usage, or a webhook that cannot be filled in"],
+    ...interruptedExitCodes,
+  ],
+  run: send,
+});
+
+async function send(call: CommandCall<Settings>): Promise<number> {
+  const { settings, context } = call;
+  const webhook = await theWebhook(call, oneOperand("webhook send", "a file", call.operands));
+  const apiKeys = await apiKeysOf(call);
+  const caseContext = await chosenContext(call);
+  if (caseContext === null) {
+    throw new UsageError("case_missing", "webhook send needs the case that it is sent for", {
+      hint: "name it with --case ID, or give a context kept before with --context FILE",
+    });
+  }
+  const { idempotencyKey } = settings;
+  if (!settings.dryRun) return deliver(call, webhook, caseContext, apiKeys);
+  const { previewWebhook } = await import("../../webhooks/prepare.js");
+  const request = previewWebhook(webhook, caseContext, { apiKeys, idempotencyKey });
+  if (wantsLines(settings.json, context)) {
+    await showRecord(call, { webhook: webhook.name, ...request });
+  } else await writeText(context, printable(httpText(request)));
+  return exitCodes.done;
+}
+
+async function theWebhook(call: CommandCall<Settings>, file: string): Promise<Webhook> {
+  const [webhook, ...others] = await chosenWebhooks(call, file);
+  if (webhook && others.length === 0) return webhook;
+  const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
+  throw new UsageError("webhook_ambiguous", `${file} has ${names.length} webhooks`, {
+    hint: `choose one with --name: ${shownNames(names)}`,
+  });
+}
+
+/** The keys, each bound to the address that it is for (interface: Authentication, 3). */
+async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
+  const { settings, loaded, context } = call;
+  const keys = await readEndpointKeys(settings.endpointKeysFile);
+  if (settings.caseUrl === undefined) return keys;
+  const key = await readSecret(secrets.case, loaded.given, context.env);
+  return key === null ? keys : [...keys, { origin: settings.caseUrl, key }];
+}
+
+async function deliver(
+  call: CommandCall<Settings>,
+  webhook: Webhook,
+  caseContext: JsonObject,
+  apiKeys: readonly ApiKey[],
+): Promise<number> {
+  const { settings, context } = call;
+  const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
+    import("../../api/dispatcher.js"),
+    import("../../webhooks/send.js"),
+  ]);
+  const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });
+  try {
+    const delivery = await sendWebhook(webhook, caseContext, {
+      dispatcher,
+      apiKeys,
+      idempotencyKey: settings.idempotencyKey,
+      clock: context.clock,
+      signal: context.signal,
+      retries: settings.retries,
+      timeoutMs: settings.timeout,
+    });
+    const { outcome, status, attempts, request, response, error } = delivery;
+    await showRecord(call, {
+      webhook: webhook.name,
+      method: request.method,
+      url: request.url,
+      outcome,
+      status,
+      attempts,
+      idempotency_key: delivery.idempotencyKey,
+      response: response?.body ?? null,
+    });
+    if (error === null) return exitCodes.done;
+    throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** A request as it goes over the wire (RFC 9112), for a person. */
+function httpText({ method, url, headers, body }: WebhookRequest): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} ${url}`, ...lines].join("\n")}\n\n${body ?? ""}\n`;
+}

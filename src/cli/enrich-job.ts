@@ -1,0 +1,93 @@
+import { setFlagsFromString } from "node:v8";
+import type { EnrichSettings } from "../pipeline/options.js";
+import type { EnrichJob, Manifest } from "../pipeline/types.js";
+import type { CommandCall } from "./command.js";
+import { exitCodeOfRun } from "./exit-code.js";
+import { explainInterruption } from "./interrupted-run.js";
+import { paceOf } from "./pace.js";
+import { ProgressDisplay } from "./progress-display.js";
+import type { ServiceAccess } from "./services.js";
+
+/** The settings of a run of the main job, and those of the program that it heeds. */
+type EnrichJobSettings = EnrichSettings & {
+  readonly local: boolean;
+  readonly quiet: boolean;
+  readonly json: boolean;
+  readonly config?: string | undefined;
+};
+
+/** What the rows are, where it is not the settings that say so. */
+export type EnrichJobInput = Pick<EnrichJob, "input" | "serviceName">;
+
+type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
+
+/** What is done with a job: the rows of an input are enriched, or those of an output asked again. */
+export type PerformJob = (job: EnrichJob) => Promise<Manifest>;
+
+/** Runs the main job at a terminal: progress, summary, exit code. */
+export async function runEnrichJob(
+  call: EnrichJobCall,
+  intel: ServiceAccess,
+  what: EnrichJobInput,
+  perform: PerformJob = enrichRows,
+): Promise<number> {
+  const { context, settings } = call;
+  const { local: _local, quiet: _quiet, json: _json, config: _config, ...own } = settings;
+  const manifest = await runJob(call, perform, {
+    settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
+    stdout: context.stdout,
+    ...(intel.embedded ? { serviceName: "the embedded service" } : {}),
+    ...what,
+    apiKey: intel.credential,
+    command: call.shownCommand,
+    signal: context.signal,
+    clock: context.clock,
+    onWarning: (message) => context.reporter.warning(message),
+  });
+  await report(manifest, call);
+  return exitCodeOfRun(settings.failOn, manifest.statuses);
+}
+
+/**
+ * A run makes garbage at a steady pace and keeps little. Left alone, V8 lets the heap of a machine
+ * with much memory grow to several times what is live before it collects; measured at 200,000 rows:
+ * 230 MB resident without, 190 MB with this, at the same speed.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--heap-growing-percent=20");
+}
+
+const enrichRows: PerformJob = async (job) => {
+  const { enrich } = await import("../pipeline/enrich.js");
+  return enrich(job);
+};
+
+async function runJob(call: EnrichJobCall, perform: PerformJob, job: EnrichJob): Promise<Manifest> {
+  const { context, settings } = call;
+  keepHeapSmall();
+  const display = new ProgressDisplay(context.reporter, context.clock);
+  // Rows that scroll by on the same terminal leave no room for a line that stays.
+  const shown = !settings.quiet && !(settings.output === "-" && context.stdout.isTTY === true);
+  try {
+    return await perform({
+      ...job,
+      onStart: (progress) => {
+        if (shown) display.start(progress, context.signal);
+      },
+    });
+  } catch (error) {
+    throw explainInterruption(error, settings.output);
+  } finally {
+    display.stop();
+  }
+}
+
+async function report(manifest: Manifest, { settings, context }: EnrichJobCall): Promise<void> {
+  if (settings.json) {
+    const stream = settings.output === "-" ? context.stderr : context.stdout;
+    stream.write(`${JSON.stringify(manifest)}\n`);
+  } else if (!settings.quiet) {
+    const { formatSummary } = await import("./summary.js");
+    context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100));
+  }
+}

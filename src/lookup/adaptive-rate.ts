@@ -1,0 +1,103 @@
+/** A throttle answer counts as a limit when so many of the answers of late are such. */
+const strained = { share: 0.06, least: 3, few: 10 };
+
+/** What a cut leaves of the rate at which answers came, and how long until that rate is back. */
+const cut = { to: 0.9, backMs: 2_000 };
+
+/** Beyond the rate that was right before, the climb is a cube that doubles it in this time. */
+const doubledMs = 8_000;
+
+/** While no limit is known, the rate doubles in this time. */
+const searchMs = 1_000;
+
+/** Lowest rate, in requests a second. */
+const lowest = 1;
+
+/** The accepted answers of so long are measured, in buckets of a tenth of it. */
+const measureMs = 1_000;
+const buckets = 10;
+
+/**
+ * Finds the rate that a service allows without telling. Nothing is limited until throttle answers
+ * come in number; then the rate is cut to somewhat below that at which answers were accepted, comes
+ * back to it within seconds, stays near, and probes beyond, ever faster. That is the cubic climb of
+ * RFC 9438, as adaptive retries of the AWS SDKs use it, with lengths of time that do not depend on
+ * the rate.
+ */
+export class AdaptiveRate {
+  /** Requests a second that were right when it was last cut; null while nothing is limited. */
+  #known: number | null = null;
+  #cutAt = 0;
+  /** True until a limit was met a second time: the first cut follows a burst, which tells little. */
+  #searching = true;
+  #dueMs = Number.NEGATIVE_INFINITY;
+  readonly #accepted = new Array<number>(buckets).fill(0);
+  #bucket = 0;
+  #answers = 0;
+  #throttles = 0;
+  #notedAt = 0;
+
+  /** Requests a second that may leave now; infinite while nothing is known. */
+  rateAt(now: number): number {
+    if (this.#known === null) return Number.POSITIVE_INFINITY;
+    const since = now - this.#cutAt;
+    if (this.#searching) return this.#known * 2 ** (since / searchMs);
+    const beyond = since - cut.backMs;
+    const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 3;
+    return Math.max(lowest, this.#known * (1 + part));
+  }
+
+  /** Milliseconds from `now` until the next request may begin; 0 or less when it may at once. */
+  waitAt(now: number): number {
+    return this.#known === null ? 0 : this.#dueMs - now;
+  }
+
+  /** Spends one request that begins at `now`. */
+  spend(now: number): void {
+    if (this.#known === null) return;
+    // As late as timers come, so much is caught up with.
+    const from = Math.max(this.#dueMs, now - 5);
+    this.#dueMs = from + 1000 / this.rateAt(now);
+  }
+
+  /** An answer that was none of throttling came. */
+  accepted(now: number): void {
+    this.#turnTo(now);
+    const at = this.#bucket % buckets;
+    this.#accepted[at] = (this.#accepted[at] ?? 0) + 1;
+    this.#answers++;
+  }
+
+  /**
+   * A throttle answer came.
+   *
+   * @param fresh the request left after the last cut or pause, so that it tells something new
+   */
+  throttled(now: number, fresh: boolean): void {
+    this.#turnTo(now);
+    this.#answers++;
+    this.#throttles++;
+    const enough = this.#throttles >= strained.least || this.#answers < strained.few;
+    if (!fresh || !enough || this.#throttles < strained.share * this.#answers) return;
+    this.#searching = this.#known === null;
+    const measured = this.#accepted.reduce((sum, n) => sum + n, 0) / (measureMs / 1000);
+    this.#known = Math.max(lowest, Math.min(this.rateAt(now), measured));
+    this.#cutAt = now;
+    this.#dueMs = now;
+    this.#answers = 0;
+    this.#throttles = 0;
+  }
+
+  /** Forgets what was accepted too long ago, and every second half of what was noted. */
+  #turnTo(now: number): void {
+    const bucket = Math.floor(now / (measureMs / buckets));
+    const passed = Math.min(buckets, bucket - this.#bucket);
+    for (let i = 1; i <= passed; i++) this.#accepted[(this.#bucket + i) % buckets] = 0;
+    if (passed === buckets) this.#accepted.fill(0);
+    this.#bucket = bucket;
+    if (now - this.#notedAt < measureMs) return;
+    this.#notedAt = now;
+    this.#answers /= 2;
+    this.#throttles /= 2;
+  }
+}

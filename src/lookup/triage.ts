@@ -1,0 +1,32 @@
+import type { Finding } from "../core/finding.js";
+import { combineFindings } from "./combine.js";
+import type { Lookup } from "./types.js";
+
+/**
+ * Asks the quick check first, and the query only where the quick check shows something. Where it
+ * came to no answer (failed, invalid) or shows nothing, its finding is that of the item.
+ */
+export function triage(query: Lookup, quickCheck: Lookup): Lookup {
+  return (item, options) =>
+    quickCheck(item, options).then((quick) =>
+      showsSomething(quick)
+        ? query(item, options).then((full) => combineFindings(full, quick))
+        : quick,
+    );
+}
+
+/**
+ * Whether a quick check is worth a query: it lists the item (`ACTIVE`, `PASSIVE`), gives it an
+ * intent of `malicious` or `suspicious`, or saw activity from it.
+ */
+export function showsSomething({ status, quickCheck }: Finding): boolean {
+  if (status === "failed" || status === "invalid" || quickCheck === null) return false;
+  const { serviceMailBlocklist: listing, intent, activity } = quickCheck;
+  return (
+    listing === "ACTIVE" ||
+    listing === "PASSIVE" ||
+    intent === "malicious" ||
+    intent === "suspicious" ||
+    activity === true
+  );
+}

@@ -1,0 +1,48 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../src/service/service.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+async function serviceAndInput(latency: string) {
+  let requests = 0;
+  const service = await startService({ latency, onRequest: () => void requests++ });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
+  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  return { cwd, args, requests: () => requests };
+}
+
+test("a run stops after --max-requests and each part of it has a budget of its own", async () => {
+  const { cwd, args, requests } = await serviceAndInput("5ms");
+  const first = await runRepute([...args, "--max-requests", "25"], { cwd });
+  expect(first).toMatchObject({ code: 75 });
+  expect(first.stderr).toMatch(/^repute: stopped early: all 25 requests .*--resume\n$/m);
+  expect(requests()).toBe(25);
+  const second = await runRepute([...args, "--max-requests", "25", "--resume"], { cwd });
+  expect(second).toMatchObject({ code: 0 });
+  expect(requests()).toBe(40);
+  const written = await readFile(join(cwd, "out.csv"), "utf8");
+  expect(written.trimEnd().split("\n")).toHaveLength(21);
+});
+
+test("a run stops at its deadline, finishes what is open and can be resumed", async () => {
+  const { cwd, args, requests } = await serviceAndInput("20ms");
+  const slow = [...args, "--rate", "10/s", "--quiet"];
+  const first = await runRepute([...slow, "--deadline", "500ms"], { cwd });
+  expect(first.code).toBe(75);
+  expect(first.stderr).toContain("the deadline 500ms is reached");
+  const second = await runRepute([...args, "--quiet", "--resume"], { cwd });
+  expect(second.code).toBe(0);
+  expect(requests()).toBe(40);
+});
+
+test("addresses in reserved ranges cost no request with --bogons local", async () => {
+  const { cwd, args, requests } = await serviceAndInput("0ms");
+  const result = await runRepute([...args, "--bogons", "local"], { cwd });
+  expect([result.code, requests()]).toEqual([0, 0]);
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toContain("IP_BOGON");
+});

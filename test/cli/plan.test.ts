@@ -1,0 +1,29 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+async function inputFolder(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n");
+  return cwd;
+}
+
+test("a plan is told line by line, and asks nothing", async () => {
+  const cwd = await inputFolder();
+  const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
+  const { code, stdout, stderr } = await runRepute(args, { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^rows +4$/m);
+  expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
+  expect(stdout).toMatch(
+    /^quota +3 in 24 h 0 min are used up after 1\.0 s, with 1 requests left$/m,
+  );
+});
+
+test("a plan is one JSON object with --json", async () => {
+  const cwd = await inputFolder();
+  const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 4, distinct_items: 2, chosen: { requests: 4 } });
+});

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../src/service/service.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+test("a run whose quota is used up ends at once, resumable, and keeps the count", async () => {
+  let requests = 0;
+  const service = await startService({ onRequest: () => void requests++ });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
+  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl, "--quiet"];
+  const limited = [...args, "--rate", "500/s", "--rate", "15/d", "--resume"];
+  const first = await runRepute(limited, { cwd });
+  expect(first.code).toBe(75);
+  expect(first.stderr).toMatch(/the quota of 15 requests in 24 h is used up until .*--resume/);
+  expect(requests).toBe(15);
+  const second = await runRepute(limited, { cwd });
+  expect([second.code, requests]).toEqual([75, 15]);
+  const last = await runRepute([...args, "--resume"], { cwd });
+  expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
+});
+
+test("an endpoint keeps its own rate beside that of all", async () => {
+  const counts = { query: 0, other: 0 };
+  const service = await startService({
+    onRequest: (endpoint) => void (endpoint === "query" ? counts.query++ : counts.other++),
+  });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  const run = await runRepute([...args, "--rate-query", "2/d", "--quiet"], { cwd });
+  expect([run.code, counts.query]).toEqual([75, 2]);
+  expect(counts.other).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,114 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** `repute serve` with a webhook to a receiver of the test's own, attached to NEW → RESOLVED. */
+async function stage(steps: readonly Step[], payload: unknown) {
+  const receiver = await startScriptedServer(steps);
+  onTestFinished(() => receiver.close());
+  const keys = join(await temporaryFolder(), "keys.json");
+  await writeFile(keys, JSON.stringify({ [receiver.url]: "receiver-key" }));
+  const serve = startRepute(["serve", "--json", "--endpoint-keys-file", keys]);
+  const [line] = await serve.waitFor("stdout", /^.*\n/);
+  const { ops_url: url } = JSON.parse(line) as { ops_url: string };
+  await post(`${url}/_local/webhooks`, {
+    name: "Round",
+    endpoint: `${receiver.url}/api`,
+    method: "PUT",
+    path: "/notices",
+    payload,
+  });
+  await post(`${url}/_local/transitions`, { from: "NEW", to: "RESOLVED", webhook: "Round" });
+  return { receiver, url };
+}
+
+async function post(url: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return answer.json();
+}
+
+function move(url: string): Promise<unknown> {
+  return post(`${url}/_local/cases/case-2001/transition`, { state: "RESOLVED" });
+}
+
+function only({ requests }: ScriptedServer) {
+  expect(requests).toHaveLength(1);
+  return requests[0];
+}
+
+test("a case that changes its state calls the receiver with method, path, header and rendered body", async () => {
+  const { receiver, url } = await stage([reply(202, {})], {
+    to: "{{ s.resolver_data.CustomerEmail }}",
+    subject: "Contract {{ s.resolver_data.Contract.Number }}",
+    lines: "{{ s.resolver_data.LineIds }}",
+    business: "{{ s.resolver_data.Business }}",
+  });
+  const report = await move(url);
+  expect(report).toEqual({
+    case: "case-2001",
+    from: "NEW",
+    to: "RESOLVED",
+    fired: [{ webhook: "Round", status: 202 }],
+  });
+  const request = only(receiver);
+  expect([request?.method, request?.path]).toEqual(["PUT", "/api/notices"]);
+  expect(request?.headers).toMatchObject({
+    authorization: "Bearer receiver-key",
+    "content-type": "application/json",
+    "idempotency-key": expect.stringMatching(/^[\da-f-]{36}$/) as string,
+  });
+  expect(JSON.parse(request?.body ?? "")).toEqual({
+    to: "ada@example.com",
+    subject: "Contract 48213",
+    lines: ["line-11", "line-12"],
+    business: false,
+  });
+});
+
+test("the case shows its new state to the command line", async () => {
+  const { url } = await stage([reply(202, {})], "hello");
+  await move(url);
+  const { code, stdout } = await runRepute(["case", "show", "case-2001", "--ops-url", url]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: "case-2001", state: "RESOLVED" }]);
+});
+
+test("a receiver that fails at first is called again with the same key", async () => {
+  const { receiver, url } = await stage([reply(503), reply(204)], "hello");
+  expect(await move(url)).toMatchObject({ fired: [{ status: 204 }] });
+  const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
+  expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+});
+
+test("a receiver that refuses is reported with what to do, and not called again", async () => {
+  const { receiver, url } = await stage([reply(401)], "hello");
+  expect(await move(url)).toMatchObject({
+    to: "RESOLVED",
+    fired: [{ status: 401, error: expect.stringContaining("Authentication Failed") as string }],
+  });
+  only(receiver);
+});
+
+test("the same webhook is sent by hand, for the same case, from a file", async () => {
+  const { receiver, url } = await stage([reply(202, {})], "unused");
+  const file = join(await temporaryFolder(), "webhook.json");
+  const payload = "{{ s.resolver_data.CustomerName }}";
+  await writeFile(
+    file,
+    JSON.stringify({ name: "Hand", endpoint: receiver.url, method: "PATCH", path: "x", payload }),
+  );
+  const args = ["webhook", "send", file, "--case", "case-2001", "--case-url", url];
+  const env = { REPUTE_CASE_API_KEY: "sample-case-api-key" };
+  const { code, stdout, stderr } = await runRepute(args, { env });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(JSON.parse(stdout)).toMatchObject({ webhook: "Hand", outcome: "delivered", status: 202 });
+  expect(only(receiver)).toMatchObject({ method: "PATCH", path: "/x", body: "Ada Example" });
+});

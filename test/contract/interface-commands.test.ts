@@ -1,0 +1,448 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openApiDocument } from "../../src/api/openapi.js";
+import { datasetOf } from "../../src/service/dataset/dataset-of.js";
+import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runInProcess } from "../unit/cli/run-in-process.js";
+import { runningService } from "../unit/service/running-service.js";
+
+const terminal = { columns: 100 };
+
+function records(stdout: string): unknown[] {
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** Runs a command that must succeed and say nothing on stderr; gives its lines as JSON. */
+async function lines(...args: string[]): Promise<unknown[]> {
+  const { code, stdout, stderr } = await runInProcess(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return records(stdout);
+}
+
+describe("tags", () => {
+  test("list gives a line for each tag", async () => {
+    const tags = await lines("tags", "list", "--local");
+    expect([tags.length, tags[0]]).toEqual([
+      7,
+      { name: "credentials:brute-force", intent: "malicious", category: "activity" },
+    ]);
+  });
+
+  test("list asks for descriptions when told to", async () => {
+    const [tag] = await lines("tags", "list", "--descriptions", "--local");
+    expect(tag).toHaveProperty("description");
+  });
+
+  test("list is a table on a terminal", async () => {
+    const { stdout } = await runInProcess(["tags", "list", "--local"], terminal);
+    expect(stdout).toMatch(
+      /^name +intent +category\ncredentials:brute-force +malicious +activity\n/,
+    );
+  });
+
+  test("show gives one tag with references and timeline", async () => {
+    const [tag] = await lines("tags", "show", "credentials:brute-force", "--local");
+    expect(tag).toMatchObject({
+      name: "credentials:brute-force",
+      references: [{}],
+      timeline: [{}, {}],
+    });
+  });
+
+  test("show is field by field on a terminal", async () => {
+    const args = ["tags", "show", "credentials:brute-force", "--local"];
+    const { stdout } = await runInProcess(args, terminal);
+    expect(stdout).toMatch(/^references\[0\]\.url +https:\/\/www\.example\.org/m);
+  });
+
+  test("ips gives every address of the list from one snapshot", async () => {
+    const ips = await lines("tags", "ips", "credentials:brute-force", "--local");
+    const distinct = new Set(ips.map((line) => (line as { ip: string }).ip));
+    const snapshots = new Set(ips.map((line) => (line as { snapshot: string }).snapshot));
+    expect([ips.length, distinct.size, snapshots.size]).toEqual([272, 272, 1]);
+    expect(Object.keys(ips[0] as object)).toEqual(["tag", "ip", "snapshot"]);
+  });
+
+  test("ips reads a list of several pages whole, page by page", async () => {
+    const entries = Array.from({ length: 25_000 }, (_, at) => `2001:db8::${at.toString(16)}`);
+    const tags = [{ tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z", entries }];
+    const service = await runningService({ dataset: datasetOf({ tags }) });
+    const ips = await lines("tags", "ips", "a:b", "--intel-url", service.intelUrl);
+    expect([ips.length, service.stats().requests["tag-ips"]?.total]).toEqual([25_000, 3]);
+  });
+
+  test("ips are bare on a terminal", async () => {
+    const { stdout } = await runInProcess(["tags", "ips", "spam:snowshoe", "--local"], terminal);
+    expect(stdout.split("\n")[0]).toBe("192.0.2.67");
+  });
+
+  test("ips gives one page when asked to", async () => {
+    const args = ["tags", "ips", "credentials:brute-force", "--local"];
+    const all = await lines(...args);
+    expect(await lines(...args, "--offset", "270")).toEqual(all.slice(270));
+    expect(await lines(...args, "--limit", "2", "--offset", "5")).toEqual(all.slice(5, 7));
+  });
+
+  test.each([
+    ["--limit", "0"],
+    ["--limit", "10001"],
+    ["--offset", "-1"],
+    ["--snapshot", "short"],
+  ])("ips refuses %s %s before anything is sent", async (flag, value) => {
+    const args = ["tags", "ips", "a:b", "--local", `${flag}=${value}`];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`repute: ${flag} must`);
+  });
+
+  test("a tag that is not there is told in the service's words", async () => {
+    const { code, stderr } = await runInProcess(["tags", "show", "no:such", "--local"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('refuses: there is no tag "no:such"');
+  });
+
+  test.each([
+    [["show"], "tags show needs the name of a tag"],
+    [["ips"], "tags ips needs the name of a tag"],
+    [["show", "a:b", "c:d"], "tags show takes the name of a tag and nothing else; got a:b c:d"],
+    [["list", "a:b"], "tags list takes no argument; got a:b"],
+  ])("%j is refused", async (args, message) => {
+    const { code, stderr } = await runInProcess(["tags", ...args, "--local"]);
+    expect([code, stderr.split("\n")[0]]).toEqual([2, `repute: ${message}`]);
+  });
+});
+
+describe("customers", () => {
+  test("gives all pages, a line for each customer", async () => {
+    const customers = await lines("customers", "--local");
+    expect([customers.length, customers[0]]).toEqual([
+      7,
+      { customer_id: "cust-1001", tenant_id: "tenant-a" },
+    ]);
+  });
+
+  test("is a table on a terminal", async () => {
+    const { stdout } = await runInProcess(["customers", "--local"], terminal);
+    expect(stdout).toMatch(/^customer +tenant\ncust-1001 +tenant-a\n/);
+  });
+
+  test("takes the token from a file, and asks the address of the variable", async () => {
+    const service = await runningService();
+    const file = join(await temporaryFolder(), "token");
+    await writeFile(file, `${sampleAccessToken}\n`);
+    const args = ["customers", "--access-token-file", file];
+    const { code } = await runInProcess(args, { env: { REPUTE_OPS_URL: service.opsUrl } });
+    expect(code).toBe(0);
+  });
+
+  test("tells which token was not accepted", async () => {
+    const service = await runningService();
+    const env = { REPUTE_OPS_URL: service.opsUrl, REPUTE_ACCESS_TOKEN: "wrong-token" };
+    const { code, stderr } = await runInProcess(["customers"], { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^repute: 401 from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted\n/,
+    );
+  });
+
+  test("tells how to give a token when there is none", async () => {
+    const service = await runningService();
+    const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or name a file");
+  });
+
+  test("tells how to give the address", async () => {
+    const { code, stderr } = await runInProcess(["customers"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--ops-url URL, in REPUTE_OPS_URL.*--local/);
+  });
+
+  test("is tried again while the service is unavailable", async () => {
+    const service = await runningService({ unavailableRate: 0.5, resetRate: 0.2 });
+    const env = { REPUTE_ACCESS_TOKEN: sampleAccessToken };
+    const args = ["customers", "--ops-url", service.opsUrl, "--retries", "50"];
+    const { code, stdout, pauses } = await runInProcess(args, { env });
+    expect([code, records(stdout).length, pauses.length > 0]).toEqual([0, 7, true]);
+  });
+
+  test("keeps the pace", async () => {
+    const { pauses } = await runInProcess(["customers", "--local", "--rate", "1/s"]);
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3000);
+  });
+});
+
+describe("case", () => {
+  const fields = [
+    "id",
+    "customer_id",
+    "tenant_id",
+    "event_count",
+    "event_types",
+    "event_ips",
+    "first_event_date",
+    "last_event_date",
+    "state",
+  ];
+
+  test("show gives the case", async () => {
+    const [found] = await lines("case", "show", "case-2001", "--local");
+    expect(Object.keys(found as object)).toEqual(fields);
+  });
+
+  test("show sends the token when one is configured", async () => {
+    const service = await runningService();
+    const env = { REPUTE_ACCESS_TOKEN: "any" };
+    const args = ["case", "show", "case-2001", "--ops-url", service.opsUrl];
+    expect((await runInProcess(args, { env })).code).toBe(0);
+  });
+
+  test("context gives the context", async () => {
+    const [found] = await lines("case", "context", "case-2001", "--local");
+    expect(found).toMatchObject({ s: { resolver_data: { CustomerEmail: "ada@example.com" } } });
+  });
+
+  test("context names each field on a terminal as a payload would", async () => {
+    const { stdout } = await runInProcess(["case", "context", "case-2001", "--local"], terminal);
+    expect(stdout).toMatch(/^s\.resolver_data\.Contract\["Start date"\] +2021-04-01$/m);
+  });
+
+  test("context takes the key of its own variable", async () => {
+    const service = await runningService();
+    const env = { REPUTE_CASE_URL: service.caseUrl, REPUTE_CASE_API_KEY: sampleCaseApiKey };
+    expect((await runInProcess(["case", "context", "case-2001"], { env })).code).toBe(0);
+  });
+
+  test.each(["show", "context"])("%s tells that a case is not there", async (name) => {
+    const { code, stderr } = await runInProcess(["case", name, "nope", "--local"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("case nope: the");
+    expect(stderr).toContain("answered 404 Not Found");
+  });
+
+  test("enrich gives a CSV row for each address, the fields of the case before what was found", async () => {
+    const { code, stdout } = await runInProcess([
+      "case",
+      "enrich",
+      "case-2001",
+      "--local",
+      "--quiet",
+    ]);
+    const [header = "", ...rows] = stdout.trimEnd().split("\n");
+    expect([code, rows.length]).toEqual([0, 3]);
+    expect(header).toMatch(
+      /^ip,id,customer_id,tenant_id,event_count,event_types,first_event_date,last_event_date,state,rep_item,/,
+    );
+    expect(rows[0]).toMatch(
+      /^192\.0\.2\.1,case-2001,cust-1001,tenant-a,42,credentials:brute-force\|spam,2024-05-28T08:00:00Z,2024-05-30T21:40:08Z,NEW,192\.0\.2\.1,ip,complete,/,
+    );
+  });
+
+  test("enrich keeps lists and numbers in NDJSON", async () => {
+    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", "ndjson"];
+    const { stdout } = await runInProcess(args);
+    expect(records(stdout)[0]).toMatchObject({
+      ip: "192.0.2.1",
+      event_count: 42,
+      event_types: ["credentials:brute-force", "spam"],
+      rep: { status: "complete", query: { type: "IP" } },
+    });
+  });
+
+  test("enrich keeps lists in flat NDJSON, and its members never change", async () => {
+    const args = [
+      "case",
+      "enrich",
+      "case-2001",
+      "--local",
+      "-q",
+      "--to",
+      "ndjson",
+      "--shape",
+      "flat",
+    ];
+    const [row] = records((await runInProcess(args)).stdout);
+    const members = fields.filter((field) => field !== "event_ips");
+    expect(Object.keys(row as object).slice(0, 9)).toEqual(["ip", ...members]);
+    expect(row).toMatchObject({ event_types: ["credentials:brute-force", "spam"] });
+  });
+
+  test("enrich of a case without addresses has a header and no row", async () => {
+    const { code, stdout } = await runInProcess(["case", "enrich", "case-2004", "--local", "-q"]);
+    expect([code, stdout.split("\n").length]).toEqual([0, 2]);
+  });
+
+  test("enrich writes a file with its manifest", async () => {
+    const output = join(await temporaryFolder(), "case.ndjson");
+    const args = ["case", "enrich", "case-2001", "-o", output, "--local", "--json"];
+    const { code, stdout } = await runInProcess(args);
+    const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8")) as unknown;
+    expect([code, JSON.parse(stdout)]).toEqual([0, manifest]);
+    expect(records(await readFile(output, "utf8"))).toHaveLength(3);
+  });
+
+  test("enrich asks two addresses, each with its own credential", async () => {
+    const [ops, intel] = [await runningService(), await runningService({ apiKey: "intel-key" })];
+    const env = { REPUTE_API_KEY: "intel-key", REPUTE_ACCESS_TOKEN: "any" };
+    const args = ["case", "enrich", "case-2001", "--quiet"];
+    const addresses = ["--ops-url", ops.opsUrl, "--intel-url", intel.intelUrl];
+    const { code } = await runInProcess([...args, ...addresses], { env });
+    expect([code, Object.keys(ops.stats().requests), Object.keys(intel.stats().requests)]).toEqual([
+      0,
+      ["rep-share-case"],
+      ["query", "quick-check"],
+    ]);
+  });
+});
+
+describe("webhook", () => {
+  const notify = "samples/webhooks/notify-crm.json";
+  const context = "samples/webhooks/case-context.json";
+  const hooks = "samples/dataset/webhooks.ndjson";
+
+  test("check prints nothing when all is well", async () => {
+    expect(await lines("webhook", "check", notify, "--context", context)).toEqual([]);
+  });
+
+  test("check tells of a field that the case does not have, beside those that it has", async () => {
+    const args = ["webhook", "check", notify, "--case", "case-2001", "--local"];
+    const { code, stdout } = await runInProcess(args);
+    expect([code, records(stdout)]).toMatchObject([
+      1,
+      [
+        {
+          webhook: "Notify CRM",
+          level: "error",
+          code: "unknown_field",
+          pointer: "/payload/note",
+          message: expect.stringContaining("s.resolver_data.CustomerEmail") as string,
+        },
+      ],
+    ]);
+  });
+
+  test("check warns about subscriber data as static text", async () => {
+    const file = "samples/webhooks/static-subscriber.json";
+    const problems = await lines("webhook", "check", file, "--context", context);
+    expect(problems).toMatchObject([
+      { level: "warning", code: "static_data" },
+      { level: "warning", code: "static_data" },
+      { level: "warning", code: "static_data" },
+    ]);
+  });
+
+  test("check is a table on a terminal, with counts on stderr", async () => {
+    const args = ["webhook", "check", hooks, "--local", "--case", "case-2001"];
+    const { stderr } = await runInProcess(args, terminal);
+    expect(stderr).toBe("3 webhooks, 0 errors, 0 warnings\n");
+  });
+
+  test("check takes the context from a pipe", async () => {
+    const stdin = await readFile(context, "utf8");
+    const args = ["webhook", "check", notify, "--context", "-"];
+    expect(await runInProcess(args, { stdin })).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test.each([
+    ["no JSON", "the context stdin is no JSON"],
+    ["[]", "the context stdin must be a JSON object"],
+    ['{"s": 7}', "wrong at s"],
+  ])("check refuses the context %j", async (stdin, message) => {
+    const args = ["webhook", "check", notify, "--context", "-"];
+    const { code, stderr } = await runInProcess(args, { stdin });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("check names the place of a fault in the file", async () => {
+    const file = join(await temporaryFolder(), "hook.json");
+    await writeFile(file, '{"name": "x",\n  "endpoint": }');
+    const { code, stderr } = await runInProcess(["webhook", "check", file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file}, line 2, column 15`);
+  });
+
+  test("a case and a context exclude each other", async () => {
+    const args = ["webhook", "check", notify, "--context", context, "--case", "c", "--local"];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--case and --context exclude each other");
+  });
+
+  test("send --dry-run shows the request and sends nothing", async () => {
+    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
+    const [request] = await lines(...args, "--idempotency-key", "k-1");
+    expect(request).toMatchObject({
+      webhook: "Notify CRM",
+      method: "POST",
+      url: "https://crm.example.com/api/abuse/notices",
+      headers: { "idempotency-key": "k-1", "content-type": "application/json" },
+      body: expect.stringContaining('"email":"ada@example.net"') as string,
+    });
+  });
+
+  test("send --dry-run shows that a key would go along, and not the key", async () => {
+    const keys = join(await temporaryFolder(), "keys.json");
+    await writeFile(keys, '{"https://crm.example.com/api": "key-123"}');
+    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
+    const { stdout } = await runInProcess([...args, "--endpoint-keys-file", keys], terminal);
+    expect(stdout).toMatch(/^POST https:\/\/crm\.example\.com\/api\/abuse\/notices\n/);
+    expect(stdout).toContain("authorization: Bearer [hidden]");
+    expect(stdout).not.toContain("key-123");
+  });
+
+  test("send wants to know which of several", async () => {
+    const args = ["webhook", "send", hooks, "--case", "case-2001", "--local"];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('choose one with --name: "Notify subscriber", "Block line"');
+  });
+
+  test("send wants a case", async () => {
+    const { code, stderr } = await runInProcess(["webhook", "send", notify]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--case ID");
+  });
+
+  test("a name that no webhook bears is told with the one that was meant", async () => {
+    const args = ["webhook", "send", hooks, "--name", "Block lin", "--case", "c", "--local"];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('did you mean "Block line"?');
+  });
+
+  test.each([
+    ["no JSON", "must hold a JSON object of API keys"],
+    ['{"crm.example.com": "key-123"}', "must hold a JSON object of API keys"],
+    ['{"https://crm.example.com": 7}', "must hold a JSON object of API keys"],
+  ])("keys of endpoints written as %s are refused and not shown", async (text, message) => {
+    const keys = join(await temporaryFolder(), "keys.json");
+    await writeFile(keys, text);
+    const args = ["webhook", "send", notify, "--context", context, "--endpoint-keys-file", keys];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("key-123");
+  });
+});
+
+describe("schema", () => {
+  test("prints the OpenAPI document of the library", async () => {
+    const { code, stdout } = await runInProcess(["schema", "--format", "openapi"]);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      JSON.parse(JSON.stringify(openApiDocument())) as unknown,
+    ]);
+  });
+
+  test("lists the formats when none is given", async () => {
+    const { code, stderr } = await runInProcess(["schema"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--format: openapi");
+  });
+});

@@ -1,0 +1,332 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  reply,
+  reset,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+  truncated,
+} from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runInProcess } from "../unit/cli/run-in-process.js";
+
+/** A command that asks a service, and what an honest answer to it is. */
+interface Asking {
+  readonly args: readonly string[];
+  readonly honest: unknown;
+  /** What it is refused without, as messages name it. */
+  readonly secret: string;
+}
+
+const env = {
+  REPUTE_API_KEY: "intel-secret-1",
+  REPUTE_ACCESS_TOKEN: "ops-secret-2",
+  REPUTE_CASE_API_KEY: "case-secret-3",
+};
+
+function envelope(result: unknown) {
+  return { status: "success", statusCode: 200, result };
+}
+
+const snapshot = "0123456789abcdef01234567";
+const tagIps = { tag: "a:b", entries: ["192.0.2.1"], lastUpdate: "now", total: 1, snapshot };
+const context = { s: { resolver_data: { CustomerEmail: "ada@example.com" } } };
+
+const askings: Readonly<Record<string, Asking>> = {
+  "tags list": {
+    args: ["tags", "list"],
+    honest: envelope([{ name: "a:b", intent: "none" }]),
+    secret: "REPUTE_API_KEY",
+  },
+  "tags show": {
+    args: ["tags", "show", "a:b"],
+    honest: envelope({ name: "a:b", references: [{ url: "x", description: "y" }] }),
+    secret: "REPUTE_API_KEY",
+  },
+  "tags ips": { args: ["tags", "ips", "a:b"], honest: envelope(tagIps), secret: "REPUTE_API_KEY" },
+  customers: {
+    args: ["customers"],
+    honest: { items: [{ customer_id: "c", tenant_id: "t" }], next_cursor: "" },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case show": {
+    args: ["case", "show", "c"],
+    honest: { id: "c", event_ips: ["192.0.2.1"] },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case enrich": {
+    args: ["case", "enrich", "c"],
+    honest: { id: "c", event_ips: [] },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case context": {
+    args: ["case", "context", "c"],
+    honest: context,
+    secret: "REPUTE_CASE_API_KEY",
+  },
+  "webhook check": {
+    args: ["webhook", "check", "samples/webhooks/notify-crm.json", "--case", "c"],
+    honest: {
+      s: { resolver_data: { CustomerEmail: "a@b.example", CustomerName: "Ada", ContractId: 1 } },
+    },
+    secret: "REPUTE_CASE_API_KEY",
+  },
+  "webhook send": {
+    args: ["webhook", "send", "samples/webhooks/chat-message.json", "--case", "c", "--dry-run"],
+    honest: { s: { resolver_data: { CustomerEmail: "a@b.example", CustomerName: "Ada" } } },
+    secret: "REPUTE_CASE_API_KEY",
+  },
+};
+
+/** Runs a command against a server that answers so, with all credentials configured. */
+async function against(asking: Asking, step: Step, columns?: number) {
+  const server = await startScriptedServer([step]);
+  onTestFinished(() => server.close());
+  const addresses = {
+    REPUTE_INTEL_URL: `${server.url}/beta`,
+    REPUTE_OPS_URL: server.url,
+    REPUTE_CASE_URL: server.url,
+  };
+  const options = columns === undefined ? {} : { columns };
+  const result = await runInProcess(asking.args, { env: { ...env, ...addresses }, ...options });
+  return { ...result, server };
+}
+
+/** What is amiss with the end of a command that should tell an error: nothing, when all is well. */
+function amiss({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) {
+  return [
+    ...(code === 1 ? [] : [`exit code ${code}`]),
+    ...(stdout === "" ? [] : ["something was printed"]),
+    ...(/^repute: \S/.test(stderr) ? [] : [`no message: ${stderr}`]),
+    ...(stderr.includes("unexpected error") ? [stderr] : []),
+    ...(/secret-\d/.test(stderr) ? ["a secret was given away"] : []),
+  ];
+}
+
+const page = "<!doctype html><title>Sign in</title>";
+const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+
+function withMember(honest: unknown, member: string): string {
+  return `{${member},${JSON.stringify(honest).slice(1)}`;
+}
+
+describe.each(Object.entries(askings))("%s", (_, asking) => {
+  const { honest } = asking;
+
+  test("takes an honest answer", async () => {
+    const { code, stderr } = await against(asking, reply(200, honest));
+    expect([code, stderr.includes("error")]).toEqual([0, false]);
+  });
+
+  test.each<[string, Step]>([
+    ["a page with status 200", reply(200, page, { "content-type": "text/html" })],
+    ["nothing", reply(200)],
+    ["a text of 10 MB", reply(200, withMember(honest, `"x":"${"x".repeat(10_000_000)}"`))],
+    ["deep nesting", reply(200, withMember(honest, `"x":${deep}`))],
+    ["deep nesting and nothing else", reply(200, deep)],
+    ["a list", reply(200, "[]")],
+    ["a number", reply(200, "7")],
+    ["wrong types throughout", reply(200, wrongTypes(honest))],
+    ["half of an answer", truncated(honest)],
+    ["a reset connection", reset()],
+    ["another success", reply(204)],
+    ["404", reply(404)],
+    ["500", reply(500, page)],
+    ["503 without an envelope", reply(503)],
+  ])("ends with a clear error after %s", async (_, step) => {
+    expect(amiss(await against(asking, step))).toEqual([]);
+  });
+
+  test.each(["text/html", "application/octet-stream", ""])(
+    "does not mind the content type %j of a good body",
+    async (type) => {
+      const { code } = await against(asking, reply(200, honest, { "content-type": type }));
+      expect(code).toBe(0);
+    },
+  );
+
+  test.each([401, 403])("says after %i which credential was not accepted", async (status) => {
+    const result = await against(asking, reply(status));
+    expect(amiss(result)).toEqual([]);
+    expect(result.stderr).toContain(`${asking.secret} was not accepted`);
+    expect(result.server.requests).toHaveLength(1);
+  });
+
+  test("follows no redirect, so that its credential stays with the address it is for", async () => {
+    const elsewhere = await startScriptedServer([reply(200, honest)]);
+    onTestFinished(() => elsewhere.close());
+    const result = await against(asking, reply(302, "", { location: `${elsewhere.url}/` }));
+    expect(amiss(result)).toEqual([]);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test("waits as long as it is asked to when it is throttled, and gives up in the end", async () => {
+    const result = await against(asking, reply(429, "", { "retry-after": "7" }));
+    expect(amiss(result)).toEqual([]);
+    expect(result.server.requests).toHaveLength(6);
+    expect(result.pauses.filter((ms) => ms >= 6900).length).toBeGreaterThanOrEqual(5);
+  });
+
+  test.each([
+    ["__proto__", '"__proto__":{"polluted":true}'],
+    ["an escaped __proto__", '"\\u005f_proto__":{"polluted":true}'],
+    ["constructor", '"constructor":{"prototype":{"polluted":true}}'],
+  ])("is not polluted by a member named %s", async (_, member) => {
+    const { code, stdout } = await against(asking, reply(200, withMember(honest, member)));
+    expect([code, ({} as Record<string, unknown>)["polluted"]]).toEqual([0, undefined]);
+    expect(stdout).not.toContain("__proto__");
+  });
+
+  test("goes by the last of members named twice", async () => {
+    const [first = "", value] = Object.entries(honest as object)[0] ?? [];
+    const body = withMember(honest, `${JSON.stringify(first)}:null`);
+    const { code } = await against(asking, reply(200, body));
+    expect([code, value === null]).toEqual([0, false]);
+  });
+
+  test("shows text of 7 MB and control characters on a terminal without harm", async () => {
+    const member = `"x":"${"x".repeat(7_000_000)}","y":"\\u001b[2J"`;
+    const { code, stdout } = await against(asking, reply(200, withMember(honest, member)), 80);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("\u001B");
+    expect(stdout.length).toBeLessThan(100_000);
+  });
+});
+
+describe.each(Object.entries(askings).filter(([name]) => name.startsWith("tags ")))(
+  "%s, whose answers come in an envelope,",
+  (_, asking) => {
+    const { honest } = asking;
+
+    test("refuses a statusCode that contradicts the HTTP status", async () => {
+      const body = { ...(honest as object), statusCode: 503 };
+      expect(amiss(await against(asking, reply(200, body)))).toEqual([]);
+    });
+
+    test("tells what the service refuses, in its words", async () => {
+      const body = { status: "failure", statusCode: 400, errors: { $: "there is no tag" } };
+      const result = await against(asking, reply(400, body));
+      expect(amiss(result)).toEqual([]);
+      expect(result.stderr).toContain("there is no tag");
+    });
+  },
+);
+
+/** The same shape with a wrong type at every place; a subscriber's data may be of any type. */
+function wrongTypes(value: unknown): string {
+  if ("s" in (value as object)) return '{"s":7}';
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "string" ? 7 : typeof inner === "number" ? "seven" : inner,
+  );
+}
+
+describe("tags ips", () => {
+  const ips = askings["tags ips"] as Asking;
+
+  async function pages(...answers: readonly object[]) {
+    const server = await startScriptedServer(answers.map((answer) => reply(200, envelope(answer))));
+    onTestFinished(() => server.close());
+    return runInProcess([...ips.args, "--intel-url", server.url]);
+  }
+
+  test("says that the list is not whole when it changes on the way", async () => {
+    const { code, stdout, stderr } = await pages(
+      { ...tagIps, total: 2 },
+      { ...tagIps, total: 2, snapshot: "f".repeat(24) },
+    );
+    expect([code, stdout.split("\n").length]).toEqual([1, 2]);
+    expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
+  });
+
+  test("says so when fewer entries come than the service says there are", async () => {
+    const { code, stderr } = await pages(
+      { ...tagIps, total: 2 },
+      { ...tagIps, total: 2, entries: [] },
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain("came to 1 entries; the service says that it has 2");
+  });
+});
+
+describe("customers", () => {
+  test("ends when a cursor comes again", async () => {
+    const pages = ["1", "2", "1"].map((next) =>
+      reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
+    );
+    const server = await startScriptedServer(pages);
+    onTestFinished(() => server.close());
+    const { code, stdout } = await runInProcess(["customers", "--ops-url", server.url]);
+    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([0, 4, 3]);
+  });
+});
+
+describe("webhook send", () => {
+  async function sent(
+    steps: readonly Step[],
+    keys: (receiver: ScriptedServer) => object = () => ({}),
+  ) {
+    const receiver = await startScriptedServer(steps);
+    const instance = await startScriptedServer([reply(200, context)]);
+    onTestFinished(async () => {
+      await receiver.close();
+      await instance.close();
+    });
+    const folder = await temporaryFolder();
+    const file = join(folder, "webhook.json");
+    const keysFile = join(folder, "keys.json");
+    const payload = "{{ s.resolver_data.CustomerEmail }}";
+    await writeFile(
+      file,
+      JSON.stringify({ name: "W", endpoint: receiver.url, method: "POST", payload }),
+    );
+    await writeFile(keysFile, JSON.stringify(keys(receiver)));
+    const args = ["webhook", "send", file, "--case", "c", "--case-url", instance.url];
+    const result = await runInProcess([...args, "--endpoint-keys-file", keysFile], { env });
+    return { ...result, receiver, instance };
+  }
+
+  test("sends the key of the case management instance to that alone", async () => {
+    const { code, receiver, instance } = await sent([reply(200)]);
+    expect(code).toBe(0);
+    expect(instance.requests[0]?.headers["authorization"]).toBe("Bearer case-secret-3");
+    expect(receiver.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("sends the key that an endpoint has of its own", async () => {
+    const { receiver } = await sent([reply(200)], ({ url }) => ({
+      [url]: "hook-secret-4",
+      "https://other.example": "hook-secret-5",
+    }));
+    expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hook-secret-4");
+  });
+
+  test("explains an authentication failure with the two steps of the interface", async () => {
+    const { code, stderr, receiver } = await sent([reply(401)]);
+    expect([code, receiver.requests.length]).toEqual([1, 1]);
+    expect(stderr).toMatch(
+      /Authentication Failed.*Step 1: generate an API key.*Step 2: use Bearer/,
+    );
+  });
+
+  test.each([400, 404, 422, 429])(
+    "does not try again after %i, and explains it",
+    async (status) => {
+      const { code, stdout, stderr, receiver } = await sent([reply(status, "no")]);
+      expect([code, receiver.requests.length]).toEqual([1, 1]);
+      expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status, attempts: 1 });
+      expect(stderr).toContain(`was answered with ${status}`);
+    },
+  );
+
+  test.each<[string, Step]>([
+    ["5xx", reply(502)],
+    ["a reset connection", reset()],
+  ])("tries again after %s with the same idempotency key", async (_, step) => {
+    const { code, stdout, receiver } = await sent([step, step, reply(204)]);
+    const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect([code, keys.length, new Set(keys).size]).toEqual([0, 3, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "delivered", idempotency_key: keys[0] });
+  });
+});

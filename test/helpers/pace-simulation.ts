@@ -1,0 +1,141 @@
+import type { Clock } from "../../src/core/clock.js";
+import { Pace } from "../../src/lookup/pace.js";
+
+/** What a scripted server does with a request: when it answers, and whether it throttles. */
+export interface ScriptedAnswer {
+  readonly afterMs: number;
+  readonly throttled: boolean;
+}
+
+export type ScriptedServer = (nowMs: number, open: number) => ScriptedAnswer;
+
+export interface Second {
+  readonly sent: number;
+  readonly accepted: number;
+  readonly throttled: number;
+  /** Most requests that were open at once. */
+  readonly open: number;
+}
+
+/** Goes from timer to timer without a turn of the event loop each, which would cost minutes. */
+class SimulatedClock implements Clock {
+  #now = 0;
+  readonly #timers: { due: number; end: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number): Promise<void> {
+    const due = this.#now + ms;
+    return new Promise((end) => {
+      let at = this.#timers.length;
+      while (at > 0 && (this.#timers[at - 1]?.due ?? 0) <= due) at--;
+      this.#timers.splice(at, 0, { due, end });
+    });
+  }
+
+  async run(until: number): Promise<void> {
+    await settle();
+    for (let next = this.#timers.pop(); next && next.due <= until; next = this.#timers.pop()) {
+      this.#now = next.due;
+      next.end();
+      await settle();
+    }
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 8; i++) await Promise.resolve();
+}
+
+/** Sends without end through an adaptive pace, and counts what came back, second by second. */
+export async function simulatePace(
+  server: ScriptedServer,
+  seconds: number,
+  concurrency = 64,
+): Promise<readonly Second[]> {
+  const clock = new SimulatedClock();
+  const run = new Pace({ rates: [], adaptive: true, clock, random: () => 0.5 });
+  const counts = Array.from({ length: seconds + 1 }, () => ({
+    sent: 0,
+    accepted: 0,
+    throttled: 0,
+    open: 0,
+  }));
+  const { signal } = new AbortController();
+  let open = 0;
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const ticket = await run.take(signal);
+      const second = counts[Math.floor(clock.now() / 1000)];
+      if (second === undefined) return;
+      open++;
+      second.sent++;
+      second.open = Math.max(second.open, open);
+      const answer = server(clock.now(), open);
+      await clock.sleep(answer.afterMs);
+      open--;
+      if (answer.throttled) second.throttled++;
+      else second.accepted++;
+      if (answer.throttled) run.throttled(null, ticket);
+      else run.succeeded(ticket);
+    }
+  };
+  for (let i = 0; i < concurrency; i++) void worker();
+  await clock.run(seconds * 1000);
+  return counts.slice(0, seconds);
+}
+
+const latencyMs = 40;
+
+/** So many requests a second, with a small bucket for bursts. */
+export function tokenBucket(limitAt: (nowMs: number) => number, burst = 15): ScriptedServer {
+  let tokens = burst;
+  let last = 0;
+  return (now) => {
+    tokens = Math.min(burst, tokens + ((now - last) * limitAt(now)) / 1000);
+    last = now;
+    const throttled = tokens < 1;
+    if (!throttled) tokens--;
+    return { afterMs: throttled ? latencyMs / 2 : latencyMs, throttled };
+  };
+}
+
+/** So many requests in each second of the clock. */
+export function fixedWindow(limit: number): ScriptedServer {
+  let window = -1;
+  let used = 0;
+  return (now) => {
+    const current = Math.floor(now / 1000);
+    if (current !== window) used = 0;
+    window = current;
+    const throttled = used >= limit;
+    if (!throttled) used++;
+    return { afterMs: latencyMs, throttled };
+  };
+}
+
+/** So many requests in any second. */
+export function slidingWindow(limit: number): ScriptedServer {
+  const taken: number[] = [];
+  return (now) => {
+    while (taken.length > 0 && (taken[0] ?? 0) <= now - 1000) taken.shift();
+    const throttled = taken.length >= limit;
+    if (!throttled) taken.push(now);
+    return { afterMs: latencyMs, throttled };
+  };
+}
+
+/** Never throttles; answers later the more requests are open at once. */
+export function slowingDown(perSecond: number): ScriptedServer {
+  let busyUntil = 0;
+  return (now) => {
+    busyUntil = Math.max(busyUntil, now) + 1000 / perSecond;
+    return { afterMs: latencyMs + busyUntil - now, throttled: false };
+  };
+}

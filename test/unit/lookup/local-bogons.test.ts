@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { localBogons } from "../../../src/lookup/local-bogons.js";
+import { complete, otherItem, scripted, unaborted } from "./findings.js";
+
+test("an address in a reserved range is answered without a request", async () => {
+  const next = scripted(complete());
+  const finding = await localBogons(next)({ kind: "ip", value: "10.0.0.1" }, unaborted());
+  expect(next.asked).toHaveLength(0);
+  expect(finding).toMatchObject({
+    status: "complete",
+    query: { item: "10.0.0.1", type: "IP_BOGON", bogon: true },
+    quickCheck: null,
+    source: "local",
+    attempts: 0,
+  });
+});
+
+test("anything else is asked for", async () => {
+  const next = scripted(complete());
+  const lookup = localBogons(next);
+  await lookup({ kind: "ip", value: "8.8.8.8" }, unaborted());
+  await lookup(otherItem, unaborted());
+  expect(next.asked).toHaveLength(2);
+});
