@@ -13,7 +13,8 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
 const enriched = join(out, "indicators.enriched.csv");
-repute(["enrich", join(samples, "indicators.csv"), "-o", enriched, "--local"]);
+const lists = join(out, "tag-ips");
+repute(["enrich", join(samples, "indicators.csv"), "-o", enriched, "--tag-ips", lists, "--local"]);
 
 const events = join(out, "events.enriched.ndjson");
 repute([
@@ -26,11 +27,17 @@ repute([
   "--local",
 ]);
 
+console.log("\nThe addresses behind one of the tags that the rows brought:\n");
+for (const line of readFileSync(join(lists, "spam--snowshoe.txt"), "utf8").trimEnd().split("\n")) {
+  console.log(`  ${line}`);
+}
 console.log("\nThe first columns of what came out:\n");
 for (const line of readFileSync(enriched, "utf8").split("\n").slice(0, 6)) {
   console.log(`  ${line.length > 110 ? `${line.slice(0, 109)}…` : line}`);
 }
-console.log(`\nThe files are in ${here(out)}: the rows, and beside them the record of each run.`);
+console.log(
+  `\nThe files are in ${here(out)}: the rows, beside them the record of\neach run, and in tag-ips the lists.`,
+);
 
 function repute(args) {
   console.log(`$ repute ${args.map(shown).join(" ")}`);

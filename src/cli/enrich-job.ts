@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
 import type { CommandCall } from "./command.js";
-import { exitCodeOfRun } from "./exit-code.js";
+import { exitCodeOfRun, exitCodes } from "./exit-code.js";
 import { explainInterruption } from "./interrupted-run.js";
 import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
@@ -45,7 +45,9 @@ export async function runEnrichJob(
     onWarning: (message) => context.reporter.warning(message),
   });
   await report(manifest, call);
-  return exitCodeOfRun(settings.failOn, manifest.statuses);
+  const code = exitCodeOfRun(settings.failOn, manifest.statuses);
+  if (settings.tagIps === undefined) return code;
+  return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));
 }
 
 /**
@@ -80,6 +82,22 @@ async function runJob(call: EnrichJobCall, perform: PerformJob, job: EnrichJob):
   } finally {
     display.stop();
   }
+}
+
+/** The run's second product: the addresses behind every tag that its rows brought. */
+async function exportSeenTags(
+  call: EnrichJobCall,
+  intel: ServiceAccess,
+  manifest: Manifest,
+  folder: string,
+): Promise<number> {
+  const { context, settings } = call;
+  const { exportSummary, exportTagLists } = await import("./tag-export.js");
+  const { seenTags } = await import("../pipeline/seen-tags.js");
+  const names = (): readonly string[] => seenTags(manifest);
+  const report = await exportTagLists(intel, call, { names, folder }, settings.quiet);
+  if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
+  return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
 
 async function report(manifest: Manifest, { settings, context }: EnrichJobCall): Promise<void> {

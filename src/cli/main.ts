@@ -8,6 +8,9 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
   process.exitCode = await main();
+  // Stopped by a signal: what still waits (a pipe that nobody writes to, a reader that takes nothing
+  // more) waits for good, and everything that is to stay is on the disk.
+  if (process.exitCode === 130 || process.exitCode === 143) process.exit();
 }
 
 async function main(): Promise<number> {

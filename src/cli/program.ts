@@ -9,6 +9,7 @@ import { quickCheckCommand } from "./commands/quick-check.js";
 import { retryCommand } from "./commands/retry.js";
 import { schemaCommand } from "./commands/schema.js";
 import { serveCommand } from "./commands/serve.js";
+import { tagsExportCommand } from "./commands/tags-export.js";
 import { tagsIpsCommand } from "./commands/tags-ips.js";
 import { tagsListCommand } from "./commands/tags-list.js";
 import { tagsShowCommand } from "./commands/tags-show.js";
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   tagsListCommand,
   tagsShowCommand,
   tagsIpsCommand,
+  tagsExportCommand,
   customersCommand,
   caseShowCommand,
   caseContextCommand,

@@ -18,6 +18,11 @@ export const runOptions = z.strictObject({
   unordered: option(z.boolean().default(false), {
     description: "Write rows as their lookups finish instead of in input order",
   }),
+  tagIps: option(z.string().min(1).optional(), {
+    description:
+      "When the rows are done, export the addresses behind every tag that they brought to this folder; see tags export",
+    value: "DIR",
+  }),
   resume: option(z.boolean().default(false), {
     description:
       "Continue an interrupted run of the same output; where there is nothing to continue, start",

@@ -5,8 +5,11 @@ import type { ItemKind } from "../core/item/item.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { RequestCounts } from "./types.js";
 
-/** Distinct names kept of any one count; what comes beyond is counted under `(others)`. */
+/** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
 const mostNames = 10_000;
+
+/** Stands for names beyond the most that are kept. */
+export const othersName = "(others)";
 
 /** The counts of a run as plain JSON: what a checkpoint keeps. */
 export interface TallySnapshot {
@@ -130,7 +133,7 @@ function add(counts: Map<string, number>, name: string, n = 1): void {
   const known = counts.get(name);
   if (known !== undefined) counts.set(name, known + n);
   else if (counts.size < mostNames) counts.set(name, n);
-  else counts.set("(others)", (counts.get("(others)") ?? 0) + n);
+  else counts.set(othersName, (counts.get(othersName) ?? 0) + n);
 }
 
 function restore(counts: Map<string, number>, from: Record<string, number>): void {

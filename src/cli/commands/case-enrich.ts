@@ -37,7 +37,7 @@ export const caseEnrichCommand = defineCommand({
   operands: [["ID", "identifier of the case"]],
   options,
   groups: [
-    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered"] },
+    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered", "tagIps"] },
     {
       title: "Services",
       keys: ["opsUrl", "accessTokenFile", "intelUrl", "apiKeyFile", "local", "timeout"],

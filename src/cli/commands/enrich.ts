@@ -29,7 +29,7 @@ export const enrichCommand = defineCommand({
   options,
   groups: [
     { title: "Input", keys: Object.keys(sourceOptions.shape) },
-    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered"] },
+    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered", "tagIps"] },
     { title: "Service", keys: ["intelUrl", "local", ...others(apiOptions, ["intelUrl"])] },
     { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
     {

@@ -39,7 +39,7 @@ export const retryCommand = defineCommand({
   groups: [
     {
       title: "Output",
-      keys: ["output", "to", "rejects", "prefix", "formulaGuard", "unordered"],
+      keys: ["output", "to", "rejects", "prefix", "formulaGuard", "unordered", "tagIps"],
     },
     { title: "Service", keys: ["intelUrl", "local", "timeout", "apiKeyFile"] },
     { title: "Lookups", keys: Object.keys(lookupOptions.shape) },

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import type { IntelClient } from "../../api/intel-client.js";
+import { UsageError } from "../../core/errors.js";
+import { option } from "../../core/options.js";
+import { tagExportOptions } from "../../tags/options.js";
+import { callGroups, intelCallOptions } from "../call-options.js";
+import { cliOptions } from "../cli-options.js";
+import { defineCommand } from "../command.js";
+import type { CommandCall } from "../command.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { withServices } from "../services.js";
+import { exportSummary, exportTagLists } from "../tag-export.js";
+
+const options = z.strictObject({
+  output: option(z.string().min(1).optional(), {
+    description: "Folder of the lists; made where it is not there",
+    value: "DIR",
+    alias: "o",
+  }),
+  all: option(z.boolean().default(false), {
+    description:
+      "Export every tag that the service has, and drop lists of tags that it has no more",
+  }),
+  seenIn: option(z.string().min(1).optional(), {
+    description: "Export the tags that the rows of this earlier output brought",
+    value: "OUT",
+  }),
+  ...tagExportOptions.shape,
+  ...intelCallOptions.shape,
+  quiet: cliOptions.shape.quiet,
+});
+
+type Settings = z.output<typeof options>;
+
+/** The addresses behind tags, as files. */
+export const tagsExportCommand = defineCommand({
+  name: "tags export",
+  usage: "NAME... | --all | --seen-in OUT -o DIR [flags]",
+  summary: "write the IP addresses of tags to files, with what changed since last time",
+  description: [
+    "Reads the whole list of each tag from one snapshot, checks it, and writes it to DIR as <group>--<name>.txt and in the other formats asked for, with the addresses added and removed since the export before. DIR/index.json describes them.",
+    "A tag whose list cannot be had keeps its list of the export before, and the others go on. Everything appears at once; an interrupted export is gone on with by the same command.",
+  ],
+  operands: [["NAME", "name of a tag, <group>:<name>"]],
+  options,
+  groups: [
+    {
+      title: "Lists",
+      keys: ["output", "all", "seenIn", ...Object.keys(tagExportOptions.shape)],
+    },
+    callGroups.intel,
+    callGroups.requests,
+    { title: "Run", keys: ["json", "quiet", "config"] },
+  ],
+  examples: [
+    {
+      command: "repute tags export credentials:brute-force -o lists --local",
+      what: "writes one list of the embedded service",
+    },
+    {
+      command: "repute tags export --all -o lists --formats txt,cidr,nft --keep 7",
+      what: "writes every list in three formats and keeps a week of them",
+    },
+    {
+      command: "repute tags export --seen-in enriched.csv -o lists",
+      what: "writes the lists of the tags that the rows of an output brought",
+    },
+    {
+      command: "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft",
+      what: "loads a list that was exported with --formats nft into the firewall",
+    },
+  ],
+  exitCodes: [
+    ...commonExitCodes,
+    ["3", "done, but lists of some tags could not be had"],
+    ...interruptedExitCodes,
+  ],
+  run: exportLists,
+});
+
+async function exportLists(call: CommandCall<Settings>): Promise<number> {
+  const { settings, context, operands } = call;
+  const { output: folder, formats, keep, parallel, restart } = settings;
+  if (folder === undefined) {
+    throw new UsageError("no_output", "tags export needs a folder to write to", {
+      hint: "give it with -o DIR",
+    });
+  }
+  const names = await chooseNames(settings, operands, context.signal);
+  const prune = settings.prune || settings.all;
+  const report = await withServices(["intel"], call, ({ intel }) =>
+    exportTagLists(
+      intel,
+      call,
+      { names, folder, formats, keep, parallel, restart, prune },
+      settings.quiet,
+    ),
+  );
+  if (settings.json) context.stdout.write(`${JSON.stringify(report)}\n`);
+  else if (!settings.quiet) context.reporter.print(exportSummary(report));
+  return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
+
+async function chooseNames(
+  { all, seenIn }: Settings,
+  operands: readonly string[],
+  signal: AbortSignal,
+): Promise<Names> {
+  const ways = [operands.length > 0, all, seenIn !== undefined].filter(Boolean).length;
+  if (ways !== 1) {
+    throw new UsageError(
+      "which_tags",
+      ways === 0
+        ? "tags export has to be told which tags"
+        : "names, --all and --seen-in exclude each other",
+      { hint: "name tags, or give --all, or --seen-in OUT" },
+    );
+  }
+  if (all) return async (client) => (await client.tags({ signal })).map(({ name }) => name);
+  if (seenIn === undefined) return () => operands;
+  const { tagsSeenIn } = await import("../../pipeline/seen-tags.js");
+  const seen = await tagsSeenIn(seenIn);
+  return () => seen;
+}

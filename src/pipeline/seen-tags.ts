@@ -1,0 +1,34 @@
+import { UsageError } from "../core/errors.js";
+import { readJsonFile } from "../core/json-file.js";
+import { manifestPath } from "./manifest.js";
+import { othersName } from "./tally.js";
+import type { Manifest } from "./types.js";
+
+/** Tags that the rows of a run brought, the commonest first. */
+export function seenTags({ tags }: Pick<Manifest, "tags">): readonly string[] {
+  return Object.keys(tags).filter((name) => name !== othersName);
+}
+
+/**
+ * The same of an earlier output, from the manifest beside it.
+ *
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`
+ */
+export async function tagsSeenIn(output: string): Promise<readonly string[]> {
+  const path = manifestPath(output);
+  let manifest: Partial<Manifest> | null;
+  try {
+    manifest = (await readJsonFile(path)) as Partial<Manifest> | null;
+  } catch (error) {
+    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
+  }
+  if (manifest === null) {
+    throw new UsageError("manifest_missing", `there is no ${path}`, {
+      hint: "name an output of repute; its manifest says which tags its rows have",
+    });
+  }
+  if (typeof manifest.tags !== "object") {
+    throw new UsageError("manifest_unreadable", `${path} is no manifest of a run`);
+  }
+  return seenTags({ tags: manifest.tags });
+}

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import type { LimitFunction } from "p-limit";
+import { ServiceError } from "../api/service-error.js";
+import { finishTag } from "./finish-tag.js";
+import { isKnown, listOf } from "./known-list.js";
+import { Progress } from "./progress.js";
+import type { ExportFolder } from "./folder/export-folder.js";
+import type { ExportedTag, IndexedTag } from "./folder/export-index.js";
+import type { FileStems } from "./folder/file-stems.js";
+import { readTag } from "./read-tag.js";
+import type { ExportState } from "./state/export-state.js";
+import { TagExportError } from "./tag-export-error.js";
+import type { ExportTagsOptions, TagResult } from "./types.js";
+
+/** What the export of a tag works with. */
+export interface TagContext {
+  readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
+  readonly state: ExportState;
+  /** The tag as the folder has it; null where it has not. */
+  readonly before: ExportedTag | null;
+  readonly stems: FileStems;
+  /** One list in memory at a time, however many tags are read at once. */
+  readonly oneList: LimitFunction;
+}
+
+/** What became of a tag, for the caller and for the index. */
+export interface TagOutcome {
+  readonly result: TagResult;
+  readonly entry: IndexedTag;
+}
+
+/**
+ * Reads a tag's list and writes its files to the generation that is being built.
+ *
+ * @throws FatalError, or the signal's reason; what concerns this tag alone is a failed outcome
+ */
+export async function exportTag(
+  name: string,
+  signal: AbortSignal,
+  context: TagContext,
+): Promise<TagOutcome> {
+  const progress = new Progress(name, context.options);
+  try {
+    const entry = await readAndWrite(name, signal, context, progress);
+    const { total, added, removed } = entry;
+    const status = entry.status === "unchanged" ? "unchanged" : "exported";
+    progress.end(status, total);
+    return { entry, result: { name, status, error: null, total, added, removed } };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
+    // Pages that only a passing fault kept from being all are worth going on from.
+    const isPassing = error instanceof ServiceError && error.again !== null;
+    if (!isPassing) await context.state.forget(name);
+    progress.end("failed", null);
+    return failed(name, error, context.before);
+  }
+}
+
+async function readAndWrite(
+  name: string,
+  signal: AbortSignal,
+  { options, folder, state, before, stems, oneList }: TagContext,
+  progress: Progress,
+): Promise<ExportedTag> {
+  if (name === "") throw new TagExportError("invalid_tag_name", "a tag's name cannot be empty");
+  const stem = stems.of(name);
+  if (!(await folder.hasRoomFor(stem))) {
+    throw new TagExportError(
+      "file_name_taken",
+      `${join(folder.path, stem)}.* is there and was not made by an export`,
+      { hint: "move it away" },
+    );
+  }
+  const reading = await readTag({
+    name,
+    client: options.client,
+    state,
+    clock: options.clock,
+    signal,
+    begun: await state.resume(name, before),
+    isKnown: (first, addresses) =>
+      oneList(async () => before !== null && (await isKnown(first, addresses, before, folder))),
+    onPage: (log) => progress.page(log),
+  });
+  try {
+    return await oneList(async () => {
+      signal.throwIfAborted();
+      progress.writing();
+      const list = before && (await listOf(before, folder));
+      if (before && !list) {
+        options.onWarning?.(
+          `the earlier list of tag ${name} cannot be read: what was added and removed is counted as for a first export`,
+        );
+      }
+      return finishTag({
+        name,
+        reading,
+        before: before && list && { tag: before, list },
+        formats: options.formats ?? ["txt"],
+        stem,
+        into: state.nextFolder,
+        onWarning: (warning) => options.onWarning?.(warning),
+      });
+    });
+  } finally {
+    await reading.log?.close();
+  }
+}
+
+function failed(
+  name: string,
+  { code, message }: ServiceError | TagExportError,
+  before: ExportedTag | null,
+): TagOutcome {
+  const error = { code, message };
+  return {
+    result: { name, status: "failed", error, total: null, added: null, removed: null },
+    entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
+  };
+}

@@ -1,0 +1,118 @@
+import pLimit from "p-limit";
+import { ExportFolder } from "./folder/export-folder.js";
+import {
+  type ExportedTag,
+  type ExportIndex,
+  exportedTags,
+  hasList,
+  type IndexedTag,
+  indexSchemaVersion,
+} from "./folder/export-index.js";
+import { FileStems } from "./folder/file-stems.js";
+import { exportTag, type TagOutcome } from "./export-tag.js";
+import { inParallel } from "./in-parallel.js";
+import { ExportState } from "./state/export-state.js";
+import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
+
+/**
+ * Exports the IP lists of tags to a folder (behaviour: Tag-IP snapshot export); see `ExportFolder`
+ * for what stands there. A tag that cannot be exported is a failed result, and its earlier list
+ * stays. Nothing of the folder changes before all tags are done, and then all of it at once.
+ *
+ * @throws UsageError when the folder cannot be one of exports, or another export writes there;
+ *   FatalError (credentials refused, disk full) or the signal's reason: the folder is as it was, and
+ *   the same call goes on from the pages that came
+ */
+export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
+  const folder = await ExportFolder.open(options.folder);
+  const state = await ExportState.open(options.folder, {
+    clock: options.clock,
+    source: options.source,
+    resumeWithinMs: options.resumeWithinMs ?? sixHoursMs,
+    restart: options.restart ?? false,
+  });
+  try {
+    const current = await folder.current();
+    await folder.tidy(current, Number.POSITIVE_INFINITY, state.scratchFolder);
+    return await run({ options, folder, state, current });
+  } finally {
+    await state.release();
+  }
+}
+
+const sixHoursMs = 6 * 3_600_000;
+
+interface Run {
+  readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
+  readonly state: ExportState;
+  readonly current: ExportIndex | null;
+}
+
+async function run(job: Run): Promise<ExportReport> {
+  const { options, folder, state, current } = job;
+  const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
+  const stems = new FileStems([...before.values()]);
+  const oneList = pLimit(1);
+  const outcomes = new Map<string, TagOutcome | null>();
+  await inParallel(options.names, options.parallel ?? 4, options.signal, async (name, signal) => {
+    if (outcomes.has(name)) return;
+    outcomes.set(name, null);
+    const context = { options, folder, state, before: before.get(name) ?? null, stems, oneList };
+    outcomes.set(name, await exportTag(name, signal, context));
+  });
+  const done = [...outcomes.values()].filter((outcome) => outcome !== null);
+  const others = [...before.values()].filter((tag) => !outcomes.has(tag.name));
+  const tags = done.map(({ result }) => result);
+  const count = (status: TagResult["status"]): number =>
+    tags.filter((result) => result.status === status).length;
+  return {
+    folder: options.folder,
+    generation: await publish(job, done, others),
+    tags,
+    exported: count("exported"),
+    unchanged: count("unchanged"),
+    failed: count("failed"),
+    kept: options.prune ? 0 : others.length,
+  };
+}
+
+/** Makes the next generation current, where there is anything to tell that the folder has not. */
+async function publish(
+  { options, folder, state, current }: Run,
+  done: readonly TagOutcome[],
+  others: readonly ExportedTag[],
+): Promise<string | null> {
+  const { clock, prune = false, keep = 2 } = options;
+  const isNews = done.some(({ result }) => result.status !== "failed");
+  const isOther = current === null || (prune && others.length > 0);
+  if (!isNews && !(isOther && done.length === 0)) return null;
+  const kept = prune ? [] : others.map((tag) => ({ ...tag, status: "kept" as const, error: null }));
+  const tags: IndexedTag[] = [];
+  for (const tag of [...done.map(({ entry }) => entry), ...kept]) {
+    const isEarlier = hasList(tag) && (tag.status === "failed" || tag.status === "kept");
+    if (
+      !isEarlier ||
+      (await folder.generations.carryOver(current!.generation, tag, state.nextFolder))
+    ) {
+      tags.push(tag);
+    } else {
+      options.onWarning?.(`the earlier list of tag ${tag.name} is gone from ${options.folder}`);
+      if (tag.error) tags.push({ name: tag.name, status: "failed", error: tag.error });
+    }
+  }
+  const now = clock.now();
+  const index: ExportIndex = {
+    schema: indexSchemaVersion,
+    exported_at: new Date(now).toISOString(),
+    generation: await folder.generations.nameFor(now),
+    previous_generation: current?.generation ?? null,
+    tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+  await folder.publish(state.nextFolder, index, state.scratchFolder);
+  await folder.tidy(index, keep, state.scratchFolder);
+  for (const { entry, result } of done) {
+    if (result.status !== "failed") await state.forget(entry.name);
+  }
+  return index.generation;
+}

@@ -1,0 +1,132 @@
+import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { type AddressList, countMapped, noAddresses, sizeOf } from "./address/address-list.js";
+import { difference } from "./address/difference.js";
+import { sortAddresses } from "./address/sort-addresses.js";
+import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
+import { setNames } from "./folder/set-names.js";
+import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
+import { writeFile } from "./folder/write-file.js";
+import { tagFormatWriters } from "./formats/registry.js";
+import { writeText } from "./formats/text.js";
+import type { ListFacts, TagFormat } from "./formats/types.js";
+import type { TagReading } from "./read-tag.js";
+import type { PageLog } from "./state/page-log.js";
+import { TagExportError } from "./tag-export-error.js";
+
+export interface FinishTagOptions {
+  readonly name: string;
+  readonly reading: TagReading;
+  /** What the folder has of the tag, with its addresses where they can be had. */
+  readonly before: { readonly tag: ExportedTag; readonly list: AddressList } | null;
+  readonly formats: readonly TagFormat[];
+  readonly stem: string;
+  /** Folder of the generation that is being built. */
+  readonly into: string;
+  readonly onWarning: (warning: string) => void;
+}
+
+/**
+ * Checks a list that was read, writes its files and says what they are.
+ *
+ * @throws TagExportError `count_mismatch`; FatalError
+ */
+export async function finishTag(options: FinishTagOptions): Promise<ExportedTag> {
+  const { name, reading, before, stem, into } = options;
+  const { about, log, snapshot, lastUpdate, pinnedAt } = reading;
+  const list = log === null ? before?.list : await checkedList(name, log);
+  if (!list) throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
+  const facts = {
+    tag: name,
+    snapshot,
+    lastUpdate,
+    exportedAt: pinnedAt,
+    sets: setNames(name, stem),
+  };
+  warnOfMapped(list, options);
+  const files = await writeFormats(list, facts, options);
+  const sha256 = files.find(({ format }) => format === "txt")?.sha256 ?? textDigest(list);
+  const old = before?.list ?? noAddresses;
+  const added = difference(list, old);
+  const removed = difference(old, list);
+  files.push(
+    await writeOne("added", `${stem}.added.txt`, writeText(added), into),
+    await writeOne("removed", `${stem}.removed.txt`, writeText(removed), into),
+  );
+  await storeList(join(into, listsFolder, storedListName(stem)), list);
+  const isSame = before !== null && sizeOf(added) === 0 && sizeOf(removed) === 0;
+  return {
+    name,
+    status: isSame ? "unchanged" : "exported",
+    error: null,
+    description: about.description ?? null,
+    intent: about.intent ?? null,
+    category: about.category ?? null,
+    references: about.references ?? [],
+    snapshot,
+    exported_at: pinnedAt,
+    lastUpdate,
+    total: sizeOf(list),
+    ipv4: list.v4.length,
+    ipv6: list.v6.length / 4,
+    sha256,
+    previous: before && { snapshot: before.tag.snapshot, exported_at: before.tag.exported_at },
+    added: sizeOf(added),
+    removed: sizeOf(removed),
+    unchanged: sizeOf(list) - sizeOf(added),
+    stem,
+    sets: facts.sets,
+    files,
+  };
+}
+
+/** The addresses of all pages, each once; they must be as many as the service says. */
+async function checkedList(name: string, log: PageLog): Promise<AddressList> {
+  const { v4, v6 } = await log.read();
+  const list = sortAddresses(v4, v6);
+  const { total } = log.pin;
+  if (sizeOf(list) === total) return list;
+  const repeats = log.entries - sizeOf(list);
+  throw new TagExportError(
+    "count_mismatch",
+    `the list of tag ${name} has ${sizeOf(list)} distinct addresses where its total says ${total}` +
+      (repeats > 0 ? `; ${repeats} entries repeat another` : ""),
+  );
+}
+
+async function writeFormats(
+  list: AddressList,
+  facts: ListFacts,
+  { formats, stem, into }: FinishTagOptions,
+): Promise<ExportedFile[]> {
+  const files: ExportedFile[] = [];
+  for (const format of formats) {
+    const pieces = tagFormatWriters[format](list, facts);
+    files.push(await writeOne(format, `${stem}.${format}`, pieces, into));
+  }
+  return files;
+}
+
+async function writeOne(
+  format: ExportedFile["format"],
+  file: string,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  into: string,
+): Promise<ExportedFile> {
+  return { format, file, ...(await writeFile(join(into, file), pieces)) };
+}
+
+function textDigest(list: AddressList): string {
+  const hash = createHash("sha256");
+  for (const piece of writeText(list)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+function warnOfMapped(list: AddressList, { name, formats, onWarning }: FinishTagOptions): void {
+  const mapped = countMapped(list);
+  if (mapped === 0 || !formats.some((format) => format === "nft" || format === "ipset")) return;
+  // RFC 4291 section 2.5.5.2: a form for programs, which no packet bears.
+  onWarning(
+    `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…) and are written as such; a firewall meets none of them`,
+  );
+}

@@ -1,0 +1,157 @@
+import { lstat, readdir, readlink, rename, symlink, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import { writeJsonFile } from "../../core/json-file.js";
+import { exportFault } from "./export-fault.js";
+import { exportedTags, type ExportIndex } from "./export-index.js";
+import { fileEndings } from "./file-stems.js";
+import { generationForm, Generations, indexName } from "./generations.js";
+import { listsFolder } from "./stored-list.js";
+import { syncFolder } from "./write-file.js";
+
+/**
+ * A folder of tag lists.
+ *
+ * ```
+ * DIR/generations/20240101T030000Z/   index.json, spam--bulk.txt …: one export; it never changes
+ * DIR/current                         -> generations/20240101T030000Z
+ * DIR/index.json, DIR/spam--bulk.txt  -> current/index.json, current/spam--bulk.txt
+ * ```
+ *
+ * An export is built elsewhere and moved to `generations/` whole. What readers see changes in one
+ * step, the rename of a new `current` over the old one; all names in DIR lead through it (as
+ * Kubernetes updates the volumes of its config maps). A name that only the new export has is made
+ * before that step and leads nowhere until then, which to a reader is a file that is not there.
+ *
+ * Each file is whole at any time. Who reads several that must belong together follows
+ * `generation` of `index.json`, or resolves `current` once, and reads in that folder; it stays for
+ * as long as `keep` says.
+ */
+export class ExportFolder {
+  readonly path: string;
+  readonly generations: Generations;
+
+  private constructor(path: string) {
+    this.path = path;
+    this.generations = new Generations(path);
+  }
+
+  /**
+   * Opens a folder, which is made where there is none.
+   *
+   * @throws UsageError `export_folder_in_use` when it has things of another origin in the place of
+   *   an export's; FatalError
+   */
+  static async open(path: string): Promise<ExportFolder> {
+    const folder = new ExportFolder(path);
+    try {
+      await folder.generations.prepare();
+    } catch (error) {
+      throw exportFault(path, error);
+    }
+    for (const name of [indexName, currentName]) {
+      if (!(await folder.#isFree(name))) throw inUse(path, name);
+    }
+    return folder;
+  }
+
+  /**
+   * The export that the folder names as its current one; null when there is none.
+   *
+   * @throws UsageError `export_index_unreadable`
+   */
+  async current(): Promise<ExportIndex | null> {
+    const generation = await readlink(join(this.path, currentName)).catch(() => null);
+    return generation === null ? null : this.generations.read(generation);
+  }
+
+  /** A path in the current export. */
+  pathInCurrent(...names: readonly string[]): string {
+    return join(this.path, currentName, ...names);
+  }
+
+  /** Whether no file of another origin is in the place of those of a tag. */
+  async hasRoomFor(stem: string): Promise<boolean> {
+    for (const ending of fileEndings) {
+      if (!(await this.#isFree(`${stem}.${ending}`))) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Makes what was built the current export.
+   *
+   * @param scratch an existing folder on the same file system
+   * @throws FatalError; then the one before is current
+   */
+  async publish(built: string, index: ExportIndex, scratch: string): Promise<void> {
+    try {
+      await writeJsonFile(join(built, indexName), index);
+      await syncFolder(join(built, listsFolder));
+      await syncFolder(built);
+      await rename(built, join(this.path, index.generation));
+      await syncFolder(this.generations.folder);
+      for (const name of namesOf(index)) {
+        if (!(await this.#isOurs(name))) await symlink(linkTo(name), join(this.path, name));
+      }
+      const fresh = join(scratch, currentName);
+      await symlink(index.generation, fresh);
+      await rename(fresh, join(this.path, currentName));
+      await syncFolder(this.path);
+    } catch (error) {
+      throw exportFault(this.path, error);
+    }
+  }
+
+  /**
+   * Removes what belongs to no export that is kept: names of files that are no more, and all
+   * generations but the newest `keep`.
+   *
+   * @param scratch an existing folder on the same file system
+   */
+  async tidy(current: ExportIndex | null, keep: number, scratch: string): Promise<void> {
+    try {
+      const names = new Set(current ? namesOf(current) : []);
+      for (const entry of await readdir(this.path, { withFileTypes: true })) {
+        const { name } = entry;
+        if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
+        if (await this.#isOurs(name)) await unlink(join(this.path, name));
+      }
+      // Where `current` was lost, what is in the generations is for a person to look at.
+      if (current !== null) await this.generations.retain(current, keep, scratch);
+    } catch (error) {
+      throw exportFault(this.path, error);
+    }
+  }
+
+  /** Whether nothing stands under a name but a link of an export. */
+  async #isFree(name: string): Promise<boolean> {
+    const found = await lstat(join(this.path, name)).catch(() => null);
+    return found === null || this.#isOurs(name);
+  }
+
+  async #isOurs(name: string): Promise<boolean> {
+    const target = await readlink(join(this.path, name)).catch(() => "");
+    return name === currentName ? generationForm.test(target) : target === linkTo(name);
+  }
+}
+
+const currentName = "current";
+
+/** Where a name of the folder leads. */
+function linkTo(name: string): string {
+  return `${currentName}/${name}`;
+}
+
+/** The files of an export by which readers find it. */
+function namesOf(index: ExportIndex): string[] {
+  return [indexName, ...exportedTags(index).flatMap((tag) => tag.files.map(({ file }) => file))];
+}
+
+function inUse(path: string, name: string): UsageError {
+  return new UsageError(
+    "export_folder_in_use",
+    `${join(path, name)} is there and was not made by an export`,
+    { hint: `export to another folder, or move ${name} away` },
+  );
+}

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { tagFormats } from "../formats/types.js";
+import type { ExportedTag } from "./export-index.js";
+
+/** Longest stem; with the longest ending it stays below the 255 bytes of a name (NAME_MAX). */
+const longestStem = 180;
+
+/** Every file that a tag may have in a folder ends in one of these. */
+export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
+
+/**
+ * Gives each tag of a folder the name that its files begin with: `<group>--<name>`, whatever is
+ * outside `[A-Za-z0-9._-]` percent-encoded, so that no tag becomes a path.
+ *
+ * Where a file's name is taken already by another tag (`a:b--c` and `a--b:c`, `a:b.added` and
+ * `a:b`, names that differ only in case, which some file systems do not tell apart), or is too
+ * long, a part of the tag's SHA-256 is appended. A tag keeps its name as long as it is in the folder.
+ */
+export class FileStems {
+  readonly #stems = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  constructor(tags: readonly Pick<ExportedTag, "name" | "stem">[]) {
+    for (const { name, stem } of tags) this.#take(name, stem);
+  }
+
+  of(tag: string): string {
+    const known = this.#stems.get(tag);
+    if (known !== undefined) return known;
+    const plain = stemOf(tag);
+    const digest = createHash("sha256").update(tag).digest("hex");
+    let stem = plain;
+    for (let digits = 8; !this.#isFree(stem); digits += 8) {
+      const short = cutEncoded(plain, longestStem - digits - 1);
+      stem = `${short}.${digest.slice(0, digits)}`;
+    }
+    this.#take(tag, stem);
+    return stem;
+  }
+
+  #isFree(stem: string): boolean {
+    return (
+      stem.length <= longestStem &&
+      fileEndings.every((ending) => !this.#taken.has(folded(stem, ending)))
+    );
+  }
+
+  #take(tag: string, stem: string): void {
+    this.#stems.set(tag, stem);
+    for (const ending of fileEndings) this.#taken.add(folded(stem, ending));
+  }
+}
+
+function stemOf(tag: string): string {
+  const colon = tag.indexOf(":");
+  const joined =
+    colon < 0 ? encoded(tag) : `${encoded(tag.slice(0, colon))}--${encoded(tag.slice(colon + 1))}`;
+  // A leading dot hides a file, a leading dash makes it an option of the program that is given it.
+  return joined.replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
+}
+
+function encoded(text: string): string {
+  return [...Buffer.from(text)]
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      return /[A-Za-z0-9._-]/.test(character)
+        ? character
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("");
+}
+
+/** The first `length` characters, without the half of an encoded byte. */
+function cutEncoded(text: string, length: number): string {
+  return text.slice(0, length).replace(/%[0-9A-F]?$/, "");
+}
+
+function folded(stem: string, ending: string): string {
+  return `${stem}.${ending}`.toLowerCase();
+}

@@ -1,0 +1,163 @@
+import type { Tag } from "../api/schema/tag.js";
+import type { TagIps } from "../api/schema/tag-ips.js";
+import { tagIpsLimit } from "../api/schema/vocabulary.js";
+import { RejectedError } from "../api/service-error.js";
+import type { Clock } from "../core/clock.js";
+import { type ReadAddresses, readEntries } from "./address/read-entries.js";
+import type { ExportState } from "./state/export-state.js";
+import type { PageLog } from "./state/page-log.js";
+import { TagExportError } from "./tag-export-error.js";
+import type { TagService } from "./types.js";
+
+/** How often a tag is started again because its list changed while it was read (behaviour: Tag-IP snapshot export). */
+const mostRestarts = 3;
+
+export interface ReadTagOptions {
+  readonly name: string;
+  readonly client: TagService;
+  readonly state: ExportState;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** The pages that an interrupted export left, or null. */
+  readonly begun: PageLog | null;
+  /** Whether a list whose first page this is has been exported already, so that the rest need not be asked for. */
+  readonly isKnown: (first: TagIps, addresses: ReadAddresses) => Promise<boolean>;
+  readonly onPage: (log: PageLog) => void;
+}
+
+/** A tag's list as it was read. */
+export interface TagReading {
+  readonly about: Tag;
+  /** The first page's; it stands for all. */
+  readonly snapshot: string;
+  readonly lastUpdate: string;
+  readonly total: number;
+  /** RFC 3339 UTC. */
+  readonly pinnedAt: string;
+  /** All pages; null when the list is known. */
+  readonly log: PageLog | null;
+}
+
+/**
+ * Reads a tag and the pages of its list, all of the snapshot of the first one.
+ *
+ * @throws TagExportError when the list keeps changing, or has what no list has; ServiceError,
+ *   FatalError, the signal's reason
+ */
+export async function readTag(options: ReadTagOptions): Promise<TagReading> {
+  let log = options.begun;
+  for (let restarts = 0; ;) {
+    try {
+      if (log === null) {
+        const start = await begin(options);
+        if (start.log === null) return start;
+        log = start.log;
+      }
+      options.onPage(log);
+      await readOn(log, options);
+      return { ...log.pin, log };
+    } catch (error) {
+      if (!(error instanceof Drift)) {
+        await log?.close();
+        throw error;
+      }
+      const { resumed } = log!;
+      await log!.remove();
+      log = null;
+      // That a snapshot has expired since an interruption is no sign of a list that keeps changing.
+      if (resumed) continue;
+      if (restarts === mostRestarts) {
+        throw new TagExportError(
+          "snapshot_drift",
+          `the list of tag ${options.name} changed each of the ${restarts + 1} times that it was read; the last time ${error.message}`,
+          { hint: "export the tag again when its list is at rest", cause: error },
+        );
+      }
+      restarts++;
+    }
+  }
+}
+
+/** The list is no longer that of its first page; the message says by what that shows. */
+class Drift extends Error {}
+
+/** Reads the tag and the first page, which pins the snapshot. */
+async function begin({
+  name,
+  client,
+  state,
+  clock,
+  signal,
+  isKnown,
+}: ReadTagOptions): Promise<TagReading> {
+  const about = await client.tag(name, { signal });
+  assertTag(name, about.name);
+  const first = await client.tagIps(name, { limit: tagIpsLimit.max, signal });
+  const addresses = checkedEntries(name, first, 0);
+  const { snapshot, lastUpdate, total } = first;
+  const pinnedAt = new Date(clock.now()).toISOString();
+  const facts = { about, snapshot, lastUpdate, total, pinnedAt };
+  const hasMore = first.entries.length < total;
+  if (hasMore && (await isKnown(first, addresses))) return { ...facts, log: null };
+  const log = await state.begin({ tag: name, ...facts });
+  await log.append(addresses);
+  return { ...facts, log };
+}
+
+/** Reads the pages that are not here yet. */
+async function readOn(
+  log: PageLog,
+  { name, client, signal, onPage }: ReadTagOptions,
+): Promise<void> {
+  const { snapshot, total } = log.pin;
+  while (log.entries < total) {
+    const offset = log.entries;
+    let page: TagIps;
+    try {
+      page = await client.tagIps(name, { offset, limit: tagIpsLimit.max, snapshot, signal });
+    } catch (error) {
+      if (!(error instanceof RejectedError)) throw error;
+      throw new Drift(`the service refused its own snapshot (${error.message})`, { cause: error });
+    }
+    assertSameList(log, page);
+    const addresses = checkedEntries(name, page, offset);
+    if (page.entries.length === 0) {
+      throw new TagExportError(
+        "count_mismatch",
+        `the list of tag ${name} ends after ${offset} of ${total} entries`,
+      );
+    }
+    await log.append(addresses);
+    onPage(log);
+  }
+}
+
+function assertSameList({ pin }: PageLog, page: TagIps): void {
+  for (const member of ["snapshot", "lastUpdate", "total"] as const) {
+    if (page[member] === pin[member]) continue;
+    const [before, now] = [pin[member], page[member]].map((value) => JSON.stringify(value));
+    throw new Drift(`${member} went from ${before} to ${now}`);
+  }
+}
+
+function assertTag(name: string, answered: string): void {
+  if (answered === name) return;
+  throw new TagExportError(
+    "other_tag",
+    `the service answered for tag ${JSON.stringify(answered)} when asked for ${JSON.stringify(name)}`,
+  );
+}
+
+function checkedEntries(name: string, page: TagIps, offset: number): ReadAddresses {
+  assertTag(name, page.tag);
+  const addresses = readEntries(page.entries);
+  if (typeof addresses === "object") return addresses;
+  const entry = JSON.stringify(page.entries[addresses]?.slice(0, longestEntry));
+  throw new TagExportError(
+    "invalid_entry",
+    `entry ${offset + addresses + 1} of the list of tag ${name} is ${entry}, which is no IP address`,
+  );
+}
+
+/** Characters of an entry that a message shows; an address has fewer. */
+const longestEntry = 60;

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import { takeLock } from "../../core/run-lock.js";
+import { exportFault } from "../folder/export-fault.js";
+import type { ExportedTag } from "../folder/export-index.js";
+import { listsFolder } from "../folder/stored-list.js";
+import { PageLog, readPin } from "./page-log.js";
+import type { Pin } from "./pin.js";
+
+export interface ExportStateOptions {
+  readonly clock: Clock;
+  /** Address of the service; what another one's export left is not gone on with. */
+  readonly source: string;
+  /** Age in milliseconds up to which what an interrupted export left is gone on with. */
+  readonly resumeWithinMs: number;
+  /** Throw away what an interrupted export left. */
+  readonly restart: boolean;
+}
+
+/**
+ * The work of an export before it is published, in `.export.state/` of its folder: the lock, the
+ * pages that came, and the generation that is being built. It stays when the export is interrupted,
+ * and the next one goes on from it.
+ */
+export class ExportState {
+  /** The folder in which the generation is built: empty but for the one of its stored lists. */
+  readonly nextFolder: string;
+  /** A folder for what comes from elsewhere to be deleted, or is to be moved to its place. */
+  readonly scratchFolder: string;
+  readonly #folder: string;
+  readonly #release: () => Promise<void>;
+  readonly #options: ExportStateOptions;
+  readonly #source: string;
+
+  private constructor(folder: string, release: () => Promise<void>, options: ExportStateOptions) {
+    this.#folder = folder;
+    this.#release = release;
+    this.#options = options;
+    this.#source = createHash("sha256").update(options.source).digest("hex");
+    this.nextFolder = join(folder, "next");
+    this.scratchFolder = join(folder, "scratch");
+  }
+
+  /**
+   * Locks the state of a folder's export.
+   *
+   * @throws UsageError `output_locked` while another export writes there; FatalError
+   */
+  static async open(exportFolder: string, options: ExportStateOptions): Promise<ExportState> {
+    const folder = join(exportFolder, stateFolder);
+    const state = new ExportState(folder, await lock(folder), options);
+    try {
+      for (const path of [state.nextFolder, state.scratchFolder]) {
+        await remove(path);
+        await mkdir(path);
+      }
+      await mkdir(join(state.nextFolder, listsFolder));
+      if (options.restart) await remove(join(folder, tagsFolder));
+      await state.#forgetOld();
+      return state;
+    } catch (error) {
+      await state.release();
+      throw exportFault(folder, error);
+    }
+  }
+
+  /** The pages that an interrupted export read of a tag; null when there are none to go on with. */
+  async resume(tag: string, published: ExportedTag | null): Promise<PageLog | null> {
+    const log = await PageLog.resume(this.#logFolder(tag));
+    if (log === null) return null;
+    const { pin } = log;
+    // Interrupted between its publication and its end: the folder has it already.
+    const isPublished =
+      published?.snapshot === pin.snapshot && published.exported_at === pin.pinnedAt;
+    if (pin.tag === tag && pin.source === this.#source && !isPublished) return log;
+    await log.remove();
+    return null;
+  }
+
+  /** Begins to keep the pages of a tag. */
+  begin(pin: Omit<Pin, "version" | "source">): Promise<PageLog> {
+    return PageLog.begin(this.#logFolder(pin.tag), { version: 1, source: this.#source, ...pin });
+  }
+
+  /** Forgets the pages of a tag. */
+  async forget(tag: string): Promise<void> {
+    await remove(this.#logFolder(tag));
+  }
+
+  /** Lets go; what can be gone on with stays. */
+  async release(): Promise<void> {
+    await Promise.all([this.nextFolder, this.scratchFolder].map(remove)).catch(() => undefined);
+    // These remove nothing that is not empty.
+    await rmdir(join(this.#folder, tagsFolder)).catch(() => undefined);
+    await this.#release();
+    await rmdir(this.#folder).catch(() => undefined);
+  }
+
+  async #forgetOld(): Promise<void> {
+    const folder = join(this.#folder, tagsFolder);
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names) {
+      const pin = await readPin(join(folder, name));
+      const age = this.#options.clock.now() - Date.parse(pin?.pinnedAt ?? "");
+      // A clock that was put back makes an age below zero.
+      const isRecent = Math.abs(age) <= this.#options.resumeWithinMs;
+      if (!isRecent) await remove(join(folder, name));
+    }
+  }
+
+  #logFolder(tag: string): string {
+    const name = createHash("sha256").update(tag).digest("hex").slice(0, 32);
+    return join(this.#folder, tagsFolder, name);
+  }
+}
+
+const stateFolder = ".export.state";
+const tagsFolder = "tags";
+
+async function lock(folder: string): Promise<() => Promise<void>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return await takeLock(join(folder, "lock"));
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      // An export that just ended has removed the folder.
+      const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (!isGone || attempt === 10) throw exportFault(folder, error);
+    }
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}

@@ -1,0 +1,70 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+describe("tags export", () => {
+  it("writes the lists of the tags that are named, in the formats asked for", async () => {
+    const folder = join(await temporaryFolder(), "lists");
+    const { code, stderr } = await runRepute([
+      "tags",
+      "export",
+      "spam:snowshoe",
+      "credentials:brute-force",
+      ...["-o", folder, "--formats", "txt,csv", "--local"],
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/2 of 2 lists exported/);
+    const list = (await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).trimEnd().split("\n");
+    const index = JSON.parse(await readFile(join(folder, "index.json"), "utf8")) as {
+      tags: { name: string; total: number }[];
+    };
+    expect(index.tags.find(({ name }) => name === "spam:snowshoe")?.total).toBe(list.length);
+    expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
+  });
+
+  it("takes the tags that an earlier output brought", async () => {
+    const folder = await temporaryFolder();
+    const output = join(folder, "out.csv");
+    await writeFile(`${output}.manifest.json`, JSON.stringify({ tags: { "spam:snowshoe": 3 } }));
+    const args = ["tags", "export", "--seen-in", output, "-o", join(folder, "lists"), "--local"];
+    const { code, stdout } = await runRepute([...args, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ tags: [{ name: "spam:snowshoe" }], failed: 0 });
+  });
+
+  it("goes on with the others and ends with 3 when a tag cannot be had", async () => {
+    const folder = join(await temporaryFolder(), "lists");
+    const args = ["tags", "export", "no:such", "spam:snowshoe", "-o", folder, "--local"];
+    const { code, stderr } = await runRepute(args);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/no:such: failed, .*there is no tag/);
+    expect(await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).not.toBe("");
+  });
+
+  it.each([
+    ["no tags", ["-o", "x"]],
+    ["two ways of naming them", ["a:b", "--all", "-o", "x"]],
+    ["no folder", ["a:b"]],
+    ["a manifest that is not there", ["--seen-in", "absent.csv", "-o", "x"]],
+  ])("refuses %s", async (_, args) => {
+    const cwd = await temporaryFolder();
+    const { code } = await runRepute(["tags", "export", "--local", ...args], { cwd });
+    expect(code).toBe(2);
+  });
+});
+
+describe("enrich --tag-ips", () => {
+  it("exports the lists of the tags that the rows brought when the rows are done", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "in.txt"), "192.0.2.1\nlogin.example.com\n");
+    const args = ["enrich", join(folder, "in.txt"), "-o", join(folder, "out.csv"), "--local"];
+    const { code, stderr } = await runRepute([...args, "--tag-ips", join(folder, "lists")]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/3 of 3 lists exported/);
+    expect(await readFile(join(folder, "lists", "credentials--brute-force.txt"), "utf8")).toMatch(
+      /^192\.0\.2\./,
+    );
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it, test } from "vitest";
+import { RejectedError } from "../../src/api/service-error.js";
+import { exportedTag, exporterOf, linesOf } from "../unit/tags/exporting.js";
+import {
+  addresses,
+  type Bend,
+  failure,
+  served,
+  startTagServer,
+  type TagServer,
+} from "../unit/tags/tag-server.js";
+
+/** Entries for three pages. */
+const many = addresses(25_000);
+
+function offsets(server: TagServer): number[] {
+  return server.pages.map(({ offset }) => offset);
+}
+
+const drifts: [string, Bend][] = [
+  ["snapshot", (page) => ({ ...page, snapshot: "z".repeat(24) })],
+  ["lastUpdate", (page) => ({ ...page, lastUpdate: "2025-01-01T00:00:00Z" })],
+  ["total", (page) => ({ ...page, total: page.total + 1 })],
+  ["refused", () => failure("snapshot has expired")],
+];
+
+describe.each(drifts)("a list that changes on the way: %s", (what, bend) => {
+  it("is started again", async () => {
+    // The second page of the first reading drifts.
+    const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
+      request.at === 1 ? bend(page, request) : page,
+    );
+    const { folder, run } = await exporterOf(server);
+    expect((await run()).tags[0]).toMatchObject({ status: "exported", total: 25_000 });
+    expect(offsets(server)).toEqual([0, 10_000, 0, 10_000, 20_000]);
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
+  });
+
+  it("is given up after three restarts", async () => {
+    const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
+      request.offset > 0 ? bend(page, request) : page,
+    );
+    const report = await (await exporterOf(server)).run();
+    expect(report.tags[0]?.error).toEqual({
+      code: "snapshot_drift",
+      message: expect.stringMatching(
+        new RegExp(`a:b changed each of the 4 times that it was read; .*${what}`),
+      ) as string,
+    });
+    expect(offsets(server)).toEqual([0, 10_000, 0, 10_000, 0, 10_000, 0, 10_000]);
+  });
+});
+
+test("a tag that is given up keeps its earlier list, and others go on", async () => {
+  const lists = { "a:b": served(addresses(3)), "c:d": served(["192.0.2.1"]) };
+  const server = await startTagServer({ ...lists }, (page, { tag, offset }) =>
+    tag === "a:b" && offset > 0 ? failure("snapshot has expired") : page,
+  );
+  const { folder, run } = await exporterOf(server);
+  await run();
+  server.lists["a:b"] = served(many, "b");
+  server.lists["c:d"] = served(["192.0.2.2"], "b");
+  expect(await run()).toMatchObject({ exported: 1, failed: 1 });
+  expect(await exportedTag(folder, "a:b")).toMatchObject({ status: "failed", total: 3 });
+  expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
+});
+
+test("a list that is at rest after it changed is that of the change", async () => {
+  const server = await startTagServer({ "a:b": served(many) }, (page, { at }) => {
+    if (at !== 1) return page;
+    server.lists["a:b"] = served(addresses(12_000, 7), "b");
+    return failure("snapshot has expired");
+  });
+  const { folder, run } = await exporterOf(server);
+  await run();
+  expect(await exportedTag(folder, "a:b")).toMatchObject({
+    total: 12_000,
+    snapshot: "b".repeat(24),
+  });
+});
+
+describe("a list that cannot be right fails its tag at once", () => {
+  const cases: [string, Bend, string, RegExp][] = [
+    [
+      "an entry twice, over two pages",
+      (page, { offset }) =>
+        offset === 10_000 ? { ...page, entries: [many[0]!, ...page.entries.slice(1)] } : page,
+      "count_mismatch",
+      /24999 distinct addresses where its total says 25000; 1 entries repeat another/,
+    ],
+    [
+      "an entry twice, spelt in two ways",
+      (page, { offset }) =>
+        offset === 0
+          ? { ...page, entries: ["2001:db8::1", "2001:DB8:0::1", ...page.entries.slice(2)] }
+          : page,
+      "count_mismatch",
+      /24999 distinct/,
+    ],
+    [
+      "a page that is empty before the end",
+      (page, { offset }) => (offset > 0 ? { ...page, entries: [] } : page),
+      "count_mismatch",
+      /ends after 10000 of 25000 entries/,
+    ],
+    [
+      "more entries than its total",
+      (page) => ({ ...page, total: 9_999 }),
+      "count_mismatch",
+      /10000 distinct addresses where its total says 9999/,
+    ],
+    [
+      "an entry that is no address",
+      (page, { offset }) =>
+        offset === 10_000 ? { ...page, entries: [...page.entries.slice(1), "192.0.2.0/24"] } : page,
+      "invalid_entry",
+      /entry 20000 of the list of tag a:b is "192\.0\.2\.0\/24", which is no IP address/,
+    ],
+    [
+      "a page of another tag",
+      (page, { offset }) => (offset > 0 ? { ...page, tag: "c:d" } : page),
+      "other_tag",
+      /answered for tag "c:d" when asked for "a:b"/,
+    ],
+  ];
+
+  test.each(cases)("%s", async (_, bend, code, message) => {
+    const server = await startTagServer({ "a:b": served(many) }, bend);
+    const report = await (await exporterOf(server)).run();
+    expect(report.tags[0]?.error?.code).toBe(code);
+    expect(report.tags[0]?.error?.message).toMatch(message);
+    expect(server.pages.filter(({ offset }) => offset === 0)).toHaveLength(1);
+  });
+});
+
+describe("an export that is interrupted", () => {
+  /** Aborts when the request for this page comes. */
+  function abortAt(at: number): { bend: Bend; signal: AbortSignal } {
+    const stop = new AbortController();
+    const bend: Bend = (page, request) => {
+      if (request.at === at) stop.abort(new Error("stopped"));
+      return page;
+    };
+    return { bend, signal: stop.signal };
+  }
+
+  it("goes on from the page where it stopped, with the same snapshot", async () => {
+    const { bend, signal } = abortAt(2);
+    const server = await startTagServer({ "a:b": served(many) }, bend);
+    const { folder, run } = await exporterOf(server);
+    await expect(run({ signal })).rejects.toThrow("stopped");
+    expect(await run()).toMatchObject({ exported: 1 });
+    expect(offsets(server)).toEqual([0, 10_000, 20_000, 20_000]);
+    expect(server.pages[3]?.snapshot).toBe("a".repeat(24));
+    expect(server.tags).toEqual(["a:b"]);
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
+  });
+
+  it("asks nothing again for the tags that were done", async () => {
+    const { bend, signal } = abortAt(1);
+    const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(many) };
+    const server = await startTagServer(lists, bend);
+    const { folder, run } = await exporterOf(server);
+    await expect(run({ signal, parallel: 1 })).rejects.toThrow("stopped");
+    expect(await run({ parallel: 1 })).toMatchObject({ exported: 2 });
+    expect(server.pages.filter(({ tag }) => tag === "a:b")).toHaveLength(1);
+    expect(server.tags.filter((tag) => tag === "a:b")).toHaveLength(1);
+    expect(await linesOf(folder, "a--b.txt")).toEqual(["192.0.2.1"]);
+  });
+
+  it("reads the tag from its start when the snapshot has expired since", async () => {
+    const { bend, signal } = abortAt(1);
+    const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
+      request.snapshot?.startsWith("a") && request.at > 1
+        ? failure("snapshot has expired")
+        : bend(page, request),
+    );
+    const { folder, run } = await exporterOf(server);
+    await expect(run({ signal })).rejects.toThrow("stopped");
+    server.lists["a:b"] = served(addresses(12_000), "b");
+    await run();
+    expect(offsets(server).slice(2)).toEqual([10_000, 0, 10_000]);
+    expect(await exportedTag(folder, "a:b")).toMatchObject({ total: 12_000 });
+  });
+
+  it("does not take pages from another service", async () => {
+    const { bend, signal } = abortAt(1);
+    const server = await startTagServer({ "a:b": served(many) }, bend);
+    const { run } = await exporterOf(server);
+    await expect(run({ signal })).rejects.toThrow("stopped");
+    await run({ source: "http://other.example" });
+    expect(offsets(server).slice(2)).toEqual([0, 10_000, 20_000]);
+  });
+
+  it("has its pages forgotten when they are published", async () => {
+    const server = await startTagServer({ "a:b": served(many) });
+    const { run } = await exporterOf(server);
+    await run();
+    server.lists["a:b"] = served(many, "b");
+    await run();
+    expect(offsets(server)).toEqual([0, 10_000, 20_000, 0, 10_000, 20_000]);
+  });
+});
+
+test("a fault that may pass leaves the pages for the next export", async () => {
+  let broken = true;
+  const server = await startTagServer({ "a:b": served(many) }, (page, { offset }) =>
+    broken && offset === 20_000 ? (socket) => socket.resetAndDestroy() : page,
+  );
+  const { run } = await exporterOf(server);
+  expect((await run()).tags[0]?.status).toBe("failed");
+  broken = false;
+  expect(await run()).toMatchObject({ exported: 1 });
+  expect(offsets(server)).toEqual([0, 10_000, 20_000, 20_000]);
+});
+
+test("the policy of the client is what tries again", async () => {
+  // Stands for a client that was given a policy: the export itself asks once.
+  const server = await startTagServer({ "a:b": served([]) }, () => failure("no"));
+  let asked = 0;
+  const client = {
+    tag: server.client.tag.bind(server.client),
+    tagIps: async () => {
+      asked++;
+      throw new RejectedError("rejected", "no", { httpStatus: 400 });
+    },
+  };
+  await (await exporterOf(server)).run({ client });
+  expect(asked).toBe(1);
+});

@@ -1,0 +1,464 @@
+import { readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { exportedTag, exporterOf, linesOf, readExport } from "../unit/tags/exporting.js";
+import { addresses, failure, served, startTagServer } from "../unit/tags/tag-server.js";
+
+const aTag = { "spam:bulk": served(["192.0.2.10", "2001:db8::1", "192.0.2.9"]) };
+
+describe("the list of a tag", () => {
+  it("is sorted by number, IPv4 before IPv6", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    expect(await linesOf(folder, "spam--bulk.txt")).toEqual([
+      "192.0.2.9",
+      "192.0.2.10",
+      "2001:db8::1",
+    ]);
+  });
+
+  it("is described in the index", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    const { files, sha256, ...rest } = await exportedTag(folder, "spam:bulk");
+    expect(rest).toEqual({
+      name: "spam:bulk",
+      status: "exported",
+      error: null,
+      description: "What spam:bulk means",
+      intent: "malicious",
+      category: "activity",
+      references: [{ url: "https://example.org/", description: "more" }],
+      snapshot: "a".repeat(24),
+      exported_at: "2024-01-01T00:00:00.000Z",
+      lastUpdate: "2024-01-01T00:00:00Z a",
+      total: 3,
+      ipv4: 2,
+      ipv6: 1,
+      previous: null,
+      added: 3,
+      removed: 0,
+      unchanged: 0,
+      stem: "spam--bulk",
+      sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
+    });
+    expect(files.map(({ file }) => file)).toEqual([
+      "spam--bulk.txt",
+      "spam--bulk.added.txt",
+      "spam--bulk.removed.txt",
+    ]);
+    expect(files[0]?.sha256).toBe(sha256);
+  });
+
+  it("is written in each format asked for", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run({ formats: ["csv", "ndjson", "cidr", "nft", "ipset"] });
+    const { files } = await exportedTag(folder, "spam:bulk");
+    expect(files.map(({ file }) => file.replace("spam--bulk.", ""))).toEqual([
+      "csv",
+      "ndjson",
+      "cidr",
+      "nft",
+      "ipset",
+      "added.txt",
+      "removed.txt",
+    ]);
+    expect(await linesOf(folder, "spam--bulk.cidr")).toEqual([
+      "192.0.2.9/32",
+      "192.0.2.10/32",
+      "2001:db8::1/128",
+    ]);
+  });
+
+  it("has the same digest whatever the formats are", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run({ formats: ["txt"] });
+    const { sha256 } = await exportedTag(folder, "spam:bulk");
+    await run({ formats: ["csv"] });
+    expect((await exportedTag(folder, "spam:bulk")).sha256).toBe(sha256);
+  });
+
+  it("keeps an IPv4-mapped address as it is, and warns a firewall's user", async () => {
+    const server = await startTagServer({ "a:b": served(["::ffff:192.0.2.1", "192.0.2.1"]) });
+    const { folder, run, warnings } = await exporterOf(server);
+    await run({ formats: ["txt", "nft"] });
+    expect(await linesOf(folder, "a--b.txt")).toEqual(["192.0.2.1", "::ffff:192.0.2.1"]);
+    expect(warnings).toEqual([expect.stringContaining("IPv4-mapped")]);
+  });
+});
+
+describe("paging", () => {
+  test.each([
+    [0, [0]],
+    [1, [0]],
+    [10_000, [0]],
+    [10_001, [0, 10_000]],
+    [25_000, [0, 10_000, 20_000]],
+  ])("%i entries are asked for at offsets %j", async (count, offsets) => {
+    const server = await startTagServer({ "a:b": served(addresses(count)) });
+    const { folder, run } = await exporterOf(server);
+    const report = await run();
+    expect(report.tags[0]).toMatchObject({ status: "exported", total: count });
+    expect(server.pages.map(({ offset }) => offset)).toEqual(offsets);
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(count);
+  });
+
+  it("pins the snapshot of the first page on all later ones", async () => {
+    const server = await startTagServer({ "a:b": served(addresses(25_000)) });
+    await (await exporterOf(server)).run();
+    const token = "a".repeat(24);
+    expect(server.pages.map(({ snapshot }) => snapshot)).toEqual([null, token, token]);
+    expect(server.pages.every(({ limit }) => limit === 10_000)).toBe(true);
+  });
+
+  it("goes on from where a page ended that is shorter than asked for", async () => {
+    const server = await startTagServer({ "a:b": served(addresses(25)) }, (page) => ({
+      ...page,
+      entries: page.entries.slice(0, 10),
+    }));
+    const report = await (await exporterOf(server)).run();
+    expect(report.tags[0]).toMatchObject({ status: "exported", total: 25 });
+    expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10, 20]);
+  });
+});
+
+describe("a second export", () => {
+  it("tells what was added and removed", async () => {
+    const server = await startTagServer({ "a:b": served(["192.0.2.1", "192.0.2.2", "::1"]) });
+    const { folder, run, clock } = await exporterOf(server);
+    await run();
+    server.lists["a:b"] = served(["192.0.2.3", "192.0.2.2", "::2"], "b");
+    await clock.advance(1000);
+    expect((await run()).tags[0]).toMatchObject({ status: "exported", added: 2, removed: 2 });
+    expect(await linesOf(folder, "a--b.added.txt")).toEqual(["192.0.2.3", "::2"]);
+    expect(await linesOf(folder, "a--b.removed.txt")).toEqual(["192.0.2.1", "::1"]);
+    expect(await exportedTag(folder, "a:b")).toMatchObject({
+      added: 2,
+      removed: 2,
+      unchanged: 1,
+      previous: { snapshot: "a".repeat(24), exported_at: "2024-01-01T00:00:00.000Z" },
+    });
+  });
+
+  it("of the same addresses is unchanged, and a new generation all the same", async () => {
+    const server = await startTagServer(aTag);
+    const { folder, run, clock } = await exporterOf(server);
+    const first = await run();
+    await clock.advance(1000);
+    const second = await run();
+    expect(second).toMatchObject({ exported: 0, unchanged: 1 });
+    expect(second.generation).not.toBe(first.generation);
+    expect(await exportedTag(folder, "spam:bulk")).toMatchObject({
+      status: "unchanged",
+      exported_at: "2024-01-01T00:00:01.000Z",
+      unchanged: 3,
+    });
+  });
+
+  it("asks for one page of a snapshot that it has", async () => {
+    const server = await startTagServer({ "a:b": served(addresses(25_000)) });
+    const { folder, run } = await exporterOf(server);
+    await run();
+    await run({ formats: ["txt", "cidr"] });
+    expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10_000, 20_000, 0]);
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
+  });
+
+  it("reads a list anew whose first page has other addresses under the same snapshot", async () => {
+    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
+    const { folder, run } = await exporterOf(server);
+    await run();
+    server.lists["a:b"] = served(addresses(10_001, 5));
+    await run();
+    expect(await exportedTag(folder, "a:b")).toMatchObject({ added: 5, removed: 5 });
+  });
+
+  it("counts against nothing where the earlier addresses are gone, and says so", async () => {
+    const { folder, run, warnings } = await exporterOf(await startTagServer(aTag));
+    await run();
+    await rm(join(folder, "current", ".lists"), { recursive: true });
+    await run();
+    expect(await exportedTag(folder, "spam:bulk")).toMatchObject({ previous: null, added: 3 });
+    expect(warnings).toEqual([expect.stringContaining("cannot be read")]);
+  });
+});
+
+describe("tags that are not asked for", () => {
+  const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
+
+  it("keep their lists", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(lists));
+    await run();
+    expect(await run({ names: ["a:b"] })).toMatchObject({ unchanged: 1, kept: 1 });
+    expect(await exportedTag(folder, "c:d")).toMatchObject({ status: "kept" });
+    expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
+  });
+
+  it("are compared with their own last export", async () => {
+    const server = await startTagServer({ ...lists });
+    const { folder, run } = await exporterOf(server);
+    await run();
+    await run({ names: ["a:b"] });
+    server.lists["c:d"] = served(["192.0.2.3"], "b");
+    await run({ names: ["c:d"] });
+    expect(await exportedTag(folder, "c:d")).toMatchObject({ added: 1, removed: 1 });
+  });
+
+  it("go when they are pruned", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(lists));
+    await run();
+    expect(await run({ names: ["a:b"], prune: true })).toMatchObject({ kept: 0 });
+    expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
+    expect(await readdir(folder)).not.toContain("c--d.txt");
+  });
+});
+
+describe("a tag that fails", () => {
+  const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
+
+  it("keeps its earlier list, and the others go on", async () => {
+    const server = await startTagServer({ ...lists });
+    const { folder, run } = await exporterOf(server);
+    await run();
+    delete server.lists["a:b"];
+    server.lists["c:d"] = served(["192.0.2.3"], "b");
+    const report = await run({ names: ["a:b", "c:d"] });
+    expect(report).toMatchObject({ failed: 1, exported: 1 });
+    expect(await exportedTag(folder, "a:b")).toMatchObject({
+      status: "failed",
+      error: {
+        code: "rejected",
+        message: expect.stringContaining("there is no tag a:b") as string,
+      },
+      total: 1,
+    });
+    expect(await linesOf(folder, "a--b.txt")).toEqual(["192.0.2.1"]);
+    expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.3"]);
+  });
+
+  it("stands in the index where it was never exported", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(lists));
+    await run({ names: ["a:b", "no:such"] });
+    expect((await readExport(folder)).tags[1]).toEqual({
+      name: "no:such",
+      status: "failed",
+      error: { code: "rejected", message: expect.any(String) as string },
+    });
+  });
+
+  it("leaves the folder as it was where no other was exported", async () => {
+    const server = await startTagServer({ ...lists });
+    const { folder, run } = await exporterOf(server);
+    await run();
+    const before = await readExport(folder);
+    delete server.lists["a:b"];
+    expect(await run({ names: ["a:b"] })).toMatchObject({ generation: null, failed: 1 });
+    expect(await readExport(folder)).toEqual(before);
+  });
+
+  it("is one without a name", async () => {
+    const { run } = await exporterOf(await startTagServer(lists));
+    const report = await run({ names: ["", "a:b"] });
+    expect(report.tags.map(({ error }) => error?.code)).toEqual(["invalid_tag_name", undefined]);
+  });
+});
+
+describe("names", () => {
+  it("never become a path", async () => {
+    const names = ["..", "../x:y", "/etc:passwd", ".a:b", `long:${"x".repeat(300)}`];
+    const lists = Object.fromEntries(names.map((name) => [name, served(["192.0.2.1"])]));
+    const { folder, run } = await exporterOf(await startTagServer(lists));
+    const report = await run({ names });
+    expect(report.tags.map(({ status }) => status)).toEqual(names.map(() => "exported"));
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".txt"));
+    expect(files.filter((name) => !/^[A-Za-z0-9%][A-Za-z0-9._%-]{0,200}$/.test(name))).toEqual([]);
+    expect(files).toHaveLength(names.length * 3);
+  });
+
+  it("that would be one file are two", async () => {
+    const lists = { "a:b--c": served(["192.0.2.1"]), "a--b:c": served(["192.0.2.2"]) };
+    const { folder, run } = await exporterOf(await startTagServer(lists));
+    await run();
+    expect(await linesOf(folder, "a--b--c.txt")).toEqual(["192.0.2.1"]);
+    const { stem } = await exportedTag(folder, "a--b:c");
+    expect(await linesOf(folder, `${stem}.txt`)).toEqual(["192.0.2.2"]);
+  });
+
+  it("that come again are exported once", async () => {
+    const server = await startTagServer(aTag);
+    const report = await (await exporterOf(server)).run({ names: ["spam:bulk", "spam:bulk"] });
+    expect([report.tags.length, server.pages.length]).toEqual([1, 1]);
+  });
+
+  it("may come from a source of their own pace", async () => {
+    async function* names(): AsyncIterable<string> {
+      yield "spam:bulk";
+    }
+    const { run } = await exporterOf(await startTagServer(aTag));
+    expect(await run({ names: names() })).toMatchObject({ exported: 1 });
+  });
+
+  it("may be none: the folder has an empty index then", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run({ names: [] });
+    expect((await readExport(folder)).tags).toEqual([]);
+  });
+
+  it("may be none: an earlier export stays as it is", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    const before = await readExport(folder);
+    expect(await run({ names: [] })).toMatchObject({ generation: null, kept: 1 });
+    expect(await readExport(folder)).toEqual(before);
+  });
+});
+
+describe("generations", () => {
+  test.each([1, 3])("as many stay as are to be kept: %i", async (keep) => {
+    const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
+    for (let night = 0; night < 5; night++) {
+      await run({ keep });
+      await clock.advance(1000);
+    }
+    const generations = (await readdir(join(folder, "generations"))).sort();
+    expect(generations).toEqual(
+      ["20240101T000002Z", "20240101T000003Z", "20240101T000004Z"].slice(-keep),
+    );
+    expect(await readlink(join(folder, "current"))).toBe("generations/20240101T000004Z");
+  });
+
+  it("stay in order when the clock is set back", async () => {
+    const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
+    await run({ keep: 2 });
+    await clock.advance(1000);
+    await run({ keep: 2 });
+    clock.jump(-86_400_000);
+    await run({ keep: 2 });
+    expect((await readdir(join(folder, "generations"))).sort()).toEqual([
+      "20231231T000001Z",
+      "20240101T000001Z",
+    ]);
+    expect((await readExport(folder)).generation).toBe("generations/20231231T000001Z");
+  });
+
+  it("of one second have names of their own", async () => {
+    const { run } = await exporterOf(await startTagServer(aTag));
+    expect([(await run()).generation, (await run()).generation]).toEqual([
+      "generations/20240101T000000Z",
+      "generations/20240101T000000Z-2",
+    ]);
+  });
+
+  it("each have an index and whole files", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    await run();
+    for (const name of await readdir(join(folder, "generations"))) {
+      const text = await readFile(join(folder, "generations", name, "index.json"), "utf8");
+      expect(JSON.parse(text)).toMatchObject({ generation: `generations/${name}` });
+    }
+  });
+
+  it("leave nothing beside them", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    expect((await readdir(folder)).sort()).toEqual([
+      "current",
+      "generations",
+      "index.json",
+      "spam--bulk.added.txt",
+      "spam--bulk.removed.txt",
+      "spam--bulk.txt",
+    ]);
+  });
+});
+
+describe("a folder that has other things", () => {
+  test.each(["index.json", "current"])("is refused for its %s", async (name) => {
+    const server = await startTagServer(aTag);
+    const { folder, run } = await exporterOf(server);
+    await run();
+    await rm(join(folder, name));
+    await writeFile(join(folder, name), "mine");
+    await expect(run()).rejects.toMatchObject({ code: "export_folder_in_use" });
+    expect(await readFile(join(folder, name), "utf8")).toBe("mine");
+  });
+
+  it("fails the tag whose file's name is taken", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run({ names: [] });
+    await symlink("elsewhere", join(folder, "spam--bulk.csv"));
+    expect((await run()).tags[0]?.error?.code).toBe("file_name_taken");
+    expect(await readlink(join(folder, "spam--bulk.csv"))).toBe("elsewhere");
+  });
+
+  it("is refused when its index cannot be read", async () => {
+    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    await run();
+    await writeFile(join(folder, "index.json"), "{");
+    await expect(run()).rejects.toMatchObject({ code: "export_index_unreadable" });
+  });
+});
+
+test("progress is told for each page and each tag's end", async () => {
+  const server = await startTagServer({ "a:b": served(addresses(10_001)) });
+  const told: unknown[] = [];
+  const { run } = await exporterOf(server);
+  await run({
+    onProgress: ({ state, pages, entries, total }) => told.push([state, pages, entries, total]),
+  });
+  expect(told).toEqual([
+    ["reading", 1, 10_000, 10_001],
+    ["reading", 2, 10_001, 10_001],
+    ["writing", 2, 10_001, 10_001],
+    ["exported", 2, 10_001, 10_001],
+  ]);
+});
+
+test("tags are read side by side, as many as told", async () => {
+  const lists = Object.fromEntries(["a:1", "a:2", "a:3"].map((name) => [name, served([])]));
+  let open = 0;
+  let most = 0;
+  const server = await startTagServer(lists);
+  const client = {
+    tag: async (name: string) => {
+      most = Math.max(most, ++open);
+      const tag = await server.client.tag(name);
+      open--;
+      return tag;
+    },
+    tagIps: server.client.tagIps.bind(server.client),
+  };
+  await (await exporterOf(server)).run({ client, parallel: 2 });
+  expect(most).toBe(2);
+});
+
+test("refused credentials end the export, and the folder stays", async () => {
+  const server = await startTagServer({ ...aTag });
+  const { folder, run } = await exporterOf(server);
+  await run();
+  const before = await readExport(folder);
+  const refused = await startTagServer(aTag, () => (socket) => {
+    socket.end("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
+  });
+  await expect(run({ client: refused.client })).rejects.toMatchObject({ code: "unauthorized" });
+  expect(await readExport(folder)).toEqual(before);
+});
+
+test("a folder that cannot be made is told in one line", async () => {
+  const { folder, run } = await exporterOf(await startTagServer(aTag));
+  await writeFile(folder, "a file");
+  await expect(run({ folder: join(folder, "lists") })).rejects.toMatchObject({
+    code: "export_unwritable",
+    message: `cannot write ${join(folder, "lists")}: not a directory`,
+  });
+});
+
+test("a tag that the service forgets between description and list is failed", async () => {
+  const server = await startTagServer(aTag, () => failure("gone"));
+  const report = await (await exporterOf(server)).run();
+  expect(report.tags[0]?.error).toEqual({
+    code: "rejected",
+    message: expect.stringContaining("gone") as string,
+  });
+});

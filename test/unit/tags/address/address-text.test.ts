@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { readIpv6 } from "../../../../src/core/item/ip.js";
+import { ByteChunk } from "../../../../src/tags/address/byte-chunk.js";
+import { parseV4, parseV6 } from "../../../../src/tags/address/parse-address.js";
+
+function v4Text(address: number): string {
+  const chunk = new ByteChunk(64);
+  chunk.putV4(address);
+  return Buffer.from(chunk.take()).toString();
+}
+
+function v6Text(words: Uint32Array): string {
+  const chunk = new ByteChunk(64);
+  chunk.putV6(words, 0);
+  return Buffer.from(chunk.take()).toString();
+}
+
+function normalV6(text: string): string | null {
+  const words = new Uint32Array(4);
+  return parseV6(text, words, 0) ? v6Text(words) : null;
+}
+
+describe("IPv4", () => {
+  test("every address is read back from its text", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (address) => {
+        expect(parseV4(v4Text(address))).toBe(address);
+      }),
+    );
+  });
+
+  test.each(["0.0.0.0", "255.255.255.255", "192.0.2.1", "10.20.100.199", "9.99.109.210"])(
+    "%s is written as it was read",
+    (text) => {
+      expect(v4Text(parseV4(text))).toBe(text);
+    },
+  );
+
+  test.each([
+    "",
+    "1.2.3",
+    "1.2.3.",
+    ".1.2.3.4",
+    "1.2.3.4.5",
+    "1..2.3",
+    "256.1.1.1",
+    "01.2.3.4",
+    "1.2.3.04",
+    "1.2.3.4 ",
+    " 1.2.3.4",
+    "1.2.3.x",
+    "192.0.2.0/24",
+    "192.0.2.1:80",
+    "1.2.3.1000",
+  ])("%j is none", (text) => {
+    expect(parseV4(text)).toBe(-1);
+  });
+});
+
+describe("IPv6", () => {
+  // Zeros often, so that they meet in runs.
+  const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }));
+  const groups = fc.array(group, { minLength: 8, maxLength: 8 });
+
+  it("is written as the item of a lookup is", () => {
+    fc.assert(
+      fc.property(groups, (groups) => {
+        const text = groups.map((group) => group.toString(16)).join(":");
+        expect(normalV6(text)).toBe(readIpv6(text));
+      }),
+    );
+  });
+
+  test.each([
+    ["2001:DB8:0:0:8:800:200C:417A", "2001:db8::8:800:200c:417a"],
+    ["2001:0db8::0001", "2001:db8::1"],
+    ["2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"],
+    ["2001:0:0:1:0:0:0:1", "2001:0:0:1::1"],
+    ["2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"],
+    ["0:0:0:0:0:0:0:0", "::"],
+    ["::1", "::1"],
+    ["1::", "1::"],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
+    ["::FFFF:c000:0201", "::ffff:192.0.2.1"],
+    ["64:ff9b::192.0.2.33", "64:ff9b::c000:221"],
+  ])("%s is %s", (text, normal) => {
+    expect(normalV6(text)).toBe(normal);
+  });
+
+  test.each([
+    "",
+    ":",
+    ":::",
+    "1:2:3:4:5:6:7",
+    "1:2:3:4:5:6:7:8:9",
+    "2001:db8::/32",
+    "[2001:db8::1]",
+    "fe80::1%eth0",
+    "::ffff:192.0.2.256",
+    "::ffff:192.0.02.1",
+    "g::",
+    "192.0.2.1",
+    "12345::",
+  ])("%j is none", (text) => {
+    expect(normalV6(text)).toBe(null);
+  });
+});

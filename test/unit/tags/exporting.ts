@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type ExportedTag,
+  type ExportIndex,
+  exportedTags,
+  exportIndexSchema,
+} from "../../../src/tags/folder/export-index.js";
+import { exportTags } from "../../../src/tags/export-tags.js";
+import type { ExportReport, ExportTagsOptions } from "../../../src/tags/types.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import type { TagServer } from "./tag-server.js";
+
+/** Exports of one folder, at a clock that stands still unless a test moves it. */
+export interface Exporter {
+  readonly folder: string;
+  readonly clock: ManualClock;
+  readonly warnings: string[];
+  readonly run: (options?: Partial<ExportTagsOptions>) => Promise<ExportReport>;
+}
+
+export async function exporterOf(server: TagServer): Promise<Exporter> {
+  const folder = join(await temporaryFolder(), "lists");
+  const clock = new ManualClock();
+  const warnings: string[] = [];
+  return {
+    folder,
+    clock,
+    warnings,
+    run: (options = {}) =>
+      exportTags({
+        client: server.client,
+        source: server.url,
+        names: Object.keys(server.lists),
+        folder,
+        clock,
+        onWarning: (warning) => warnings.push(warning),
+        ...options,
+      }),
+  };
+}
+
+/** The folder's index as a reader finds it, after a look at every file that it names. */
+export async function readExport(folder: string): Promise<ExportIndex> {
+  const text = await readFile(join(folder, "index.json"), "utf8");
+  const index = exportIndexSchema.parse(JSON.parse(text));
+  for (const { files } of exportedTags(index)) {
+    for (const { file, bytes, sha256 } of files) {
+      const content = await readFile(join(folder, index.generation, file));
+      const found = createHash("sha256").update(content).digest("hex");
+      if (content.length !== bytes || found !== sha256) throw new Error(`${file} is another one`);
+    }
+  }
+  return index;
+}
+
+/** What the index says of a tag whose list is in the folder. */
+export async function exportedTag(folder: string, name: string): Promise<ExportedTag> {
+  const tag = exportedTags(await readExport(folder)).find((tag) => tag.name === name);
+  if (!tag) throw new Error(`there is no ${name} in ${folder}`);
+  return tag;
+}
+
+/** The lines of a file by its plain name. */
+export async function linesOf(folder: string, file: string): Promise<string[]> {
+  const text = await readFile(join(folder, file), "utf8");
+  return text.split("\n").slice(0, -1);
+}
