@@ -21,9 +21,6 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   const { path } = job.input;
   const detected = detectSinkFormat(path);
   const format = job.settings.to ?? detected.format ?? "csv";
-  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
-    throw new UsageError("retry_keeps_format", `retry reads csv, tsv and ndjson, not ${format}`);
-  }
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
   if (target !== null && target !== format) {
     throw new UsageError(

@@ -31,5 +31,3 @@ export const tagExportOptions = z.strictObject({
     description: "Throw away what an interrupted export left, instead of going on from it",
   }),
 });
-
-export type TagExportSettings = z.output<typeof tagExportOptions>;

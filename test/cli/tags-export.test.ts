@@ -12,7 +12,11 @@ describe("tags export", () => {
       "export",
       "spam:snowshoe",
       "credentials:brute-force",
-      ...["-o", folder, "--formats", "txt,csv", "--local"],
+      "-o",
+      folder,
+      "--formats",
+      "txt,csv",
+      "--local",
     ]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/2 of 2 lists exported/);

@@ -43,9 +43,9 @@ it.each(forms)(
     await writeFile(join(folder, name), input);
     const first = await run(name, "out.csv", `left.${name}`);
     const left = await readFile(join(folder, `left.${name}`), "utf8");
-    expect(left.trimEnd().split("\n")).toEqual(
-      rejected.map((line) => (typeof line === "string" ? line : expect.stringMatching(line))),
-    );
+    const lines = left.trimEnd().split("\n");
+    expect(lines).toHaveLength(rejected.length);
+    for (const [n, line] of lines.entries()) expect(line).toMatch(rejected[n] ?? "");
     expect(existsSync(join(folder, `left.${name}.part`))).toBe(false);
 
     absent.clear();

@@ -4,7 +4,7 @@ import type { Recognition } from "./item.js";
  * Every reason why a text is no item, by its stable code, with the sentence for a person. The text
  * itself is not in the sentence: it stands in the row.
  */
-export const unsupportedReasons = {
+const unsupportedReasons = {
   empty: "there is no item in the cell",
   too_long: "longer than 8 KiB once percent-encoded, which is more than a request can carry",
   control_character: "has a control character inside, which no item can have",

@@ -5,7 +5,7 @@ import { memberTexts } from "../../sources/json-members.js";
 import type { EarlierFacts } from "./earlier-record.js";
 
 /** A record of an earlier output, taken apart. */
-export interface ReadRecord {
+interface ReadRecord {
   readonly facts: EarlierFacts;
   /** Cells of the input's columns (tables). */
   readonly cells: readonly string[];
