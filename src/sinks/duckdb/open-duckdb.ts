@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { FatalError } from "../../core/errors.js";
+import type { SinkPosition } from "../types.js";
+import { cellReaders } from "../warehouse/cell-values.js";
+import { ColumnBatch } from "../warehouse/column-batch.js";
+import type { BatchBounds } from "../warehouse/column-batch.js";
+import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { tableSchema } from "../warehouse/table-schema.js";
+import type { DuckdbTarget } from "../warehouse/target.js";
+import type { OpenedWarehouse, UnfinishedRun, WarehouseOptions } from "../warehouse/types.js";
+import { DuckdbDatabase } from "./duckdb-database.js";
+import { DuckdbSink } from "./duckdb-sink.js";
+import { hasTable, prepareTable } from "./duckdb-table.js";
+import { openLoader } from "./loader.js";
+
+/** Rows that go to DuckDB at once: its vectors hold 2,048. */
+const chunkBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
+
+/**
+ * Opens a table of a DuckDB file as output; file and table are created where they are missing.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`, `table_*`, `output_*`; FatalError `output_*`
+ */
+export async function openDuckdb(
+  target: DuckdbTarget,
+  options: WarehouseOptions,
+): Promise<OpenedWarehouse> {
+  const { runId, prefix } = options;
+  const schema = tableSchema("duckdb", { inputColumns: options.columns, prefix });
+  const readers = cellReaders(schema, {
+    runId,
+    onWarning: options.onWarning ?? (() => undefined),
+  });
+  const database = await DuckdbDatabase.open(target);
+  try {
+    const found = await prepareTable(database, target.table, schema);
+    const note = await savedNote(database, target, runId);
+    const rows = await rowsOf(database, target, { runId, prefix });
+    mustMatch(target, options.resume, note, rows);
+    const loader = await openLoader(database, target.table, schema, found);
+    const batch = new ColumnBatch(readers, chunkBounds);
+    const sink = new DuckdbSink({ target, database, loader, batch, schema, runId, rows });
+    return { sink, note, audit: () => sink.audit() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays.
+ *
+ * @throws UsageError `driver_missing`, `output_*`; FatalError `output_*`
+ */
+export async function discardFromDuckdb(target: DuckdbTarget, run: UnfinishedRun): Promise<void> {
+  if (!existsSync(target.file)) return;
+  const database = await DuckdbDatabase.open(target);
+  try {
+    const notes = { ...target.table, name: checkpointTableName };
+    if (!(await hasTable(database, target.table)) || !(await hasTable(database, notes))) return;
+    if ((await savedNote(database, target, run.runId)) === null) return;
+    const key = quoteIdentifier("duckdb", `${run.prefix}run_id`);
+    await database.transaction(async () => {
+      await database.run(`DELETE FROM ${quoteTable("duckdb", target.table)} WHERE ${key} = ?`, [
+        run.runId,
+      ]);
+      await database.run(`DELETE FROM ${quoteTable("duckdb", notes)} WHERE run_id = ?`, [
+        run.runId,
+      ]);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+async function savedNote(
+  database: DuckdbDatabase,
+  { table }: DuckdbTarget,
+  runId: string,
+): Promise<string | null> {
+  const notes = quoteTable("duckdb", { ...table, name: checkpointTableName });
+  const [found] = await database.run(`SELECT note FROM ${notes} WHERE run_id = ?`, [runId]);
+  return found === undefined ? null : String(found[0]);
+}
+
+async function rowsOf(
+  database: DuckdbDatabase,
+  { table }: DuckdbTarget,
+  { runId, prefix }: UnfinishedRun,
+): Promise<number> {
+  const [found] = await database.run(
+    `SELECT count(*) FROM ${quoteTable("duckdb", table)} WHERE ${quoteIdentifier("duckdb", `${prefix}run_id`)} = ?`,
+    [runId],
+  );
+  return Number(found?.[0] ?? 0);
+}
+
+/** The state folder's checkpoint may be older than the database's, never newer. */
+function mustMatch(
+  { display }: DuckdbTarget,
+  resume: SinkPosition | null,
+  note: string | null,
+  rows: number,
+): void {
+  const expected = resume?.rows ?? 0;
+  if (rows === expected || (note !== null && rows > expected)) return;
+  throw new FatalError(
+    "output_table_differs",
+    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
+    { hint: "start anew with --restart" },
+  );
+}

@@ -1,0 +1,110 @@
+import type { RowGroup } from "hyparquet";
+import type * as parquetWriter from "hyparquet-writer";
+import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { schemaVersion } from "../../core/columns.js";
+import { programInfo } from "../../core/program.js";
+import type { CellValue } from "../warehouse/cell-values.js";
+import type { TableSchema } from "../warehouse/table-schema.js";
+import { parquetSchema } from "./parquet-schema.js";
+
+/** The package that writes, loaded when it is asked for. */
+export type ParquetDriver = typeof parquetWriter;
+
+/** Where an interrupted file goes on. */
+export interface WrittenGroups {
+  /** Bytes up to the end of the last group; 0 before the first one. */
+  readonly length: number;
+  readonly groups: readonly RowGroup[];
+}
+
+/** Smallest and largest values longer than this are left out: they say little and cost memory. */
+const longestBound = 64;
+
+/** Buffers larger than this are not kept for the next group, in bytes. */
+const keptBuffer = 32 * 1024 * 1024;
+
+/**
+ * Turns columns of values into the bytes of a Parquet file, one row group at a time, compressed
+ * with snappy.
+ *
+ * Bytes that were returned are valid until the next call.
+ */
+export class RowGroupEncoder {
+  readonly #names: readonly string[];
+  readonly #bytes: ByteWriter;
+  readonly #writer: ParquetWriter;
+
+  constructor(driver: ParquetDriver, schema: TableSchema, runId: string, before: WrittenGroups) {
+    this.#names = schema.columns.map(({ name }) => name);
+    this.#bytes = new driver.ByteWriter();
+    const { name, version } = programInfo();
+    this.#writer = new driver.ParquetWriter({
+      writer: this.#bytes,
+      schema: parquetSchema(schema),
+      codec: "SNAPPY",
+      createdBy: `${name} version ${version}`,
+      kvMetadata: [
+        { key: "repute.schema_version", value: String(schemaVersion) },
+        { key: "repute.run_id", value: runId },
+      ],
+    });
+    if (before.length === 0) return;
+    // The writer has put the file's first four bytes into its buffer; they are written already.
+    this.#bytes.index = 0;
+    this.#bytes.offset = before.length;
+    for (const group of before.groups) {
+      this.#writer.row_groups.push(group);
+      this.#writer.num_rows += group.num_rows;
+    }
+  }
+
+  /** One row group. */
+  encode(columns: readonly (readonly CellValue[])[]): { bytes: Uint8Array; group: RowGroup } {
+    this.#rewind();
+    void this.#writer.write({
+      columnData: this.#names.map((name, index) => ({
+        name,
+        data: columns[index] as CellValue[],
+        offsetIndex: false,
+      })),
+      rowGroupSize: Number.MAX_SAFE_INTEGER,
+    });
+    const group = this.#writer.row_groups.at(-1)!;
+    dropLongBounds(group);
+    return { bytes: this.#written(), group };
+  }
+
+  /** The end of the file. Nothing can be encoded after it. */
+  footer(): Uint8Array {
+    this.#rewind();
+    void this.#writer.finish();
+    return this.#written();
+  }
+
+  #written(): Uint8Array {
+    return new Uint8Array(this.#bytes.buffer, 0, this.#bytes.index);
+  }
+
+  /** Empties the buffer; what was never taken out of it (the first four bytes) stays. */
+  #rewind(): void {
+    if (this.#bytes.offset === this.#bytes.index && this.#writer.row_groups.length === 0) return;
+    this.#bytes.index = 0;
+    if (this.#bytes.buffer.byteLength > keptBuffer) {
+      this.#bytes.buffer = new ArrayBuffer(keptBuffer);
+      this.#bytes.view = new DataView(this.#bytes.buffer);
+    }
+  }
+}
+
+function dropLongBounds(group: RowGroup): void {
+  for (const { meta_data: facts } of group.columns) {
+    const { statistics } = facts ?? {};
+    if (statistics === undefined) continue;
+    if (isLong(statistics.min_value)) delete statistics.min_value;
+    if (isLong(statistics.max_value)) delete statistics.max_value;
+  }
+}
+
+function isLong(bound: unknown): boolean {
+  return typeof bound === "string" && bound.length > longestBound;
+}

@@ -1,0 +1,45 @@
+import type { EnrichedRow, Row } from "../../core/row.js";
+import { uniqueNames } from "../ndjson-encoder.js";
+import type { Verdict } from "./verdict.js";
+
+/**
+ * Writes everything that repute knows of a row as one JSON object: the members of nested NDJSON, the
+ * verdict, and the input's own columns under `input`.
+ *
+ * @param inputColumns the input's columns as they stand in the input
+ */
+export function reputeMember(
+  inputColumns: readonly string[],
+): (enriched: EnrichedRow, verdict: Verdict | null) => string {
+  const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
+  return ({ row, item, finding }, verdict) => {
+    const facts = JSON.stringify({
+      row: row.number,
+      verdict,
+      item: item?.value ?? null,
+      kind: item?.kind ?? null,
+      status: finding.status,
+      missing: finding.missing,
+      query: finding.query,
+      quick_check: finding.quickCheck,
+      source: item === null ? null : finding.source,
+      http_status: finding.httpStatus,
+      attempts: finding.attempts,
+      looked_up_at: finding.lookedUpAt,
+      error: finding.error,
+    });
+    // What a source could not place is JSON already; a record of NDJSON has all its members.
+    const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
+    return `${facts.slice(0, -1)},"input":${inputObject(row, keys)}${extra}}`;
+  };
+}
+
+function inputObject(row: Row, keys: readonly string[]): string {
+  if (row.json !== null) return row.json;
+  if (row.fault !== null) return "null";
+  let text = "";
+  for (let index = 0; index < keys.length; index++) {
+    text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(row.cells[index] ?? "");
+  }
+  return `{${text}}`;
+}

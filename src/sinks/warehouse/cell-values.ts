@@ -1,0 +1,64 @@
+import type { EnrichedRow } from "../../core/row.js";
+import { storedText } from "./stored-text.js";
+import type { TextFault } from "./stored-text.js";
+import type { TableColumn, TableSchema } from "./table-schema.js";
+import { parseTimestamp } from "./timestamp.js";
+
+/**
+ * A typed cell: text, lists of text, booleans, counts as bigint, times as microseconds since 1970
+ * in UTC.
+ */
+export type CellValue = string | bigint | boolean | readonly string[] | null;
+
+/** Reads one column of a row. */
+export type CellReader = (enriched: EnrichedRow) => CellValue;
+
+export interface CellReaderOptions {
+  readonly runId: string;
+  /** Told of every value that cannot be stored as it is; the message is the same for all such. */
+  readonly onWarning: (message: string) => void;
+}
+
+const warnings: Readonly<Record<TextFault | "timestamp", string>> = {
+  nul: "values with the character U+0000 were stored with U+FFFD in its place",
+  surrogate: "values with half a character (a lone surrogate) were stored with U+FFFD in its place",
+  timestamp: "times that are no RFC 3339 date-time were stored as null",
+};
+
+/** One reader a column, in the order of the table. Input cells that a row lacks are null. */
+export function cellReaders(
+  schema: TableSchema,
+  options: CellReaderOptions,
+): readonly CellReader[] {
+  const warnOfText = (fault: TextFault): void => options.onWarning(warnings[fault]);
+  const text = (value: string): string => storedText(value, warnOfText);
+  const time = (value: string): bigint | null => {
+    const micros = parseTimestamp(value);
+    if (micros === null) options.onWarning(warnings.timestamp);
+    return micros;
+  };
+
+  return schema.columns.map(({ from }: TableColumn): CellReader => {
+    switch (from.kind) {
+      case "run_id":
+        return () => options.runId;
+      case "row":
+        return ({ row }) => BigInt(row.number);
+      case "input":
+        return ({ row }) => {
+          const cell = row.cells[from.index];
+          return cell === undefined ? null : text(cell);
+        };
+      case "added": {
+        const { type, value: read } = from.column;
+        return (enriched) => {
+          const value = read(enriched);
+          if (value === null || typeof value === "boolean") return value;
+          if (typeof value === "number") return BigInt(value);
+          if (typeof value === "object") return value.map(text);
+          return type === "timestamp" ? time(value) : text(value);
+        };
+      }
+    }
+  });
+}

@@ -1,0 +1,71 @@
+import type { EnrichedRow } from "../../core/row.js";
+import type { CellReader, CellValue } from "./cell-values.js";
+
+/** How much a batch takes before it is full. */
+export interface BatchBounds {
+  readonly rows: number;
+  /** Characters of text in all cells together. */
+  readonly characters: number;
+}
+
+/** Rows turned into columns of typed values, for outputs that store columns. */
+export class ColumnBatch {
+  readonly #readers: readonly CellReader[];
+  readonly #bounds: BatchBounds;
+  #columns: CellValue[][];
+  #rows = 0;
+  #characters = 0;
+
+  constructor(readers: readonly CellReader[], bounds: BatchBounds) {
+    this.#readers = readers;
+    this.#bounds = bounds;
+    this.#columns = readers.map(() => []);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Characters of text in all cells together. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get full(): boolean {
+    return this.#rows >= this.#bounds.rows || this.#characters >= this.#bounds.characters;
+  }
+
+  /** One array a column, each as long as there are rows. Valid until `clear`. */
+  get columns(): readonly (readonly CellValue[])[] {
+    return this.#columns;
+  }
+
+  add(enriched: EnrichedRow): void {
+    for (let index = 0; index < this.#readers.length; index++) {
+      this.#push(index, this.#readers[index]!(enriched));
+    }
+    this.#rows++;
+  }
+
+  /** Adds a row whose cells were read before. */
+  addCells(cells: readonly CellValue[]): void {
+    for (let index = 0; index < this.#readers.length; index++) {
+      this.#push(index, cells[index] ?? null);
+    }
+    this.#rows++;
+  }
+
+  clear(): void {
+    this.#columns = this.#readers.map(() => []);
+    this.#rows = 0;
+    this.#characters = 0;
+  }
+
+  #push(index: number, value: CellValue): void {
+    this.#columns[index]!.push(value);
+    if (typeof value === "string") this.#characters += value.length;
+    else if (typeof value === "object" && value !== null) {
+      for (const entry of value) this.#characters += entry.length;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import type { ColumnType } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
+
+/** The databases that a table can be described for. */
+export const dialectNames = ["postgres", "duckdb", "bigquery"] as const;
+
+export type DialectName = (typeof dialectNames)[number];
+
+/** A table by name; `schema` null stands for the database's default. */
+export interface TableName {
+  readonly schema: string | null;
+  readonly name: string;
+}
+
+/** A column as a database knows it. */
+export interface SqlColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** False for the two columns of the key. */
+  readonly nullable: boolean;
+}
+
+/** Small table beside the enriched one: the newest checkpoint of each unfinished run. */
+export const checkpointTableName = "repute_checkpoint";
+
+/**
+ * Names of the types. Times are instants: microseconds in UTC in all three. PostgreSQL 16, 8.1;
+ * DuckDB, Data Types; BigQuery, Data types.
+ */
+const types: Readonly<Record<DialectName, Readonly<Record<ColumnType, string>>>> = {
+  postgres: {
+    text: "text",
+    boolean: "boolean",
+    count: "bigint",
+    timestamp: "timestamptz",
+    "text[]": "text[]",
+  },
+  duckdb: {
+    text: "VARCHAR",
+    boolean: "BOOLEAN",
+    count: "BIGINT",
+    timestamp: "TIMESTAMPTZ",
+    "text[]": "VARCHAR[]",
+  },
+  bigquery: {
+    text: "STRING",
+    boolean: "BOOL",
+    count: "INT64",
+    timestamp: "TIMESTAMP",
+    "text[]": "ARRAY<STRING>",
+  },
+};
+
+/** Name of a column's type in a database. */
+export function sqlType(dialect: DialectName, type: ColumnType): string {
+  return types[dialect][type];
+}
+
+/**
+ * Quotes a name as an identifier: SQL doubles the quote; BigQuery has backticks and backslash
+ * escapes (Lexical structure, Quoted identifiers).
+ *
+ * @throws UsageError `bad_identifier` for an empty name or one with U+0000, which none of them has
+ */
+export function quoteIdentifier(dialect: DialectName, name: string): string {
+  if (name === "" || name.includes("\0")) {
+    throw new UsageError(
+      "bad_identifier",
+      `${JSON.stringify(name)} cannot be a name in a database`,
+    );
+  }
+  if (dialect !== "bigquery") return `"${name.replaceAll('"', '""')}"`;
+  return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
+}
+
+/** Quotes a table's name, with its schema when it has one. */
+export function quoteTable(dialect: DialectName, { schema, name }: TableName): string {
+  const table = quoteIdentifier(dialect, name);
+  return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
+}
+
+/** One column's definition as it stands in CREATE TABLE and ALTER TABLE. */
+function columnDefinition(dialect: DialectName, column: SqlColumn): string {
+  const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
+  return column.nullable ? definition : `${definition} NOT NULL`;
+}
+
+/**
+ * CREATE TABLE with the key. BigQuery declares keys but does not enforce them.
+ *
+ * @param ifMissing adds IF NOT EXISTS
+ */
+export function createTable(
+  dialect: DialectName,
+  table: TableName,
+  columns: readonly SqlColumn[],
+  { ifMissing, key }: { readonly ifMissing: boolean; readonly key: readonly string[] },
+): string {
+  const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
+  const lines = columns.map((column) => columnDefinition(dialect, column));
+  lines.push(`PRIMARY KEY (${names})${dialect === "bigquery" ? " NOT ENFORCED" : ""}`);
+  const head = `CREATE TABLE ${ifMissing ? "IF NOT EXISTS " : ""}${quoteTable(dialect, table)}`;
+  return `${head} (\n  ${lines.join(",\n  ")}\n);`;
+}
+
+/** One ALTER TABLE a column, to be shown to a person; repute never runs them. */
+export function addColumns(
+  dialect: DialectName,
+  table: TableName,
+  columns: readonly SqlColumn[],
+): readonly string[] {
+  // A column added to rows that are there already is null in them, whatever it is in a new table.
+  return columns.map(
+    (column) =>
+      `ALTER TABLE ${quoteTable(dialect, table)} ADD COLUMN ${columnDefinition(dialect, { ...column, nullable: true })};`,
+  );
+}
+
+/** Columns of the checkpoint table, in order; `run_id` is its key. */
+const checkpointColumns: readonly SqlColumn[] = [
+  { name: "run_id", type: "text", nullable: false },
+  { name: "note", type: "text", nullable: false },
+  { name: "saved_at", type: "timestamp", nullable: false },
+];
+
+/** CREATE TABLE IF NOT EXISTS of the checkpoint table, in the schema of the enriched one. */
+export function createCheckpointTable(dialect: DialectName, schema: string | null): string {
+  return createTable(dialect, { schema, name: checkpointTableName }, checkpointColumns, {
+    ifMissing: true,
+    key: ["run_id"],
+  });
+}

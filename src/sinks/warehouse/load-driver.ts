@@ -1,0 +1,27 @@
+import { UsageError } from "../../core/errors.js";
+
+/**
+ * Loads an optional dependency when an output asks for it.
+ *
+ * @param name the package, for messages
+ * @throws UsageError `driver_missing` when it is not installed, `driver_unusable` when it does not
+ * run on this machine
+ */
+export async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const text = error instanceof Error ? error.message : String(error);
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
+      throw new UsageError("driver_missing", `this output needs the package ${name}`, {
+        cause: error,
+        hint: `install it with: npm install ${name}`,
+      });
+    }
+    throw new UsageError("driver_unusable", `the package ${name} does not run here: ${text}`, {
+      cause: error,
+      hint: `install it anew with: npm install ${name}`,
+    });
+  }
+}

@@ -1,0 +1,125 @@
+import type { Clock } from "../../../core/clock.js";
+import { systemClock } from "../../../core/clock.js";
+import { FatalError } from "../../../core/errors.js";
+import type { SinkPosition } from "../../types.js";
+import { cellReaders } from "../cell-values.js";
+import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
+import { tableSchema } from "../table-schema.js";
+import type { PostgresTarget } from "../target.js";
+import type { OpenedWarehouse, UnfinishedRun, WarehouseOptions } from "../types.js";
+import { BinaryCopy } from "./binary-copy.js";
+import { Connection } from "./connection.js";
+import type { ConnectionOptions } from "./connection.js";
+import { findTable, prepareTable } from "./enriched-table.js";
+import { PostgresSink } from "./postgres-sink.js";
+import { RunRows } from "./run-rows.js";
+
+/** What waiting for a lost server depends on. */
+export interface Patience {
+  readonly clock?: Clock;
+  /** Numbers from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Aborting it ends the waiting for a server that is gone. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens a table of a PostgreSQL database as output; a missing table is created, with a view of the
+ * newest row of each item.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`, `database_*`, `schema_missing`, `table_*`,
+ * `not_a_table`; FatalError `database_*`, `output_table_differs`
+ */
+export async function openPostgres(
+  target: PostgresTarget,
+  options: WarehouseOptions & Patience,
+): Promise<OpenedWarehouse> {
+  const { runId, prefix, columns, resume } = options;
+  const { display } = target;
+  const onWarning = options.onWarning ?? (() => undefined);
+  const schema = tableSchema("postgres", { inputColumns: columns, prefix });
+  const readers = cellReaders(schema, { runId, onWarning });
+  const batch = new BinaryCopy(
+    schema.columns.map(({ type }) => type),
+    readers,
+  );
+  const [connection, { table, run, note, rows }] = await Connection.open(
+    connectionOptions(target, options),
+    async (session) => {
+      const table = await prepareTable(session, target.table, schema);
+      const run = new RunRows(table, { runId, prefix });
+      await run.lock(session);
+      const counts = await run.statuses(session);
+      const rows = counts.reduce((sum, [, count]) => sum + count, 0);
+      return { table, run, rows, note: await run.note(session) };
+    },
+  );
+  try {
+    mustMatch(display, resume, note, rows);
+  } catch (error) {
+    await connection.end();
+    throw error;
+  }
+  const names = schema.columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
+  const copyStatement = `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (FORMAT binary)`;
+  const sink = new PostgresSink({ connection, run, batch, copyStatement, display, rows });
+  return { sink, note, audit: () => sink.audit() };
+}
+
+/**
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays.
+ *
+ * @throws UsageError `driver_missing`, `database_*`; FatalError `database_*`
+ */
+export async function discardFromPostgres(
+  target: PostgresTarget,
+  unfinished: UnfinishedRun,
+  patience: Patience = {},
+): Promise<void> {
+  const [connection] = await Connection.open(
+    connectionOptions(target, patience),
+    async (session) => {
+      const found = await findTable(session, target.table);
+      if (found === null) return;
+      const table = { ...target.table, schema: found.schema };
+      const notes = await findTable(session, { ...table, name: checkpointTableName });
+      if (notes === null) return;
+      const run = new RunRows(table, unfinished);
+      await run.lock(session);
+      if ((await run.note(session)) === null) return;
+      await run.removeRows(session);
+      await run.removeNote(session);
+    },
+  );
+  await connection.end();
+}
+
+function connectionOptions(
+  { url, display }: PostgresTarget,
+  options: Patience & Pick<WarehouseOptions, "onWarning">,
+): ConnectionOptions {
+  return {
+    url,
+    display,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    signal: options.signal ?? new AbortController().signal,
+    onWarning: options.onWarning ?? (() => undefined),
+  };
+}
+
+/** The state folder's checkpoint may be older than the database's, never newer. */
+function mustMatch(
+  display: string,
+  resume: SinkPosition | null,
+  note: string | null,
+  rows: number,
+): void {
+  const expected = resume?.rows ?? 0;
+  if (rows === expected || (note !== null && rows > expected)) return;
+  throw new FatalError(
+    "output_table_differs",
+    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
+    { hint: "start anew with --restart" },
+  );
+}

@@ -1,0 +1,62 @@
+import { UsageError } from "../../core/errors.js";
+import { discardFromDuckdb, openDuckdb } from "../duckdb/open-duckdb.js";
+import { openParquet } from "../parquet/open-parquet.js";
+import { discardFromPostgres, openPostgres } from "./postgres/open-postgres.js";
+import { parseDuckdbTarget, parseParquetTarget, parsePostgresTarget } from "./target.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseKind,
+  WarehouseOptions,
+  WarehouseTarget,
+} from "./types.js";
+
+/** An output that is a warehouse, not opened yet. */
+export interface Warehouse {
+  readonly target: WarehouseTarget;
+  /** Opens it; a missing table is created, a lacking one refused. @throws ReputeError */
+  open(options: WarehouseOptions): Promise<OpenedWarehouse>;
+  /** Takes the rows of an unfinished run out again (`--restart`). @throws ReputeError */
+  discard(run: UnfinishedRun): Promise<void>;
+}
+
+/** Reads `-o`: the warehouse of one kind that it names, or null. */
+export type FindWarehouse = (output: string) => Warehouse | null;
+
+/** Every warehouse that can be written; another one is one file and one line here. */
+export const warehouses: readonly FindWarehouse[] = [
+  defineWarehouse({ parse: parseParquetTarget, open: openParquet }),
+  defineWarehouse({ parse: parseDuckdbTarget, open: openDuckdb, discard: discardFromDuckdb }),
+  defineWarehouse({ parse: parsePostgresTarget, open: openPostgres, discard: discardFromPostgres }),
+];
+
+/**
+ * The warehouse that `-o` names, or null when the output is a text file or a stream.
+ *
+ * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
+ */
+export function findWarehouse(output: string, kinds = warehouses): Warehouse | null {
+  for (const kind of kinds) {
+    const found = kind(output);
+    if (found !== null) return found;
+  }
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(output);
+  if (scheme === null) return null;
+  // The address itself is not shown: it may hold a password.
+  throw new UsageError("unknown_output", `there is no output for ${scheme[0]} addresses`, {
+    hint: "known are a path, FILE.parquet, duckdb:FILE?table=NAME and postgres://…?table=NAME",
+  });
+}
+
+/** A line of the registry: what a kind makes of `-o`, joined with how that is opened. */
+export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T>): FindWarehouse {
+  return (output) => {
+    const target = kind.parse(output);
+    if (target === null) return null;
+    return {
+      target,
+      open: (options) => kind.open(target, options),
+      discard: async (run) => kind.discard?.(target, run),
+    };
+  };
+}

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import type { TableName } from "./dialect.js";
+import { defaultTable, parseTableName, tableText } from "./table-name.js";
+import type { WarehouseTarget } from "./types.js";
+
+/** A Parquet file. */
+export interface ParquetTarget extends WarehouseTarget {
+  readonly kind: "parquet";
+  readonly file: string;
+}
+
+/** A table of a DuckDB file. */
+export interface DuckdbTarget extends WarehouseTarget {
+  readonly kind: "duckdb";
+  readonly file: string;
+  readonly table: TableName;
+}
+
+/** A table of a PostgreSQL database. */
+export interface PostgresTarget extends WarehouseTarget {
+  readonly kind: "postgres";
+  /** The address without `table`; it may hold a password, so it goes to the driver and nowhere else. */
+  readonly url: string;
+  readonly table: TableName;
+}
+
+/** `OUT.parquet`, or null. @throws UsageError `parquet_gzip` */
+export function parseParquetTarget(output: string): ParquetTarget | null {
+  const name = output.toLowerCase();
+  if (name.endsWith(".parquet.gz")) {
+    throw new UsageError("parquet_gzip", `${output}: Parquet is compressed in itself`, {
+      hint: "leave .gz out",
+    });
+  }
+  if (!name.endsWith(".parquet")) return null;
+  const file = resolve(output);
+  return { kind: "parquet", file, display: output, base: file };
+}
+
+/** `duckdb:FILE?table=NAME`, or null. @throws UsageError `bad_output`, `bad_table` */
+export function parseDuckdbTarget(output: string): DuckdbTarget | null {
+  if (!/^duckdb:/i.test(output)) {
+    if (!/\.(?:duckdb|ddb)$/i.test(output)) return null;
+    throw new UsageError("bad_output", `${output} would be a text file, not a database`, {
+      hint: `write duckdb:${output}?table=${defaultTable}`,
+    });
+  }
+  const rest = output.slice("duckdb:".length);
+  const mark = rest.indexOf("?");
+  const path = mark < 0 ? rest : rest.slice(0, mark);
+  const options = new URLSearchParams(mark < 0 ? "" : rest.slice(mark + 1));
+  const unknown = [...options.keys()].filter((name) => name !== "table");
+  if (path === "" || path === ":memory:" || unknown.length > 0) {
+    throw new UsageError("bad_output", `${output} names no DuckDB file and table`, {
+      hint: "write duckdb:FILE?table=NAME",
+    });
+  }
+  const table = parseTableName(options.get("table") ?? defaultTable);
+  const file = resolve(path);
+  return {
+    kind: "duckdb",
+    file,
+    table,
+    display: `duckdb:${path}?table=${tableText(table)}`,
+    base: `${file}.${fileWord(tableText(table))}`,
+  };
+}
+
+/**
+ * `postgres://user:password@host:port/database?table=NAME`, or null; other parameters go to the
+ * driver. The run's own files are kept in the working folder.
+ *
+ * @throws UsageError `bad_output`, `bad_table`
+ */
+export function parsePostgresTarget(output: string): PostgresTarget | null {
+  if (!/^postgres(?:ql)?:/i.test(output)) return null;
+  const url = readUrl(output);
+  const table = parseTableName(url.searchParams.get("table") ?? defaultTable);
+  url.searchParams.delete("table");
+  const place = `${url.host}${url.pathname}`;
+  const user = url.username === "" ? "" : `${url.username}@`;
+  const words = [url.host, url.pathname.slice(1), tableText(table)].filter((word) => word !== "");
+  return {
+    kind: "postgres",
+    url: url.href,
+    table,
+    display: `postgres://${user}${place}?table=${tableText(table)}`,
+    base: resolve(`repute-${fileWord(words.join("-"))}`),
+  };
+}
+
+/** Never shows what it was given: a password may be anywhere in it. */
+function readUrl(output: string): URL {
+  const hint = "write postgres://USER@HOST/DATABASE?table=NAME and percent-encode what is special";
+  let url: URL;
+  try {
+    url = new URL(output);
+  } catch {
+    // The cause would show the address.
+    throw new UsageError("bad_output", "the address of the PostgreSQL output is no URL", { hint });
+  }
+  // An unencoded # or / in a password ends the host early; what follows must not be shown either.
+  if (url.hash !== "" || url.pathname.includes("@") || url.search.includes("@")) {
+    throw new UsageError(
+      "bad_output",
+      "the address of the PostgreSQL output has a part behind its host that cannot be there",
+      { hint },
+    );
+  }
+  return url;
+}
+
+/** A word for a file name; where something had to go, a hash keeps two of them apart. */
+function fileWord(text: string): string {
+  const word = text.replace(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);
+  if (word === text) return word;
+  return `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "../../core/clock.js";
+import type { FindingStatus } from "../../core/finding.js";
+import type { Sink, SinkPosition } from "../types.js";
+
+/** What a warehouse output needs to know of the run. */
+export interface WarehouseOptions {
+  /** The input's columns as they stand in the input. */
+  readonly columns: readonly string[];
+  /** What the added columns' names begin with, e.g. `rep_`. */
+  readonly prefix: string;
+  /** Goes into `rep_run_id` of every row; a resumed run keeps it. */
+  readonly runId: string;
+  /** Position of the checkpoint to go on from, or null for a new run. */
+  readonly resume: SinkPosition | null;
+  /** An existing folder for files that outlive an interruption but not the run. */
+  readonly stateFolder: string;
+  /** Told of each value that could not be stored as it was, with the same message for all such. */
+  readonly onWarning?: (message: string) => void;
+  /** Aborting it ends the waiting for a server that is gone. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** What an output really holds of a run. */
+export interface WarehouseAudit {
+  /** Bytes of the file, or null where the output holds more than this run. */
+  readonly bytes: number | null;
+  readonly rows: number;
+  readonly statuses: Readonly<Record<FindingStatus, number>>;
+  /** SHA-256 of the file's bytes, hex, or null where the output holds more than this run. */
+  readonly sha256: string | null;
+}
+
+/** An opened warehouse output. */
+export interface OpenedWarehouse {
+  readonly sink: Sink;
+  /**
+   * The newest checkpoint note that the database committed for this run; null where there is none
+   * and for files. It is as new as the state folder's checkpoint or newer, never older.
+   */
+  readonly note: string | null;
+  /**
+   * Counts what is there of this run by reading it back: after the last checkpoint, before
+   * `finish`. No row can be written after it.
+   */
+  audit(): Promise<WarehouseAudit>;
+}
+
+/** A kind of warehouse: what it makes of `-o`, and how it is opened. One file each. */
+export interface WarehouseKind<T extends WarehouseTarget> {
+  /** The target that an output names, or null when it is none of this kind. @throws UsageError */
+  parse(output: string): T | null;
+  /** Opens the target; a missing table is created, a lacking one refused. @throws ReputeError */
+  open(target: T, options: WarehouseOptions): Promise<OpenedWarehouse>;
+  /** Takes the rows of an unfinished run out again (`--restart`); files need nothing. */
+  discard?(target: T, run: UnfinishedRun): Promise<void>;
+}
+
+/** A run whose rows are in a table although it will not be continued. */
+export interface UnfinishedRun {
+  readonly runId: string;
+  readonly prefix: string;
+}
+
+/** What every target has. */
+export interface WarehouseTarget {
+  readonly kind: string;
+  /** What to call it in messages and in the manifest: no password. */
+  readonly display: string;
+  /** Path that the run's own files begin with: `BASE.state/`, `BASE.manifest.json`. */
+  readonly base: string;
+}

@@ -1,0 +1,277 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import type { OpenedWarehouse, WarehouseOptions } from "../../src/sinks/warehouse/types.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { someCells, someOptions, someRows } from "./warehouse-opening.js";
+import { queryDuckdb } from "./warehouse-readers.js";
+import type { ReadRow } from "./warehouse-readers.js";
+
+describe("night after night", () => {
+  it("a run is appended to those before it", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 3);
+    await load(place, { runId: "night 2" }, 2);
+    expect(
+      await query(
+        place,
+        "SELECT rep_run_id AS run, count(*) AS n FROM enriched GROUP BY 1 ORDER BY 1",
+      ),
+    ).toEqual([
+      { run: "night 1", n: 3n },
+      { run: "night 2", n: 2n },
+    ]);
+  });
+
+  it("the view has the newest row of each item", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 3);
+    await load(place, { runId: "night 2" }, 3);
+    expect(await query(place, "SELECT rep_run_id, rep_row FROM enriched_newest")).toEqual([
+      { rep_run_id: "night 2", rep_row: 3n },
+    ]);
+  });
+
+  it("a row of a run cannot be there twice", async () => {
+    const place = await aPlace();
+    await load(place, {}, 1);
+    await expect(
+      query(place, "INSERT INTO enriched (rep_run_id, rep_row) SELECT rep_run_id, 1 FROM enriched"),
+    ).rejects.toThrow(/constraint/i);
+  });
+
+  it("no note of a finished run stays", async () => {
+    const place = await aPlace();
+    await load(place, {}, 3);
+    expect(await query(place, "FROM repute_checkpoint")).toEqual([]);
+  });
+});
+
+it("asks for a checkpoint when much waits for one", async () => {
+  const { sink } = await open(await aPlace());
+  const large = "x".repeat(1024 * 1024);
+  expect(sink.full).toBe(false);
+  for (let number = 1; number <= 32; number++) {
+    await sink.write([anEnrichedRow({ number, cells: [large] })]);
+  }
+  expect(sink.full).toBe(true);
+  await sink.checkpoint(() => "note");
+  expect(sink.full).toBe(false);
+  await sink.abandon();
+});
+
+describe("an interrupted run", () => {
+  it("finds the note that was committed with its rows", async () => {
+    const place = await aPlace();
+    const first = await open(place);
+    await first.sink.write(someRows(1, 3));
+    const position = await first.sink.checkpoint(({ rows }) => `older, ${rows} rows`);
+    await first.sink.write(someRows(4, 9));
+    await first.sink.checkpoint(({ rows }) => `newer, ${rows} rows`);
+    await first.sink.write(someRows(10, 11));
+    await first.sink.abandon();
+
+    const second = await open(place, { resume: position });
+    expect(second.note).toBe("newer, 9 rows");
+    await second.sink.write(someRows(10, 12));
+    expect(await second.sink.checkpoint(() => "")).toEqual({ length: 12, rows: 12 });
+    await second.sink.finish();
+    const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
+    expect(stored.map((row) => row["ip"])).toEqual(someCells(1, 12));
+  });
+
+  it("can be finished again when it did not get to say that it was", async () => {
+    const place = await aPlace();
+    const first = await open(place);
+    await first.sink.write(someRows(1, 3));
+    const position = await first.sink.checkpoint(() => "all");
+    await first.sink.finish();
+    const second = await open(place, { resume: position });
+    expect(second.note).toBeNull();
+    expect(await second.sink.finish()).toMatchObject({ rows: 3 });
+  });
+
+  it("refuses to go on when its rows were taken away", async () => {
+    const place = await aPlace();
+    const first = await open(place);
+    await first.sink.write(someRows(1, 3));
+    const position = await first.sink.checkpoint(() => "all");
+    await first.sink.abandon();
+    await query(place, "DELETE FROM enriched WHERE rep_row = 2");
+    await expect(open(place, { resume: position })).rejects.toMatchObject({
+      code: "output_table_differs",
+      message: expect.stringContaining("holds 2 rows of the interrupted run where 3"),
+    });
+  });
+
+  it("can be thrown away without touching others", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 3);
+    const opened = await open(place, { runId: "night 2" });
+    await opened.sink.write(someRows(1, 3));
+    await opened.sink.checkpoint(() => "note");
+    await opened.sink.abandon();
+    const warehouse = findWarehouse(place.output)!;
+    await warehouse.discard({ runId: "night 2", prefix: "rep_" });
+    await warehouse.discard({ runId: "night 1", prefix: "rep_" });
+    expect(await query(place, "SELECT DISTINCT rep_run_id AS run FROM enriched")).toEqual([
+      { run: "night 1" },
+    ]);
+  });
+});
+
+describe("a table that is there already", () => {
+  it("may have other columns, in any order, which keep their defaults", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 1);
+    await query(
+      place,
+      `CREATE TABLE other AS SELECT 'us' AS loader, * FROM enriched LIMIT 0;
+       ALTER TABLE other ALTER loader SET DEFAULT 'them'`,
+    );
+    const other = { ...place, output: place.output.replace("enriched", "other") };
+    await load(other, { runId: "night 2" }, 1);
+    expect(await query(place, "SELECT loader, rep_run_id, ip FROM other")).toEqual([
+      { loader: "them", rep_run_id: "night 2", ip: "cell 1" },
+    ]);
+  });
+
+  it("is refused when it lacks columns, with statements that add them", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 1);
+    const wider = { runId: "night 2", columns: ["ip", 'odd "name"'] };
+    const fault = await open(place, wider).catch((error: unknown) => error as { hint: string });
+    expect(fault).toMatchObject({
+      code: "table_lacks_columns",
+      message: 'the table enriched lacks the column odd "name"',
+    });
+    const statements = "hint" in fault ? fault.hint.split("\n").slice(1).join("\n") : "";
+    await query(place, statements);
+    await load(place, wider, 1);
+    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 2n }]);
+  });
+
+  it("is refused when a column has another type", async () => {
+    const place = await aPlace();
+    await query(place, "CREATE TABLE enriched (rep_row VARCHAR)");
+    await expect(open(place)).rejects.toMatchObject({ code: "table_lacks_columns" });
+    await query(place, "DROP TABLE enriched");
+    await load(place, {}, 1);
+    await query(place, "CREATE TABLE other AS SELECT * REPLACE (1::INTEGER AS ip) FROM enriched");
+    const other = { ...place, output: place.output.replace("enriched", "other") };
+    await expect(open(other)).rejects.toMatchObject({
+      code: "table_types_differ",
+      message: expect.stringContaining("ip is INTEGER and must be VARCHAR"),
+    });
+  });
+
+  it("is refused when it is a view", async () => {
+    const place = await aPlace();
+    await query(place, "CREATE VIEW enriched AS SELECT 1 AS one");
+    await expect(open(place)).rejects.toMatchObject({ code: "not_a_table" });
+  });
+
+  it("may be in a schema, which must be there", async () => {
+    const place = await aPlace("table=intel.hits");
+    await expect(open(place)).rejects.toMatchObject({
+      code: "schema_missing",
+      hint: 'create it first: CREATE SCHEMA "intel";',
+    });
+    await query(place, "CREATE SCHEMA intel");
+    await load(place, {}, 2);
+    expect(await query(place, "SELECT count(*) AS n FROM intel.hits")).toEqual([{ n: 2n }]);
+  });
+
+  it("may have any name", async () => {
+    const name = 'sel"ect; --';
+    const place = await aPlace(`table=${encodeURIComponent(name)}`);
+    await load(place, {}, 2);
+    expect(await query(place, 'SELECT count(*) AS n FROM "sel""ect; --"')).toEqual([{ n: 2n }]);
+  });
+
+  it("keeps something else that has the view's name", async () => {
+    const place = await aPlace();
+    await query(place, "CREATE TABLE enriched_newest (mine INTEGER)");
+    await load(place, {}, 1);
+    expect(await query(place, "SELECT mine FROM enriched_newest")).toEqual([]);
+  });
+});
+
+describe("a file that cannot be used", () => {
+  it("is open in another program", async () => {
+    const place = await aPlace();
+    await load(place, {}, 1);
+    const api = import.meta.resolve("@duckdb/node-api");
+    const script = `const { DuckDBInstance } = await import(${JSON.stringify(api)});
+      const held = await DuckDBInstance.create(${JSON.stringify(place.file)});
+      console.log("open"); setInterval(() => held, 1e6);`;
+    const other = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: fileURLToPath(new URL("../..", import.meta.url)),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(async () => {
+      other.kill("SIGKILL");
+      await once(other, "close");
+    });
+    await once(other.stdout, "data");
+    await expect(open(place)).rejects.toMatchObject({
+      code: "output_locked",
+      message: expect.stringContaining("another program has it open"),
+    });
+  });
+
+  it("is something else", async () => {
+    const place = await aPlace();
+    await writeFile(place.file, "ip,note\n192.0.2.1,\n".repeat(1_000));
+    await expect(open(place)).rejects.toMatchObject({ code: "output_not_duckdb" });
+  });
+
+  it("is a directory", async () => {
+    const place = await aPlace();
+    await mkdir(place.file);
+    await expect(open(place)).rejects.toMatchObject({ code: "output_is_directory" });
+  });
+
+  it("is in a folder that does not exist", async () => {
+    const place = await aPlace();
+    const output = place.output.replace("out.duckdb", "absent/out.duckdb");
+    await expect(open({ ...place, output })).rejects.toMatchObject({
+      code: "output_folder_missing",
+    });
+  });
+});
+
+interface Place {
+  readonly folder: string;
+  readonly file: string;
+  readonly output: string;
+}
+
+async function aPlace(parameters = "table=enriched"): Promise<Place> {
+  const folder = await temporaryFolder();
+  const file = join(folder, "out.duckdb");
+  return { folder, file, output: `duckdb:${file}?${parameters}` };
+}
+
+async function open(
+  { output, folder }: Place,
+  members: Partial<WarehouseOptions> = {},
+): Promise<OpenedWarehouse> {
+  return findWarehouse(output)!.open(await someOptions(folder, members));
+}
+
+async function load(place: Place, members: Partial<WarehouseOptions>, rows: number): Promise<void> {
+  const { sink } = await open(place, members);
+  await sink.write(someRows(1, rows));
+  await sink.checkpoint(() => "note");
+  await sink.finish();
+}
+
+function query({ file }: Place, sql: string): Promise<readonly ReadRow[]> {
+  return queryDuckdb(sql, file);
+}

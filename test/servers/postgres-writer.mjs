@@ -1,0 +1,67 @@
+// Writes rows into a table the way a run does: checkpoints, an audit, the end. Killed at any moment
+// and started again, it goes on from the newest checkpoint.
+//
+// node postgres-writer.mjs '{"output", "state", "rows", "every", "killAfterMs"}'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openPostgres } from "../../dist/sinks/warehouse/postgres/open-postgres.js";
+import { parsePostgresTarget } from "../../dist/sinks/warehouse/target.js";
+
+const job = JSON.parse(process.argv[2]);
+const statePath = join(job.state, "checkpoint.json");
+
+mkdirSync(job.state, { recursive: true });
+const saved = existsSync(statePath) ? JSON.parse(readFileSync(statePath, "utf8")) : null;
+const opened = await openPostgres(parsePostgresTarget(job.output), {
+  columns: ["ip"],
+  prefix: "rep_",
+  runId: "written by several",
+  resume: saved?.sink ?? null,
+  stateFolder: job.state,
+});
+const { sink, note } = opened;
+let done = (note === null ? saved : JSON.parse(note))?.done ?? 0;
+if (job.killAfterMs !== null) {
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), job.killAfterMs);
+}
+
+await checkpoint();
+while (done < job.rows) {
+  const size = Math.min(137, job.rows - done);
+  await sink.write(Array.from({ length: size }, (_, index) => row(done + index + 1)));
+  done += size;
+  if (Math.floor(done / job.every) !== Math.floor((done - size) / job.every)) await checkpoint();
+}
+await checkpoint();
+const counted = await opened.audit();
+if (counted.rows !== job.rows) throw new Error(`audit: ${counted.rows} rows`);
+const result = await sink.finish();
+if (result.rows !== job.rows) throw new Error(`finish: ${result.rows} rows`);
+rmSync(job.state, { recursive: true });
+// A kill that is still to come finds nothing to interrupt.
+process.exit();
+
+async function checkpoint() {
+  const content = (position) => JSON.stringify({ done, sink: position });
+  const position = await sink.checkpoint(content);
+  writeFileSync(`${statePath}.new`, content(position));
+  renameSync(`${statePath}.new`, statePath);
+}
+
+function row(number) {
+  return {
+    row: { number, cells: [`cell ${number}`], extra: null, json: null, fault: null },
+    item: { kind: "ip", value: `192.0.2.${number % 256}` },
+    finding: {
+      status: "complete",
+      query: { tags: ["scanner:web"], firstSeen: "2025-01-01T00:00:00Z" },
+      quickCheck: null,
+      missing: [],
+      source: "live",
+      httpStatus: 200,
+      attempts: 1,
+      lookedUpAt: "2026-01-02T03:04:05.000Z",
+      error: null,
+    },
+  };
+}

@@ -1,0 +1,348 @@
+import { inspect } from "node:util";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openPostgres } from "../../src/sinks/warehouse/postgres/open-postgres.js";
+import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import { parsePostgresTarget } from "../../src/sinks/warehouse/target.js";
+import type { OpenedWarehouse, WarehouseOptions } from "../../src/sinks/warehouse/types.js";
+import { describeWarehouse } from "../contract/warehouse-contract.js";
+import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
+import { PostgresCluster } from "../helpers/postgres-cluster.js";
+import type { UrlOptions } from "../helpers/postgres-cluster.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+let cluster: PostgresCluster;
+
+/** Schemas that are there for the tests that need one of their own. */
+const schemas = 30;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+  const names = Array.from({ length: schemas }, (_, index) => `place_${index}`);
+  await cluster.query(names.map((name) => `CREATE SCHEMA ${name};`).join(" "));
+  await cluster.query(`CREATE ROLE reader LOGIN PASSWORD 'only reads'`);
+});
+
+afterAll(() => cluster.stop());
+
+const places = new Map<string, string>();
+
+/** A schema for each folder. */
+function placeOf(folder: string): string {
+  const known = places.get(folder);
+  if (known !== undefined) return known;
+  const place = `place_${places.size}`;
+  places.set(folder, place);
+  return place;
+}
+
+describeWarehouse({
+  name: "postgres",
+  output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
+  read: async (folder) => {
+    const rows = await cluster.query(`SELECT * FROM ${placeOf(folder)}.enriched ORDER BY rep_row`);
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)])),
+    );
+  },
+});
+
+/** Counts come as text, times as dates. */
+function plain(name: string, value: unknown): unknown {
+  if (value instanceof Date) return BigInt(value.getTime()) * 1000n;
+  const counts = /^rep_(?:row|attempts|http_status|\w+_observations)$/;
+  return counts.test(name) && typeof value === "string" ? BigInt(value) : value;
+}
+
+describe("the table", () => {
+  it("is made with the run and the row as its key", async () => {
+    const { sink } = await open("keyed");
+    await sink.finish();
+    const [key] = await cluster.query(
+      "SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conrelid = 'keyed'::regclass AND contype = 'p'",
+    );
+    expect(key?.["definition"]).toBe("PRIMARY KEY (rep_run_id, rep_row)");
+  });
+
+  it("comes with a view of the newest row of each item", async () => {
+    for (const [runId, lookedUpAt] of [
+      ["night-1", "2026-01-01T00:00:00Z"],
+      ["night-2", "2026-01-02T00:00:00Z"],
+    ] as const) {
+      const { sink } = await open("nightly", { runId });
+      await sink.write([anEnrichedRow({ number: 1 }, { lookedUpAt })]);
+      await sink.write([anEnrichedRow({ number: 2 }, { status: "unsupported" }, null)]);
+      await sink.finish();
+    }
+    expect(await cluster.query("SELECT rep_run_id, rep_item FROM nightly_newest")).toEqual([
+      { rep_run_id: "night-2", rep_item: "192.0.2.1" },
+    ]);
+  });
+
+  it("is made beside something that has the view's name", async () => {
+    await cluster.query("CREATE TABLE beside_newest (note text)");
+    const { sink } = await open("beside");
+    await sink.write([anEnrichedRow()]);
+    expect(await sink.finish()).toMatchObject({ rows: 1 });
+  });
+
+  it("is found in the search path", async () => {
+    await cluster.query("CREATE SCHEMA far");
+    const first = await open("far.found");
+    await first.sink.finish();
+    const url = cluster.url({ parameters: { table: "found", options: "-c search_path=far" } });
+    const second = await openAt(url, { runId: "second" });
+    await second.sink.write([anEnrichedRow()]);
+    await second.sink.finish();
+    expect(await cluster.query("SELECT rep_run_id FROM far.found")).toEqual([
+      { rep_run_id: "second" },
+    ]);
+  });
+
+  it("may have columns of its own, in any order", async () => {
+    const { sink } = await open("wider");
+    await sink.finish();
+    await cluster.query("ALTER TABLE wider DROP COLUMN ip CASCADE");
+    await cluster.query(
+      "ALTER TABLE wider ADD COLUMN loaded timestamptz DEFAULT now(), ADD ip text",
+    );
+    const again = await open("wider");
+    await again.sink.write([anEnrichedRow()]);
+    await again.sink.finish();
+    expect(await cluster.query("SELECT ip, loaded IS NOT NULL AS loaded FROM wider")).toEqual([
+      { ip: "192.0.2.1", loaded: true },
+    ]);
+  });
+
+  it("is refused where it lacks columns, with the statements that add them", async () => {
+    const { sink } = await open("lacking");
+    await sink.finish();
+    await cluster.query("ALTER TABLE lacking DROP COLUMN rep_tags CASCADE, DROP COLUMN rep_bogon");
+    const refusal = await faultOf(open("lacking"));
+    expect(refusal).toMatchObject({ code: "table_lacks_columns" });
+    const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
+    expect(statements).toHaveLength(2);
+    for (const statement of statements) await cluster.query(statement);
+    await (await open("lacking")).sink.finish();
+  });
+
+  it("is refused where a column has another type", async () => {
+    const { sink } = await open("typed");
+    await sink.finish();
+    await cluster.query("DROP VIEW typed_newest");
+    await cluster.query("ALTER TABLE typed ALTER COLUMN rep_first_seen TYPE text");
+    expect(await faultOf(open("typed"))).toMatchObject({ code: "table_types_differ" });
+  });
+
+  it("is refused without its key, with the statement that adds it", async () => {
+    const { sink } = await open("keyless");
+    await sink.finish();
+    await cluster.query("ALTER TABLE keyless DROP CONSTRAINT keyless_pkey");
+    const refusal = await faultOf(open("keyless"));
+    expect(refusal).toMatchObject({ code: "table_lacks_key" });
+    await cluster.query((refusal as { hint: string }).hint.split("\n")[1] ?? "");
+    await (await open("keyless")).sink.finish();
+  });
+
+  it("is refused when it is a view", async () => {
+    await cluster.query("CREATE VIEW seen AS SELECT 1 AS one");
+    expect(await faultOf(open("seen"))).toMatchObject({ code: "not_a_table" });
+  });
+
+  it("is refused in a schema that does not exist", async () => {
+    expect(await faultOf(open("nowhere.enriched"))).toMatchObject({
+      code: "schema_missing",
+      hint: 'create it first: CREATE SCHEMA "nowhere";',
+    });
+  });
+
+  it("is not made where the user may not", async () => {
+    const url = cluster.url({
+      user: "reader",
+      password: "only reads",
+      parameters: { table: "forbidden" },
+    });
+    expect(await faultOf(openAt(url))).toMatchObject({ code: "database_denied" });
+  });
+
+  it("takes an answer of every kind by the thousand, each row once", async () => {
+    const opened = await open("thousands");
+    const { sink } = opened;
+    for (let first = 1; first <= 3_000; first += 300) {
+      await sink.write(rows(first, first + 299));
+      await sink.checkpoint(() => "note");
+    }
+    const audited = await opened.audit();
+    await sink.finish();
+    expect(audited.rows).toBe(3_000);
+    expect(await countsOf("thousands")).toEqual({ rows: "3000", keys: "3000", last: "3000" });
+  });
+});
+
+describe("the checkpoint", () => {
+  it("commits the note with the rows and goes when the run is finished", async () => {
+    const { sink } = await open("noted", { runId: "noted" });
+    await sink.write(rows(1, 2));
+    await sink.checkpoint(({ rows }) => `after ${rows}`);
+    const notes = "SELECT note FROM repute_checkpoint WHERE run_id = 'noted'";
+    expect(await cluster.query(notes)).toEqual([{ note: "after 2" }]);
+    await sink.finish();
+    expect(await cluster.query(notes)).toEqual([]);
+  });
+
+  it("is read back, although the one that was given is older", async () => {
+    const first = await open("resumed", { runId: "resumed" });
+    const old = await first.sink.checkpoint(() => "old");
+    await first.sink.write(rows(1, 5));
+    await first.sink.checkpoint(() => "new");
+    await first.sink.abandon();
+    const second = await open("resumed", { runId: "resumed", resume: old });
+    expect(second.note).toBe("new");
+    expect(await second.sink.checkpoint()).toEqual({ length: 5, rows: 5 });
+    await second.sink.finish();
+  });
+
+  it("is asked for when much waits for it", async () => {
+    const { sink } = await open("full");
+    expect((sink as { full?: boolean }).full).toBe(false);
+    await sink.write(Array.from({ length: 9 }, (_, n) => megabyteRow(n + 1)));
+    expect((sink as { full?: boolean }).full).toBe(true);
+    await sink.checkpoint(() => "note");
+    expect((sink as { full?: boolean }).full).toBe(false);
+    await sink.finish();
+  });
+
+  it("lets an unfinished run be taken out again, and no other", async () => {
+    const url = cluster.url({ parameters: { table: "restarted" } });
+    const done = await open("restarted", { runId: "done" });
+    await done.sink.write(rows(1, 2));
+    await done.sink.finish();
+    const unfinished = await open("restarted", { runId: "unfinished" });
+    await unfinished.sink.write(rows(1, 3));
+    await unfinished.sink.checkpoint(() => "note");
+    await unfinished.sink.abandon();
+    const warehouse = findWarehouse(url)!;
+    await warehouse.discard({ runId: "unfinished", prefix: "rep_" });
+    await warehouse.discard({ runId: "done", prefix: "rep_" });
+    expect(await cluster.query("SELECT DISTINCT rep_run_id FROM restarted")).toEqual([
+      { rep_run_id: "done" },
+    ]);
+  });
+
+  it("has nothing to take out where there is no table", async () => {
+    const url = cluster.url({ parameters: { table: "never_made" } });
+    await findWarehouse(url)!.discard({ runId: "any", prefix: "rep_" });
+    expect(await cluster.query("SELECT to_regclass('never_made') AS found")).toEqual([
+      { found: null },
+    ]);
+  });
+});
+
+describe("the login", () => {
+  it("calls itself repute", async () => {
+    const { sink } = await open("named");
+    const found = await cluster.query(
+      "SELECT count(*) > 0 AS there FROM pg_stat_activity WHERE application_name = 'repute'",
+    );
+    await sink.finish();
+    expect(found).toEqual([{ there: true }]);
+  });
+
+  it("takes the password from PGPASSWORD", async () => {
+    vi.stubEnv("PGPASSWORD", cluster.password);
+    const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
+    await expect(done).resolves.toBeUndefined();
+  });
+
+  it("takes the password from ~/.pgpass", async () => {
+    const home = await temporaryFolder();
+    const escaped = cluster.password.replaceAll(/[\\:]/g, "\\$&");
+    await writeFile(
+      join(home, ".pgpass"),
+      `# passwords\nelsewhere:*:*:*:wrong\n127.0.0.1:${cluster.port}:*:postgres:${escaped}\n`,
+      { mode: 0o600 },
+    );
+    vi.stubEnv("HOME", home);
+    const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
+    await expect(done).resolves.toBeUndefined();
+  });
+
+  it("says that a password is wanted", async () => {
+    vi.stubEnv("PGPASSFILE", "/nonexistent");
+    const refusal = await faultOf(login({ password: null })).finally(() => vi.unstubAllEnvs());
+    expect(refusal).toMatchObject({ code: "database_login" });
+  });
+
+  it("never shows a password that was refused", async () => {
+    const refusal = await faultOf(login({ password: "s3cret-and-wrong" }));
+    expect(refusal).toMatchObject({ code: "database_login" });
+    expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret-and-wrong");
+  });
+
+  it("says that the database does not exist", async () => {
+    expect(await faultOf(login({ database: "absent" }))).toMatchObject({
+      code: "database_missing",
+    });
+  });
+
+  it("says that there is no server", async () => {
+    const closed = "postgres://postgres:s3cret@127.0.0.1:1/postgres?table=enriched";
+    const refusal = await faultOf(openAt(closed));
+    expect(refusal).toMatchObject({ code: "database_unreachable" });
+    expect(inspect(refusal, { depth: 20 })).not.toContain("s3cret");
+  });
+
+  it("says that the server has no TLS", async () => {
+    expect(await faultOf(login({ parameters: { sslmode: "require" } }))).toMatchObject({
+      code: "database_tls",
+    });
+  });
+
+  async function login(options: UrlOptions): Promise<void> {
+    const parameters = { table: "logins", ...options.parameters };
+    const { sink } = await openAt(cluster.url({ ...options, parameters }));
+    await sink.finish();
+  }
+});
+
+function open(table: string, options: Partial<WarehouseOptions> = {}): Promise<OpenedWarehouse> {
+  return openAt(cluster.url({ parameters: { table } }), options);
+}
+
+function openAt(url: string, options: Partial<WarehouseOptions> = {}): Promise<OpenedWarehouse> {
+  return openPostgres(parsePostgresTarget(url)!, {
+    columns: ["ip"],
+    prefix: "rep_",
+    runId: "run",
+    resume: null,
+    stateFolder: "",
+    ...options,
+  });
+}
+
+function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
+  return Array.from({ length: to - from + 1 }, (_, index) =>
+    anEnrichedRow({ number: from + index }, { query: fullIpResult }),
+  );
+}
+
+function megabyteRow(number: number): ReturnType<typeof anEnrichedRow> {
+  return anEnrichedRow({ number, cells: ["x".repeat(1024 * 1024)] });
+}
+
+async function countsOf(table: string): Promise<unknown> {
+  const [counts] = await cluster.query(
+    `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
+  );
+  return counts;
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was refused");
+}

@@ -1,0 +1,137 @@
+import { basename, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findWarehouse } from "../../../../src/sinks/warehouse/registry.js";
+import {
+  parseDuckdbTarget,
+  parseParquetTarget,
+  parsePostgresTarget,
+} from "../../../../src/sinks/warehouse/target.js";
+
+describe("an output that is no warehouse", () => {
+  it.each(["-", "out.csv", "out.ndjson.gz", "folder/out", "/dev/null"])("%s", (output) => {
+    expect(findWarehouse(output)).toBeNull();
+  });
+
+  it("is refused when it is the address of something unknown, without showing it", () => {
+    expect(() => findWarehouse("mysql://u:secret@localhost/db")).toThrow(
+      expect.objectContaining({
+        code: "unknown_output",
+        message: expect.not.stringContaining("secret"),
+      }),
+    );
+  });
+});
+
+describe("a Parquet file", () => {
+  it("is known by its extension, in any case", () => {
+    expect(parseParquetTarget("Out.PARQUET")).toMatchObject({
+      file: resolve("Out.PARQUET"),
+      base: resolve("Out.PARQUET"),
+      display: "Out.PARQUET",
+    });
+  });
+
+  it("is not compressed again", () => {
+    expect(() => parseParquetTarget("out.parquet.gz")).toThrow(
+      expect.objectContaining({ code: "parquet_gzip" }),
+    );
+  });
+});
+
+describe("a DuckDB table", () => {
+  it("is named behind the file", () => {
+    expect(parseDuckdbTarget("duckdb:dir/w.duckdb?table=intel.hits")).toMatchObject({
+      file: resolve("dir/w.duckdb"),
+      table: { schema: "intel", name: "hits" },
+      display: "duckdb:dir/w.duckdb?table=intel.hits",
+      base: `${resolve("dir/w.duckdb")}.intel.hits`,
+    });
+  });
+
+  it("is called enriched when it has no name", () => {
+    expect(parseDuckdbTarget("duckdb:w.db")).toMatchObject({
+      table: { schema: null, name: "enriched" },
+    });
+  });
+
+  it("has run files of its own whatever it is called", () => {
+    const bases = ["a/b", "a:b"].map(
+      (name) => parseDuckdbTarget(`duckdb:w.db?table=${name}`)?.base,
+    );
+    expect(new Set(bases).size).toBe(2);
+    expect(bases.map((base) => basename(base ?? ""))).toEqual([
+      expect.stringMatching(/^w\.db\.a_b-[0-9a-f]{8}$/),
+      expect.stringMatching(/^w\.db\.a_b-[0-9a-f]{8}$/),
+    ]);
+  });
+
+  it.each(["duckdb:", "duckdb:?table=a", "duckdb::memory:", "duckdb:w.db?tabel=a"])(
+    "is not named by %s",
+    (output) => {
+      expect(() => parseDuckdbTarget(output)).toThrow(
+        expect.objectContaining({ code: "bad_output", hint: "write duckdb:FILE?table=NAME" }),
+      );
+    },
+  );
+
+  it.each(["?table=", "?table=.a", "?table=a."])("has no name in %s", (query) => {
+    expect(() => parseDuckdbTarget(`duckdb:w.db${query}`)).toThrow(
+      expect.objectContaining({ code: "bad_table" }),
+    );
+  });
+
+  it("is asked for by its scheme, not by the file's extension", () => {
+    expect(() => findWarehouse("w.duckdb")).toThrow(
+      expect.objectContaining({ hint: "write duckdb:w.duckdb?table=enriched" }),
+    );
+  });
+});
+
+describe("a PostgreSQL table", () => {
+  it("keeps its password out of what is shown", () => {
+    const target = parsePostgresTarget(
+      "postgresql://u:secret@db.example.com:5433/intel?table=feeds.hits&sslmode=require",
+    );
+    expect(target).toMatchObject({
+      table: { schema: "feeds", name: "hits" },
+      url: "postgresql://u:secret@db.example.com:5433/intel?sslmode=require",
+      display: "postgres://u@db.example.com:5433/intel?table=feeds.hits",
+    });
+    expect(`${target?.display} ${target?.base}`).not.toContain("secret");
+  });
+
+  it("keeps its run files in the working folder, one set a table", () => {
+    const base = (output: string): string | undefined => parsePostgresTarget(output)?.base;
+    expect(base("postgres://db.example.com/intel")).toBe(
+      resolve("repute-db.example.com-intel-enriched"),
+    );
+    expect(base("postgres://db.example.com:5433/intel")).not.toBe(
+      base("postgres://db.example.com/intel"),
+    );
+  });
+
+  it("can be reached by a socket", () => {
+    expect(parsePostgresTarget("postgres:///intel?host=/run/postgresql")).toMatchObject({
+      display: "postgres:///intel?table=enriched",
+      url: "postgres:///intel?host=%2Frun%2Fpostgresql",
+    });
+  });
+
+  it.each([
+    "postgres://u:pa#ss@db.example.com/intel",
+    "postgres://u:pa/ss@db.example.com/intel",
+    "postgres://u:1/ss@db.example.com/intel",
+    "postgres://u:1?ss@db.example.com/intel",
+    "postgres://u:1#ss@db.example.com/intel",
+  ])("is refused without a trace of it when its password is not encoded", (output) => {
+    let fault: unknown = null;
+    try {
+      parsePostgresTarget(output);
+    } catch (error) {
+      fault = error;
+    }
+    expect(fault).toMatchObject({ code: "bad_output" });
+    expect((fault as Error).message).not.toContain("ss@");
+    expect((fault as Error).cause).toBeUndefined();
+  });
+});
