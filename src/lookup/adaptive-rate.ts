@@ -1,8 +1,11 @@
 /** A throttle answer counts as a limit when so many of the answers of late are such. */
 const strained = { share: 0.06, least: 3, few: 10 };
 
-/** What a cut leaves of the rate at which answers came, and how long until that rate is back. */
-const cut = { to: 0.9, backMs: 2_000 };
+/**
+ * What a cut leaves of the rate at which answers came, how long until that rate is back, and the
+ * shortest time from one cut to the next: until its effect shows.
+ */
+const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
 
 /** Beyond the rate that was right before, the climb is a cube that doubles it in this time. */
 const doubledMs = 8_000;
@@ -78,10 +81,14 @@ export class AdaptiveRate {
     this.#answers++;
     this.#throttles++;
     const enough = this.#throttles >= strained.least || this.#answers < strained.few;
+    if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
     if (!fresh || !enough || this.#throttles < strained.share * this.#answers) return;
-    this.#searching = this.#known === null;
     const measured = this.#accepted.reduce((sum, n) => sum + n, 0) / (measureMs / 1000);
-    this.#known = Math.max(lowest, Math.min(this.rateAt(now), measured));
+    // After a pause little was accepted, which says nothing of the limit.
+    const rate = this.rateAt(now);
+    const least = rate === Number.POSITIVE_INFINITY ? lowest : rate / 2;
+    this.#known = Math.max(lowest, least, Math.min(rate, measured));
+    this.#searching = rate === Number.POSITIVE_INFINITY;
     this.#cutAt = now;
     this.#dueMs = now;
     this.#answers = 0;

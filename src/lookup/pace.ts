@@ -113,6 +113,15 @@ export class Pace {
     if (ticket === this.#ticket) this.#streak = 0;
   }
 
+  /** The service says that nothing is left for a while: nothing leaves until then. */
+  hold(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
+    // The short way of `take` is closed by the first pause.
+    if (this.#ticket > 0) return;
+    this.#ticket++;
+    this.#granted = Promise.resolve(this.#ticket);
+  }
+
   /** The run is over: quotas get back what was reserved for it and not used. */
   giveBack(): void {
     for (const quota of this.#quotas) quota.giveBack();
@@ -121,7 +130,9 @@ export class Pace {
   #ownPause(): number {
     const { first, longest, spread } = pauseMs;
     const share = this.#late.throttled / this.#late.answers / strain.full;
-    const least = first * Math.min(1, share * share);
+    // Where the rate adapts, a pause has only to let a window or a bucket recover.
+    const shortest = this.#adaptive === null ? first : first / 4;
+    const least = shortest * Math.min(1, share * share);
     return Math.min(longest, least * 2 ** this.#streak) * (1 + spread * this.#random());
   }
 

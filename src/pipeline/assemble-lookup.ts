@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { createDispatcher } from "../api/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
+import { rateLimitHintMs } from "../api/rate-limit-hint.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
 import { composeLookup } from "../lookup/compose.js";
@@ -50,7 +51,11 @@ export async function assembleLookup(
       clock,
       apiKey: apiKey ?? undefined,
       timeoutMs: settings.timeout,
-      onAttempt: ({ endpoint, outcome }) => tally.request(endpoint, outcome),
+      onAttempt: ({ endpoint, outcome, headers }) => {
+        tally.request(endpoint, outcome);
+        const hint = headers === null ? null : rateLimitHintMs(headers, clock);
+        if (hint !== null) run.hold(hint);
+      },
       onDrift: (value) => tally.drift(value),
     });
     const journal =

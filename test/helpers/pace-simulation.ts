@@ -80,8 +80,10 @@ export async function simulatePace(
       const answer = server(clock.now(), open);
       await clock.sleep(answer.afterMs);
       open--;
-      if (answer.throttled) second.throttled++;
-      else second.accepted++;
+      const then = counts[Math.floor(clock.now() / 1000)];
+      if (then === undefined) return;
+      if (answer.throttled) then.throttled++;
+      else then.accepted++;
       if (answer.throttled) run.throttled(null, ticket);
       else run.succeeded(ticket);
     }

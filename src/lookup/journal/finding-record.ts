@@ -20,6 +20,13 @@ export interface KeyedFinding {
  * that every finding has would double its size.
  */
 export function encodeRecord(key: string, hash: number, finding: Finding): Buffer {
+  const bytes = Buffer.from(headSpace + findingText(key, finding));
+  bytes.writeUInt32LE(hash, 4);
+  return bytes;
+}
+
+/** A finding with its key as the text of a JSON array. */
+export function findingText(key: string, finding: Finding): string {
   const { status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error } = finding;
   const fields: Fields = [
     key,
@@ -32,9 +39,7 @@ export function encodeRecord(key: string, hash: number, finding: Finding): Buffe
     lookedUpAt,
     error,
   ];
-  const bytes = Buffer.from(`${headSpace}${JSON.stringify(fields)}`);
-  bytes.writeUInt32LE(hash, 4);
-  return bytes;
+  return JSON.stringify(fields);
 }
 
 /** Sets a record's `previous`, which is known only when the record is written. */
@@ -49,7 +54,12 @@ export function readHead(bytes: Buffer): RecordHead {
 
 /** Reads a record's key and finding. The finding's source is `live`. */
 export function decodeRecord(bytes: Buffer): KeyedFinding {
-  const fields = JSON.parse(bytes.toString("utf8", headSpace.length, bytes.length)) as Fields;
+  return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length));
+}
+
+/** Reads what `findingText` wrote. The finding's source is `live`. */
+export function parseFindingText(text: string): KeyedFinding {
+  const fields = JSON.parse(text) as Fields;
   const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   return {
     key,
