@@ -58,6 +58,6 @@ export interface Finding {
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
   readonly again?: Again;
-  /** The value of `attempts` with which the finding is in the run's store; absent when it is not. */
+  /** The value of `attempts` with which the finding is kept, by the run or a cache; else absent. */
   readonly keptAt?: number;
 }

@@ -34,7 +34,7 @@ export class AdaptiveRate {
   /** True until a limit was met a second time: the first cut follows a burst, which tells little. */
   #searching = true;
   #dueMs = Number.NEGATIVE_INFINITY;
-  readonly #accepted = new Array<number>(buckets).fill(0);
+  readonly #accepted = Array.from({ length: buckets }, () => 0);
   #bucket = 0;
   #answers = 0;
   #throttles = 0;

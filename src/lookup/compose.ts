@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { LookupEndpoint } from "../core/finding.js";
 import { type BudgetOptions, budget } from "./budget.js";
+import { cached, type CachedOptions } from "./cache.js";
 import { bothLookups } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./keep.js";
@@ -41,6 +42,8 @@ export interface ComposeOptions {
   readonly outage?: Outage | undefined;
   /** Journal of the run, or a store in memory. */
   readonly store: FindingStore;
+  /** What earlier runs, and others, kept; without it every item is asked for. */
+  readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   readonly clock: Clock;
   /** Numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -49,15 +52,16 @@ export interface ComposeOptions {
 /**
  * Puts the lookup of a run together. An item passes, for each endpoint on its own:
  *
- *     dedupe ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
  *
- * Dedupe is outermost: nothing done is done again. Retry is above limit, so that what waits for its
+ * Dedupe is outermost: nothing done is done again. The cache comes next and takes what retry makes of
+ * all attempts. Retry is above limit, so that what waits for its
  * next attempt holds no slot, and limit above pace, so that every attempt spends from the rate. Keep
  * is below limit, so that a kill loses no more than what was open.
- * Limit, pace and budget are one for all endpoints. A cache goes between dedupe and retry.
+ * Limit, pace and budget are one for all endpoints.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store } = options;
+  const { client, lookups, store, cache } = options;
   const retried = retry(options);
   const limited = limit(options);
   const paced = pace(options.pace);
@@ -69,9 +73,15 @@ export function composeLookup(options: ComposeOptions): Lookup {
     const own = options.shares?.[endpoint];
     return own === undefined ? (next) => next : share(own);
   };
+  const kept = (endpoint: LookupEndpoint): LookupWrapper =>
+    cache === undefined ? (next) => next : cached({ ...cache, endpoint });
   const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
     dedupe({ endpoint, store })(
-      retried(guard(limited(keep({ endpoint, store })(shared(endpoint)(paced(counted(attempt))))))),
+      kept(endpoint)(
+        retried(
+          guard(limited(keep({ endpoint, store })(shared(endpoint)(paced(counted(attempt)))))),
+        ),
+      ),
     );
 
   const query = chain("query", client.query);

@@ -3,7 +3,7 @@ import { duration, option, rates, wholeNumber } from "../core/options.js";
 import { lookupEndpoints } from "../core/finding.js";
 
 /** What `--lookups` takes: endpoints, or `triage` for the query only where the quick check shows something. */
-export const lookupChoices = [...lookupEndpoints, "triage"] as const;
+const lookupChoices = [...lookupEndpoints, "triage"] as const;
 
 export type LookupChoice = (typeof lookupChoices)[number];
 
@@ -36,6 +36,16 @@ export const lookupOptions = z.strictObject({
     description:
       "IP addresses in reserved ranges: ask the service, or answer them here (local) without a request",
     value: "HOW",
+  }),
+  cache: option(z.string().min(1).optional(), {
+    description:
+      "Folder that keeps answers for later runs; several runs may use it at once. An answer that is fresh there is not asked for",
+    value: "DIR",
+  }),
+  cacheTtl: option(duration().prefault("24h"), {
+    description:
+      "How long an answer of the cache is fresh; of it a partial answer 1/24, an address in a reserved range 30 times as long",
+    value: "TIME",
   }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
     description: "Most requests open at once",

@@ -4,11 +4,13 @@ import { IntelClient } from "../api/intel-client.js";
 import { rateLimitHintMs } from "../api/rate-limit-hint.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
+import { openCache } from "../lookup/cache/finding-cache.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
 import { MemoryStore } from "../lookup/memory-store.js";
 import { Outage } from "../lookup/outage.js";
 import { reachable } from "../lookup/reachable.js";
+import type { FindingStore } from "../lookup/store.js";
 import type { Lookup } from "../lookup/types.js";
 import { openPaces } from "./open-paces.js";
 import type { Tally } from "./tally.js";
@@ -19,6 +21,8 @@ export interface AssembleOptions {
   readonly tally: Tally;
   /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
   readonly journalPath: string | null;
+  /** False: partial answers are asked for again where a cache has them. Default true. */
+  readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
   readonly requests: AbortSignal;
   /** Told when the run shall stop early: a budget is spent. */
@@ -34,9 +38,11 @@ export interface AssembledLookup {
 
 /** Picks what a run's lookups are made of: connections, client, journal, pace. */
 export async function assembleLookup(
-  { settings, apiKey, onWarning }: EnrichJob,
-  { clock, tally, journalPath, requests, onEarlyEnd }: AssembleOptions,
+  job: EnrichJob,
+  options: AssembleOptions,
 ): Promise<AssembledLookup> {
+  const { settings, apiKey, onWarning } = job;
+  const { clock, tally, journalPath, requests, onEarlyEnd } = options;
   const { intelUrl } = settings;
   if (intelUrl === undefined) {
     throw new UsageError("no_address", "the address of the service is not known", {
@@ -45,6 +51,14 @@ export async function assembleLookup(
   }
   const dispatcher = createDispatcher(intelUrl, { connections: settings.concurrency });
   try {
+    // What is asked within a day counts against its quota in every run that shares the cache.
+    const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
+    const paces = openPaces(settings, {
+      service: intelUrl,
+      quotaFolder: shared === null ? null : join(shared, "quota"),
+      clock,
+      onEarlyEnd,
+    });
     const client = new IntelClient({
       baseUrl: intelUrl,
       dispatcher,
@@ -54,22 +68,16 @@ export async function assembleLookup(
       onAttempt: ({ endpoint, outcome, headers }) => {
         tally.request(endpoint, outcome);
         const hint = headers === null ? null : rateLimitHintMs(headers, clock);
-        if (hint !== null) run.hold(hint);
+        if (hint !== null) paces.run.hold(hint);
       },
       onDrift: (value) => tally.drift(value),
     });
     const journal =
       journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
+    const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
     const open = { signal: requests };
-    const quotaFolder = journalPath === null ? null : join(dirname(journalPath), "quota");
-    const { run, shares, giveBack } = openPaces(settings, {
-      service: intelUrl,
-      quotaFolder,
-      clock,
-      onEarlyEnd,
-    });
     const lookup = composeLookup({
       client: {
         query: (item) => client.query(item, open),
@@ -82,8 +90,8 @@ export async function assembleLookup(
           ? undefined
           : { maxRequests: settings.maxRequests, onSpent: onEarlyEnd },
       concurrency: settings.concurrency,
-      pace: run,
-      shares,
+      pace: paces.run,
+      shares: paces.shares,
       retries: settings.retries,
       partialRetries: settings.partialRetries,
       outage: new Outage({
@@ -94,6 +102,14 @@ export async function assembleLookup(
         onChange: onWarning,
       }),
       store: journal,
+      cache:
+        cache === null
+          ? undefined
+          : {
+              address: job.serviceName ?? intelUrl,
+              store: cache,
+              partials: options.partialsFromCache,
+            },
       clock,
     });
     return {
@@ -102,11 +118,29 @@ export async function assembleLookup(
       async close() {
         await dispatcher.destroy();
         await journal.close();
-        await giveBack();
+        await cache?.close();
+        await paces.giveBack();
       },
     };
   } catch (error) {
     await dispatcher.destroy();
     throw error;
   }
+}
+
+/** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */
+async function openCacheOf(
+  { settings, onWarning }: EnrichJob,
+  { clock, tally }: AssembleOptions,
+): Promise<FindingStore | null> {
+  if (settings.cache === undefined) return null;
+  return openCache({
+    folder: settings.cache,
+    ttlMs: settings.cacheTtl,
+    clock,
+    onWarning: (message) => {
+      tally.warning(message);
+      onWarning?.(message);
+    },
+  });
 }

@@ -113,6 +113,7 @@ async function executeInto(
         clock,
         tally,
         journalPath,
+        partialsFromCache: work.partialsFromCache,
         requests: requests.signal,
         onEarlyEnd: (error) => early.abort(error),
       });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { columns } from "../core/columns.js";
 import { FatalError } from "../core/errors.js";
@@ -33,18 +33,43 @@ export interface Audit {
  */
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
-  const file = createReadStream(path, { highWaterMark: 1024 * 1024 });
   let bytes = 0;
-  file.on("data", (chunk: string | Buffer) => {
+  const file = chunksOf(path, (chunk) => {
     hash.update(chunk);
     bytes += chunk.length;
   });
   const counter = options.format === "ndjson" ? new JsonCounter(options) : new CsvCounter(options);
-  const text: Readable = options.gzip ? file.pipe(createGunzip()) : file;
-  file.on("error", (error) => text.destroy(error));
-  for await (const chunk of text) counter.push(chunk as Buffer);
+  if (options.gzip) {
+    await pipeline(copies(file), createGunzip(), async (text: AsyncIterable<Buffer>) => {
+      for await (const chunk of text) counter.push(chunk);
+    });
+  } else {
+    for await (const chunk of file) counter.push(chunk);
+  }
   counter.end();
   return { bytes, rows: counter.rows, statuses: counter.statuses, sha256: hash.digest("hex") };
+}
+
+/** The bytes of a file, all through one buffer: whoever takes a chunk must be done with it. */
+async function* chunksOf(path: string, visit: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  const handle = await open(path, "r");
+  try {
+    const buffer = Buffer.allocUnsafe(256 * 1024);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return;
+      const chunk = buffer.subarray(0, bytesRead);
+      visit(chunk);
+      yield chunk;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A stream takes more than one chunk at a time. */
+async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
 /** The statuses differ in their first letter; that is enough to tell them apart while scanning. */
@@ -143,7 +168,8 @@ class JsonCounter extends Counter {
       const status = this.#statusMember(JSON.parse(line));
       this.count(findingStatuses.find((known) => known === status));
     }
-    if (start < chunk.length) this.#rest.push(chunk.subarray(start));
+    // The chunk's bytes are overwritten by the next one's.
+    if (start < chunk.length) this.#rest.push(Buffer.from(chunk.subarray(start)));
   }
 
   end(): void {

@@ -11,6 +11,8 @@ export interface Work {
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at its beginning or where an interrupted run got to. */
   open(resume: SourcePosition | null): Promise<OpenedSource>;
+  /** False: partial answers are asked for again where a cache has them. Default true. */
+  readonly partialsFromCache?: boolean;
   /** What each row begins with. */
   begin(lookup: Lookup, tally: Tally): BeginRow;
   /** Changes how rows are written, where the work needs it. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../src/core/clock.js";
 import { Pace } from "../../src/lookup/pace.js";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly afterMs: number;
   readonly throttled: boolean;
 }

@@ -41,7 +41,7 @@ export function checkSpace(folder: string, bytes: number): void {
 /** Room for the pages of tree and free list that a transaction copies beside its records, in bytes. */
 const reserve = 1024 * 1024;
 
-const full = "free some space, then run again with --resume";
+const full = "free some space, then run again";
 
 const causes: Readonly<Record<string, readonly [code: string, text: string, hint: string]>> = {
   ENOSPC: ["journal_disk_full", "the disk is full", full],

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../src/core/errors.js";
+import {
+  EarlyEndError,
+  FatalError,
+  InterruptedError,
+  UsageError,
+} from "../../../src/core/errors.js";
 import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
 import { OutputClosedError } from "../../../src/sinks/stream-destination.js";
 

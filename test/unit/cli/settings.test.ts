@@ -59,7 +59,11 @@ describe("a wrong value", () => {
     ["concurrency", "9999", '--x must be at most 4096; got "9999"'],
     ["timeout", "5", '--x must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
     ["rate", "5", '--x must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
-    ["lookups", "quick", '--x must be query, quick-check, query,quick-check or triage; got "quick"'],
+    [
+      "lookups",
+      "quick",
+      '--x must be query, quick-check, query,quick-check or triage; got "quick"',
+    ],
     ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
     ["itemColumn", "", '--x must not be empty; got ""'],
   ])("of %s is told with what is allowed", (key, value, message) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EarlyEndError } from "../../../src/core/errors.js";
+import type { EarlyEndError } from "../../../src/core/errors.js";
 import { budget } from "../../../src/lookup/budget.js";
 import { complete, item, scripted, unaborted } from "./findings.js";
 

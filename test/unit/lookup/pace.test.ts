@@ -167,6 +167,15 @@ test("an answer of another kind ends the doubling", async () => {
   expect(clock.monotonic() - start).toBe(1000);
 });
 
+test("throttle answers that are few among others make short pauses", async () => {
+  const { clock, pace: run } = paceOf();
+  for (let i = 0; i < 96; i++) run.succeeded();
+  run.throttled(null);
+  const start = clock.monotonic();
+  await clock.run(run.take(signal));
+  expect(clock.monotonic() - start).toBeLessThan(50);
+});
+
 test("throttle answers to requests of before the pause do not prolong it", async () => {
   const { clock, pace: run } = paceOf();
   const tickets = await Promise.all([run.take(signal), run.take(signal), run.take(signal)]);

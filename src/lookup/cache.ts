@@ -1,0 +1,58 @@
+import type { Finding, LookupEndpoint } from "../core/finding.js";
+import { cacheKeys } from "./cache/cache-key.js";
+import type { FindingStore } from "./store.js";
+import type { LookupWrapper } from "./types.js";
+
+/** Answers that may wait to be written before lookups wait for them. */
+const mostUnwritten = 16_384;
+
+export interface CachedOptions {
+  /** The endpoint that is asked; answers of different endpoints are kept apart. */
+  readonly endpoint: LookupEndpoint;
+  /** Address of the service, or a name for it; answers of different services are kept apart. */
+  readonly address: string;
+  /** What earlier runs, and others, kept: `openCache`. */
+  readonly store: FindingStore;
+  /** False: partial answers are asked for again, whatever their age. Default true. */
+  readonly partials?: boolean | undefined;
+}
+
+/**
+ * Answers from what was asked before, by whatever run; asks and keeps the answer otherwise. Such a
+ * finding has the source `cache`; its attempts and its time are those of the run that asked.
+ *
+ * A failure is never kept. Nobody waits for an answer to be written, unless very many do.
+ */
+export function cached(options: CachedOptions): LookupWrapper {
+  const { endpoint, address, store, partials = true } = options;
+  const keyOf = cacheKeys(address, endpoint);
+  let unwritten = 0;
+  const written = (): void => {
+    unwritten--;
+  };
+
+  return (next) => {
+    const keep = (key: string, finding: Finding): Finding | Promise<Finding> => {
+      if (finding.status === "failed") return finding;
+      unwritten++;
+      const done = store.put(key, finding).then(written, written);
+      return unwritten > mostUnwritten ? done.then(() => finding) : finding;
+    };
+    return (item, lookupOptions) => {
+      const key = keyOf(item);
+      const ask = (): Promise<Finding> =>
+        next(item, lookupOptions).then((finding) => keep(key, finding));
+      const use = (kept: Finding | null): Promise<Finding> =>
+        kept === null || (!partials && kept.status === "partial")
+          ? ask()
+          : Promise.resolve(fromCache(kept));
+      const kept = store.get(key);
+      return kept instanceof Promise ? kept.then(use) : use(kept);
+    };
+  };
+}
+
+/** It is kept already, and in the run's own store there is no need for it. */
+function fromCache(finding: Finding): Finding {
+  return { ...finding, source: "cache", keptAt: finding.attempts };
+}

@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** Bytes that look like nothing, the same every time. */
+function junk(length: number): Buffer {
+  const blocks: Buffer[] = [];
+  for (let n = 0; n * 64 < length; n++) blocks.push(createHash("sha512").update(`${n}`).digest());
+  return Buffer.concat(blocks).subarray(0, length);
+}
+
+/** Runs `enrich` on a file that cannot be worked with; what it says is for a person. */
+async function refused(name: string, cwd: string, args: readonly string[] = []) {
+  const result = await runRepute(["enrich", name, "-o", "out.csv", "--local", ...args], { cwd });
+  expect(result.stdout).toBe("");
+  expect(result.stderr).toMatch(/^repute: /);
+  expect(result.stderr).not.toMatch(/^ +at /m);
+  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  return result;
+}
+
+describe("an input that cannot be worked with is told in a line, with what to do", () => {
+  test("a column that is not there", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "id,source_ip\n1,192.0.2.1\n");
+    const { code, stderr } = await refused("in.csv", cwd, ["--item-column", "sourceip"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean "source_ip"?');
+  });
+
+  test("no column of a customary name", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "id,address\n1,192.0.2.1\n");
+    const { code, stderr } = await refused("in.csv", cwd);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/"id", "address"[^]*--item-column/);
+  });
+
+  test.each([
+    ["an absent file", "nothing.csv", /^repute: there is no file nothing\.csv\n/],
+    ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
+    ["a directory", "folder", /^repute: folder is a directory, not a file\n {2}Name one file/],
+    ["an empty file", "empty.csv", /^repute: empty\.csv is empty: it has no header and no rows\n/],
+  ])("%s", async (_, name, message) => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, "folder"));
+    await writeFile(join(cwd, "empty.csv"), "");
+    const { code, stderr } = await refused(name, cwd);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
+  });
+
+  test("gzip that is cut off", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");
+    const { code, stderr } = await refused("in.csv.gz", cwd);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^repute: in\.csv\.gz is cut off/);
+  });
+
+  test.each([
+    [
+      "CSV",
+      "in.csv",
+      "id,ip\n1,192.0.2.1\n2,",
+      /^repute: the record on line 3 of in\.csv is longer/,
+    ],
+    [
+      "CSV, behind a quote",
+      "in.csv",
+      'id,ip\n1,192.0.2.1\n2,"',
+      /^repute: line 3 of in\.csv: a quote opens here and is not closed within 16 MiB/,
+    ],
+    ["text", "in.txt", "192.0.2.1\n", /^repute: line 2 of in\.txt is longer than 16 MiB/],
+    [
+      "NDJSON",
+      "in.ndjson",
+      '{"ip":"192.0.2.1"}\n{"ip":"',
+      /^repute: line 2 of in\.ndjson is longer/,
+    ],
+  ])("a line of 100 MB: %s", async (_, name, beginning, message) => {
+    const cwd = await temporaryFolder();
+    const path = join(cwd, name);
+    await writeFile(path, beginning);
+    // A hole in the file: zeros that take no space.
+    await truncate(path, 100_000_000);
+    const end = await open(path, "a");
+    await end.write("\n192.0.2.3\n");
+    await end.close();
+    const { code, stderr } = await refused(name, cwd);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+
+  test("binary junk", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), junk(300_000));
+    const { code, stderr } = await refused("in.csv", cwd);
+    expect(code).toBe(2);
+    expect(stderr.length).toBeLessThan(3_000);
+  });
+});
+
+describe("an input with little in it is no fault", () => {
+  test.each([
+    ["a header alone", "in.csv", "id,ip\n"],
+    ["a header alone, without a line end", "in.csv", "id,ip"],
+    ["a list of nothing", "in.txt", ""],
+    ["NDJSON of nothing", "in.ndjson", ""],
+    ["comments and blank lines", "in.txt", "# none today\n\n"],
+  ])("%s", async (_, name, text) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, name), text);
+    const args = ["enrich", name, "-o", "out.csv", "--local", "--json"];
+    const { code, stdout, stderr } = await runRepute(args, { cwd });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ input: { rows: 0 }, output: { rows: 0 } });
+  });
+
+  test.each([
+    ["a list", "in.txt", "unsupported", 0],
+    ["NDJSON", "in.ndjson", "failed", 3],
+  ] as const)("binary junk as %s is rows that are nothing", async (_, name, status, exit) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, name), junk(100_000));
+    const args = ["enrich", name, "-o", "out.csv", "--local", "--json"];
+    const { code, stdout } = await runRepute(args, { cwd });
+    const { input, statuses } = JSON.parse(stdout) as Manifest;
+    expect([code, statuses[status]]).toEqual([exit, input.rows]);
+    expect(input.rows).toBeGreaterThan(100);
+  });
+});
+
+test("no server ends the run, and says where none is", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
+  // Port 9 (discard) of the loopback interface: nothing listens there.
+  const service = ["--intel-url", "http://127.0.0.1:9/beta", "--retries", "0"];
+  const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", ...service], { cwd });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toMatch(/^repute: no answer from http:\/\/127\.0\.0\.1:9\/beta .*\n {2}\S/);
+  expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
+});

@@ -1,0 +1,143 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const input = "ip\n192.0.2.1\n192.0.2.2\n";
+
+async function folderWithInput(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  await mkdir(join(cwd, "folder"));
+  return cwd;
+}
+
+/** Runs a line of shell in a folder; `repute` in it is the built program. */
+function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn(
+    "bash",
+    ["-c", `repute() { "${process.execPath}" "${program}" "$@"; }; ${line}`],
+    {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", () => resolve({ stdout, stderr }));
+  });
+}
+
+describe("an output that cannot be is told before anything is asked or written over", () => {
+  test.each([
+    [
+      "a folder that is not there",
+      ["-o", "none/out.csv"],
+      2,
+      /^repute: there is no folder .*none\n/,
+    ],
+    ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
+    ["the input", ["-o", "in.csv"], 2, /^repute: the output in\.csv would replace the input\n/],
+    ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would replace the input\n/],
+    [
+      "rejects over the input",
+      ["-o", "out.csv", "--rejects", "in.csv"],
+      2,
+      /would replace the input/,
+    ],
+    [
+      "rejects over the input, rows to stdout",
+      ["--rejects", "in.csv"],
+      2,
+      /would replace the input/,
+    ],
+    ["rejects over the output", ["-o", "out.csv", "--rejects", "out.csv"], 2, /output's own file/],
+    [
+      "rejects over the growing output",
+      ["-o", "out.csv", "--rejects", "out.csv.part"],
+      2,
+      /output's own file/,
+    ],
+    [
+      "rejects over the manifest",
+      ["-o", "out.csv", "--rejects", "./out.csv.manifest.json"],
+      2,
+      /output's own file/,
+    ],
+    ["rejects that are no file", ["-o", "out.csv", "--rejects", "pipe"], 2, /pipe is no file/],
+    [
+      "rejects in a folder that is not there",
+      ["-o", "out.csv", "--rejects", "none/left.csv"],
+      2,
+      /there is no folder .*none/,
+    ],
+  ])("%s", async (_, args, code, message) => {
+    const cwd = await folderWithInput();
+    await symlink("in.csv", join(cwd, "link.csv"));
+    execFileSync("mkfifo", [join(cwd, "pipe")]);
+    const before = await readdir(cwd);
+    const result = await runRepute(["enrich", "in.csv", "--local", ...args], { cwd });
+    expect(result).toMatchObject({ code, stdout: "" });
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/^ +at /m);
+    expect(await readFile(join(cwd, "in.csv"), "utf8")).toBe(input);
+    expect(await readdir(cwd)).toEqual(before);
+  });
+
+  test("an input under the name that the output grows under", async () => {
+    const cwd = await folderWithInput();
+    await writeFile(join(cwd, "out.csv.part"), input);
+    const args = ["enrich", "out.csv.part", "--from", "csv", "-o", "out.csv", "--local"];
+    const { code, stderr } = await runRepute(args, { cwd });
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      2,
+      "repute: the input out.csv.part has a name that is needed for the output out.csv itself",
+    ]);
+    expect(await readFile(join(cwd, "out.csv.part"), "utf8")).toBe(input);
+  });
+});
+
+describe("a full device", () => {
+  test.each([
+    ["as OUT", ["-o", "/dev/full"]],
+    ["behind stdout", ["-o", "-"]],
+  ])("%s ends the run with a line", async (_, args) => {
+    const cwd = await folderWithInput();
+    const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
+    const { stderr } = await shell(line, cwd);
+    expect(stderr).toMatch(
+      /^repute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
+    );
+  });
+});
+
+describe("a reader that goes", () => {
+  test("ends the run quietly", async () => {
+    const cwd = await folderWithInput();
+    const line = "seq 200000 | repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
+    const { stdout, stderr } = await shell(line, cwd);
+    expect(stdout).toMatch(/^item,rep_item,.*\n0\n$/);
+    expect(stderr).toBe("");
+  });
+
+  test("and leaves no temporary files", async () => {
+    const cwd = await folderWithInput();
+    await shell("seq 20000 | TMPDIR=folder repute enrich --from text --local | head -1", cwd);
+    expect(await readdir(join(cwd, "folder"))).toEqual([]);
+  });
+});
+
+test.each(["2>&-", "2>/dev/full"])("a run goes on with %s", async (redirection) => {
+  const cwd = await folderWithInput();
+  const line = `repute enrich in.csv -o out.csv --local ${redirection}; echo $?`;
+  expect((await shell(line, cwd)).stdout).toBe("0\n");
+  expect(existsSync(join(cwd, "out.csv"))).toBe(true);
+});

@@ -1,0 +1,134 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { ipResult, success } from "../unit/api/answers.js";
+
+/** Runs `enrich` on an input in a folder of its own; resolves to the output's bytes. */
+async function enriched(
+  name: string,
+  bytes: string | Buffer,
+  output: string,
+  args: readonly string[] = ["--local"],
+): Promise<Buffer> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, name), bytes);
+  const result = await runRepute(["enrich", name, "-o", output, "--quiet", ...args], { cwd });
+  expect(result).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+  return readFile(join(cwd, output));
+}
+
+function firstCells(line: string, count: number): string {
+  return line.split(",").slice(0, count).join(",");
+}
+
+test("cells that are not UTF-8 leave as the bytes that they were", async () => {
+  const rows = [
+    Buffer.from("1,192.0.2.1,caf\u00e9 \u00ff\u00fe", "latin1"),
+    Buffer.from('2,192.0.2.2,"\u00e9,\u00e8"', "latin1"),
+    Buffer.from("3,192.0.2.3,caf\u00e9", "utf8"),
+  ];
+  const lineEnd = Buffer.from("\n");
+  const input = Buffer.concat([
+    Buffer.from("id,ip,note\n"),
+    ...rows.flatMap((row) => [row, lineEnd]),
+  ]);
+  const output = await enriched("in.csv", input, "out.csv");
+  const lines = output.toString("latin1").trimEnd().split("\n").slice(1);
+  expect(lines.map((line, n) => line.slice(0, rows[n]?.length))).toEqual(
+    rows.map((row) => row.toString("latin1")),
+  );
+});
+
+test("gzipped NDJSON in, gzipped NDJSON out", async () => {
+  const records = '{"n":1.50,"ip":"192.0.2.1"}\n{"n":2,"ip":"192.0.2.2","more":[1]}\n';
+  const output = await enriched("in.ndjson.gz", gzipSync(records), "out.ndjson.gz");
+  const lines = gunzipSync(output).toString().trimEnd().split("\n");
+  expect(lines.map((line) => line.slice(0, line.indexOf(',"rep":')))).toEqual([
+    '{"n":1.50,"ip":"192.0.2.1"',
+    '{"n":2,"ip":"192.0.2.2","more":[1]',
+  ]);
+});
+
+test("a gzipped file without .gz in its name is recognised", async () => {
+  const output = await enriched("in.csv", gzipSync("ip\n192.0.2.1\n"), "out.csv");
+  expect(output.toString()).toMatch(/\n192\.0\.2\.1,192\.0\.2\.1,ip,complete,/);
+});
+
+test("stdin in, stdout out", async () => {
+  const stdin = "id,ip\r\n1,192.0.2.1\r\n2,192.0.2.2";
+  const { code, stdout } = await runRepute(["enrich", "--local", "--quiet"], { stdin });
+  const lines = stdout.trimEnd().split("\n");
+  expect([code, ...lines.map((line) => firstCells(line, 3))]).toEqual([
+    0,
+    "id,ip,rep_item",
+    "1,192.0.2.1,192.0.2.1",
+    "2,192.0.2.2,192.0.2.2",
+  ]);
+});
+
+test("-o - writes to stdout what an output of that format would hold", async () => {
+  const args = ["enrich", "-o", "-", "--to", "ndjson", "--local", "--quiet"];
+  const { stdout } = await runRepute(args, { stdin: "ip\n192.0.2.1\n" });
+  expect(JSON.parse(stdout)).toMatchObject({ ip: "192.0.2.1", rep: { status: "complete" } });
+});
+
+test("--unordered writes the same rows in some order", async () => {
+  const rows = Array.from({ length: 300 }, (_, n) => `${n},198.51.100.${n % 250}`);
+  const input = `id,ip\n${rows.join("\n")}\n`;
+  const output = await enriched("in.csv", input, "out.csv", ["--local", "--unordered"]);
+  const lines = output.toString().trimEnd().split("\n").slice(1);
+  const back = lines.map((line) => firstCells(line, 2));
+  expect(back.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual(rows);
+});
+
+test("rows without a header have column_1 … and comment lines are left out", async () => {
+  const input = "# feed\n192.0.2.1\t10\n# more\n192.0.2.2\t9\n";
+  const output = await enriched("feed.txt", input, "out.csv", [
+    "--local",
+    "--from",
+    "tsv",
+    "--no-header",
+    "--comment",
+    "#",
+  ]);
+  const lines = output.toString().trimEnd().split("\n");
+  expect(lines.map((line) => firstCells(line, 3))).toEqual([
+    "column_1,column_2,rep_item",
+    "192.0.2.1,10,192.0.2.1",
+    "192.0.2.2,9,192.0.2.2",
+  ]);
+});
+
+test("surplus cells and members beyond the first record's go to rep_extra", async () => {
+  const csv = await enriched("in.csv", "ip\n192.0.2.1,a,b\n192.0.2.2\n", "out.csv");
+  expect(csv.toString()).toContain(',"[""a"",""b""]"\n');
+  const ndjson = '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2","more":[1]}\n{broken\n';
+  const flat = await enriched("in.ndjson", ndjson, "out.csv", ["--local", "--fail-on", "never"]);
+  expect(flat.toString()).toContain(',"{""more"":[1]}"\n');
+  expect(flat.toString()).toMatch(/\n,,,failed,.*,input_row,/);
+});
+
+test.each([
+  ["are neutralised", [], "'=cmd|tag"],
+  ["stay as received with --no-formula-guard", ["--no-formula-guard"], "=cmd|tag"],
+])("added cells that a spreadsheet would run %s, and input cells stay", async (_, args, tags) => {
+  const result = { ...ipResult(), tags: ["=cmd", "tag"] };
+  const server = await startScriptedServer([reply(200, success(result))]);
+  try {
+    const output = await enriched("in.csv", "note,ip\n=1+1,192.0.2.7\n", "out.csv", [
+      "--lookups",
+      "query",
+      "--intel-url",
+      server.url,
+      ...args,
+    ]);
+    const [, row = ""] = output.toString().split("\n");
+    expect([row.startsWith("=1+1,192.0.2.7,"), row.includes(`,${tags},`)]).toEqual([true, true]);
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,58 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { parse } from "csv-parse/sync";
+import type { Clock } from "../../src/core/clock.js";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+export interface EnrichHereOptions {
+  /** The input's name and text. */
+  readonly input: readonly [name: string, text: string | Buffer];
+  /** Name of the output file. Default `out.csv`. */
+  readonly output?: string;
+  readonly intelUrl: string;
+  /** Settings as the configuration file would have them. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  /** Default: a folder of its own. */
+  readonly folder?: string;
+}
+
+/** A run in this process. */
+export interface EnrichedHere {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** The output's bytes as text. */
+  readonly text: string;
+  /** The records of a CSV output by column. */
+  readonly records: () => Record<string, string>[];
+}
+
+/** Runs the main job in this process, on a file that is written for it. */
+export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHere> {
+  const folder = options.folder ?? (await temporaryFolder());
+  const [name, text] = options.input;
+  const input = join(folder, name);
+  const output = join(folder, options.output ?? "out.csv");
+  await writeFile(input, text);
+  const manifest = await enrich({
+    settings: enrichOptions.parse({ intelUrl: options.intelUrl, output, ...options.settings }),
+    input: { path: input },
+    stdout: new PassThrough(),
+    apiKey: null,
+    command: [],
+    signal: options.signal ?? new AbortController().signal,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  const written = await readFile(output, "utf8");
+  return {
+    folder,
+    manifest,
+    text: written,
+    records: () => parse(written, { columns: true }),
+  };
+}

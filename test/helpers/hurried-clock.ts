@@ -1,0 +1,27 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/core/clock.js";
+
+/**
+ * A clock for whole runs: real time, but every sleep ends at once and counts as slept. Back-off and
+ * pauses cost a test nothing and are still in `asked`.
+ */
+export class HurriedClock implements Clock {
+  /** Every sleep that was asked for, in milliseconds, in the order of asking. */
+  readonly asked: number[] = [];
+  #skipped = 0;
+
+  now(): number {
+    return Date.now() + this.#skipped;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.#skipped;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.asked.push(ms);
+    await turn();
+    if (signal?.aborted) throw signal.reason;
+    this.#skipped += Math.max(0, ms);
+  }
+}

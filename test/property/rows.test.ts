@@ -1,0 +1,132 @@
+import { stringify } from "csv-stringify/sync";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findingStatuses } from "../../src/core/finding.js";
+import { enrichHere } from "../helpers/enrich-here.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { reply, reset, startScriptedServer, truncated } from "../helpers/scripted-server.js";
+import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
+import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
+
+const whole = reply(200, success(ipResult()));
+
+/** What a service may answer before it answers well, or for ever. */
+const answers: Readonly<Record<string, Step>> = {
+  partial: reply(503, partialSuccess({ ...ipResult(), asn: null })),
+  page: reply(200, "<title>Sign in</title>"),
+  reset: reset(),
+  truncated: truncated(success(ipResult())),
+  unavailable: reply(503, "busy"),
+  throttled: reply(429, "", { "retry-after": "1" }),
+  absent: reply(404),
+  invalid: reply(400, failure("no such item")),
+};
+
+/** For each item the answers that it gets first, in turn. */
+type Script = Readonly<Record<string, readonly string[]>>;
+
+let script: Script = {};
+const asked = new Map<string, number>();
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await startScriptedServer(({ path }) => {
+    const n = asked.get(path) ?? 0;
+    asked.set(path, n + 1);
+    const item = path.slice(path.lastIndexOf("/") + 1);
+    return answers[script[item]?.[n] ?? ""] ?? whole;
+  });
+});
+
+afterAll(() => server.close());
+
+const items = Array.from({ length: 8 }, (_, n) => `192.0.2.${n}`);
+const cells = fc.constantFrom(...items, "setup.exe", "", "192.0.2.0/24", "not an item");
+const notes = fc.string({ unit: "binary", maxLength: 12 }).map((text) => text.replaceAll("\0", ""));
+const scripts: fc.Arbitrary<Script> = fc.dictionary(
+  fc.constantFrom(...items),
+  fc.array(fc.constantFrom(...Object.keys(answers)), { maxLength: 4 }),
+);
+
+const runs = fc.record({
+  rows: fc.array(fc.tuple(cells, notes), { minLength: 1, maxLength: 40 }),
+  script: scripts,
+  settings: fc.record({
+    concurrency: fc.integer({ min: 1, max: 8 }),
+    lookups: fc.constantFrom("query", "query,quick-check"),
+    unordered: fc.boolean(),
+  }),
+  form: fc.constantFrom("csv", "ndjson"),
+});
+
+test("whatever the service does, every row comes out once, unchanged and in order", async () => {
+  await fc.assert(
+    fc.asyncProperty(runs, async ({ rows, script: behaviour, settings, form }) => {
+      script = behaviour;
+      asked.clear();
+      const table = rows.map(([ip, note], n) => ({ n: String(n), note, ip }));
+      const text =
+        form === "csv"
+          ? stringify(table, { header: true })
+          : table.map((row) => `${JSON.stringify(row)}\n`).join("");
+      const run = await enrichHere({
+        input: [`in.${form}`, text],
+        output: `out.${form}`,
+        intelUrl: server.url,
+        settings: { rate: "1000000/s", ...settings },
+        clock: new HurriedClock(),
+      });
+      const out =
+        form === "csv"
+          ? run.records().map(({ n, note, ip, rep_status }) => [{ n, note, ip }, rep_status])
+          : run.text
+              .trimEnd()
+              .split("\n")
+              .map((line) => {
+                const { rep, ...row } = JSON.parse(line) as { n: string; rep: { status: string } };
+                return [row, rep.status];
+              });
+      if (settings.unordered) out.sort((a, b) => numberOf(a) - numberOf(b));
+      expect(out.map(([row]) => row)).toEqual(table);
+      for (const [, status] of out) expect(findingStatuses).toContain(status);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+function numberOf([row]: readonly unknown[]): number {
+  return Number((row as { n: string }).n);
+}
+
+/** Texts that try a CSV reader and writer: quotes, separators, line ends, spaces, formulas. */
+const mess = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.string({
+    unit: fc.constantFrom('"', ",", "\t", "\n", "\r", " ", "=", "#", ";", "a", "é"),
+    maxLength: 8,
+  }),
+);
+
+test("input cells of any text are the same after a run, and after a run over its output", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(mess, mess), { minLength: 1, maxLength: 20 }),
+      fc.constantFrom({ form: "csv", delimiter: "," }, { form: "tsv", delimiter: "\t" }),
+      async (pairs, { form, delimiter }) => {
+        const table = pairs.map(([a, b]) => ({ a, item: "setup.exe", b }));
+        const first = await enrichHere({
+          input: [`in.${form}`, stringify(table, { header: true, delimiter })],
+          intelUrl: server.url,
+        });
+        const second = await enrichHere({
+          input: ["again.csv", first.text],
+          intelUrl: server.url,
+          settings: { prefix: "x_" },
+        });
+        const read = second.records().map(({ a, item, b }) => ({ a, item, b }));
+        expect(read).toEqual(table);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});

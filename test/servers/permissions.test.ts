@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+/** Runs the built program without the rights that root has over modes: in a user namespace. */
+function repute(folder: string, args: readonly string[]): Promise<Ended> {
+  const command = ["--user", process.execPath, program, ...args];
+  return new Promise((resolve) => {
+    execFile("unshare", command, { cwd: folder }, (error, _, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stderr });
+    });
+  });
+}
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "in.csv"), "ip\n192.0.2.1\n");
+  await mkdir(join(folder, "closed"));
+  await chmod(join(folder, "closed"), 0o500);
+  return folder;
+}
+
+test("an input that may not be read", async () => {
+  const folder = await prepared();
+  await chmod(join(folder, "in.csv"), 0);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--local"];
+  expect(await repute(folder, args)).toEqual({
+    code: 1,
+    stderr:
+      "repute: no permission to read in.csv\n  Look at the permissions of the file and of the folders above it.\n",
+  });
+});
+
+test.each([
+  ["an output", ["-o", "closed/out.csv"]],
+  ["rejects", ["-o", "out.csv", "--rejects", "closed/left.csv"]],
+])("%s in a folder that may not be written to", async (_, args) => {
+  const folder = await prepared();
+  const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^repute: cannot write .*closed\/.*: permission denied\n {2}check the folder's owner and mode\n$/,
+  );
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { rateLimitHintMs } from "../../../src/api/rate-limit-hint.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+
+test.each([
+  [{ ratelimit: '"default";r=0;t=5' }, 5000],
+  [{ ratelimit: "limit=100, remaining=0, reset=7" }, 7000],
+  [{ "ratelimit-remaining": "0", "ratelimit-reset": "3" }, 3000],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2" }, 2000],
+  [{ "x-ratelimit-remaining": "12", "x-ratelimit-reset": "2" }, null],
+  [{ "x-ratelimit-remaining": "0" }, null],
+  [{}, null],
+])("%j asks to wait %s", (headers, expected) => {
+  expect(rateLimitHintMs(headers, new ManualClock())).toBe(expected);
+});
