@@ -1,6 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { FatalError } from "../core/errors.js";
 import { outputFault } from "./output-fault.js";
 import type { Destination } from "./types.js";
 
@@ -14,7 +15,8 @@ export function partPath(path: string): string {
  * reader never sees half of it.
  *
  * @param resumeAt length to cut an existing part back to and go on from; null starts anew
- * @throws FatalError `output_*` when the file cannot be written
+ * @throws FatalError `output_*` when the file cannot be written, `output_part_gone` when what is to be
+ * gone on from is not there
  */
 export async function openFileDestination(
   path: string,
@@ -23,12 +25,27 @@ export async function openFileDestination(
   const part = partPath(path);
   let handle: FileHandle;
   try {
-    handle = await open(part, resumeAt === null ? "w" : "r+", 0o666);
-    if (resumeAt !== null) await handle.truncate(resumeAt);
+    // Of nothing nothing was kept: an empty part goes when a run is abandoned.
+    handle = await open(part, resumeAt === null || resumeAt === 0 ? "w" : "r+", 0o666);
   } catch (error) {
+    if (resumeAt !== null && (error as NodeJS.ErrnoException).code === "ENOENT") throw gone(part);
     throw outputFault(part, error);
   }
+  try {
+    if (resumeAt !== null && (await handle.stat()).size < resumeAt) throw gone(part);
+    if (resumeAt !== null) await handle.truncate(resumeAt);
+  } catch (error) {
+    await handle.close();
+    throw error instanceof FatalError ? error : outputFault(part, error);
+  }
   return new FileDestination(path, handle, resumeAt ?? 0);
+}
+
+/** What a run wrote before it was interrupted is not there any more. */
+function gone(part: string): FatalError {
+  return new FatalError("output_part_gone", `${part} is not what the interrupted run left`, {
+    hint: "start anew with --restart",
+  });
 }
 
 class FileDestination implements Destination {

@@ -5,12 +5,18 @@ import { type Database, open, type RootDatabase } from "lmdb";
 /** Counts up when what the files hold is laid out differently. */
 const format = 1;
 
-/** The files of a cache's LMDB environment, within its folder. */
-export const environmentFiles = { data: "data.mdb", lock: "lock.mdb" } as const;
+/** The LMDB environments of a cache, each in a folder of this name. */
+export const environmentNames = ["entries", "index"] as const;
 
-/** The parts of a cache's LMDB environment. */
+/** The file of an environment, within its folder, that holds everything. */
+export const dataFile = "data.mdb";
+
+/**
+ * The two LMDB environments of a cache. The index has its own because every look at it may be
+ * anywhere in its file: apart from the entries that is a small file, which memory can hold.
+ */
 export interface CacheEnvironment {
-  readonly root: RootDatabase;
+  readonly roots: readonly RootDatabase[];
   /** Place of an entry (session and number) → entry. */
   readonly entries: Database<Buffer, Buffer>;
   /** Hash of an entry's key → place of the newest such entry. */
@@ -18,28 +24,44 @@ export interface CacheEnvironment {
 }
 
 /**
- * Opens the environment in a folder, a new one where there is none, for its owner alone.
+ * Opens the environments in a folder, new ones where there are none, for its owner alone.
  *
- * @returns null when another version of repute wrote it, or something else did
+ * @returns null when another version of repute wrote them, or something else did
  */
 export async function openCacheEnvironment(folder: string): Promise<CacheEnvironment | null> {
-  // Without `noSubdir` a folder whose name has a dot would be taken for a file.
-  const root = open({ path: folder, noSubdir: false, maxDbs: 3 });
-  for (const name of Object.values(environmentFiles)) {
-    const path = join(folder, name);
-    if (existsSync(path)) chmodSync(path, 0o600);
+  const roots: RootDatabase[] = [];
+  try {
+    for (const name of environmentNames) roots.push(openRoot(join(folder, name)));
+    const [entriesRoot, indexRoot] = roots as [RootDatabase, RootDatabase];
+    const bytes = { encoding: "binary", keyEncoding: "binary" } as const;
+    const entries = entriesRoot.openDB<Buffer, Buffer>({ name: "entries", ...bytes });
+    const about = entriesRoot.openDB<number, string>({ name: "about", encoding: "json" });
+    const index = indexRoot.openDB<Buffer, Buffer>({ name: "index", ...bytes });
+    const found = about.get("format");
+    const isNew = found === undefined && entries.getKeysCount({ limit: 1 }) === 0;
+    if (isNew) about.putSync("format", format);
+    if (isNew || found === format) return { roots, entries, index };
+  } catch (error) {
+    await closeAll(roots);
+    throw error;
   }
-  const bytes = { encoding: "binary", keyEncoding: "binary" } as const;
-  const about = root.openDB<number, string>({ name: "about", encoding: "json" });
-  const entries = root.openDB<Buffer, Buffer>({ name: "entries", ...bytes });
-  const index = root.openDB<Buffer, Buffer>({ name: "index", ...bytes });
-  const found = about.get("format");
-  if (found === format) return { root, entries, index };
-  const isNew = found === undefined && entries.getKeysCount({ limit: 1 }) === 0;
-  if (isNew && root.getKeysCount({ limit: 4 }) <= 3) {
-    about.putSync("format", format);
-    return { root, entries, index };
-  }
-  await root.close();
+  await closeAll(roots);
   return null;
+}
+
+/** Closes environments when what was written to them is flushed. */
+export async function closeAll(roots: readonly RootDatabase[]): Promise<void> {
+  for (const root of roots) {
+    await root.flushed;
+    await root.close();
+  }
+}
+
+function openRoot(path: string): RootDatabase {
+  // Without `noSubdir` a folder whose name has a dot would be taken for a file.
+  const root = open({ path, noSubdir: false, maxDbs: 2 });
+  for (const name of [dataFile, "lock.mdb"]) {
+    if (existsSync(join(path, name))) chmodSync(join(path, name), 0o600);
+  }
+  return root;
 }

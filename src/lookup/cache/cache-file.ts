@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { causeOf } from "../journal/environment.js";
-import { type CacheEnvironment, openCacheEnvironment } from "./cache-environment.js";
+import { type CacheEnvironment, closeAll, openCacheEnvironment } from "./cache-environment.js";
 import { hashBytes } from "./cache-key.js";
 import { MappedMemory } from "./mapped-memory.js";
 
@@ -24,7 +24,8 @@ export interface PlacedEntry {
  * Entries lie in the order in which they were written, so that a run over what an earlier run
  * wrote reads the file from front to back; an index leads from a hash to the place. Every process
  * that writes has a range of places of its own and needs no word with the others: LMDB lets one
- * write at a time, and whoever reads sees what was committed.
+ * write at a time, and whoever reads sees what was committed. An entry to which nothing leads (a
+ * process was killed between the two) is found by nobody and removed by `prune`.
  */
 export class CacheFile {
   readonly #folder: string;
@@ -34,6 +35,8 @@ export class CacheFile {
   /** Begins every place of this session. */
   readonly #session: Buffer;
   #number = 0;
+  /** Places of entries that newer ones have replaced. */
+  #obsolete: Buffer[] = [];
   /** The place that is being looked at. */
   readonly #place = Buffer.alloc(placeBytes);
 
@@ -72,18 +75,20 @@ export class CacheFile {
   /** Writes entries, each in the place of the one with its hash. Resolves when all are committed. */
   async write(added: readonly NewEntry[]): Promise<void> {
     const { index, entries } = this.#opened;
-    let transaction: Promise<unknown> | null = null;
+    let transaction = this.#removeObsolete();
     const placed = added.map(({ hash, bytes }) => {
       this.#mapped.touch();
       const place = this.#nextPlace();
       transaction = entries.put(place, bytes);
       return { hash, place };
     });
+    await this.#committed(transaction);
+
     // In the order of the index its pages are found one after the other.
     placed.sort((one, other) => Buffer.compare(one.hash, other.hash));
     for (const { hash, place } of placed) {
       const earlier = index.getBinary(hash);
-      if (earlier?.length === placeBytes) void entries.remove(earlier);
+      if (earlier?.length === placeBytes) this.#obsolete.push(earlier);
       transaction = index.put(hash, place);
     }
     await this.#committed(transaction);
@@ -104,24 +109,21 @@ export class CacheFile {
     return this.#opened.index.getBinary(hash)?.equals(place) ?? false;
   }
 
-  /** Removes entries, and what leads to them. */
-  async remove(
-    places: readonly { readonly place: Buffer; readonly hash: Buffer }[],
-  ): Promise<void> {
+  /** Removes entries, and what leads to them. Resolves when that is committed. */
+  async remove(placed: readonly { readonly place: Buffer; readonly hash: Buffer }[]): Promise<void> {
     const { index, entries } = this.#opened;
     let transaction: Promise<unknown> | null = null;
-    for (const { place, hash } of places) {
-      transaction = entries.remove(place);
-      if (hash.length === hashBytes && this.leadsTo(hash, place)) {
-        transaction = index.remove(hash);
-      }
+    for (const { place, hash } of placed) {
+      if (this.leadsTo(hash, place)) transaction = index.remove(hash);
     }
+    await this.#committed(transaction);
+    for (const { place } of placed) transaction = entries.remove(place);
     await this.#committed(transaction);
   }
 
   /** Resolves when a loss of power can no longer lose what was written. */
   async flush(): Promise<void> {
-    await this.#opened.root.flushed;
+    for (const root of this.#opened.roots) await root.flushed;
   }
 
   /** Closes and opens the file. Nothing may be written until it resolves. */
@@ -136,15 +138,22 @@ export class CacheFile {
   async close(): Promise<void> {
     // After a failed transaction LMDB waits in vain for it when it closes.
     if (this.#broken || this.#environment === null) return;
-    const { root } = this.#environment;
-    await root.flushed;
+    await this.#committed(this.#removeObsolete());
+    const { roots } = this.#environment;
     this.#environment = null;
-    await root.close();
+    await closeAll(roots);
   }
 
   get #opened(): CacheEnvironment {
     if (this.#environment === null) throw new Error("it is closed");
     return this.#environment;
+  }
+
+  #removeObsolete(): Promise<unknown> | null {
+    let transaction: Promise<unknown> | null = null;
+    for (const place of this.#obsolete) transaction = this.#opened.entries.remove(place);
+    this.#obsolete = [];
+    return transaction;
   }
 
   async #committed(transaction: Promise<unknown> | null): Promise<void> {

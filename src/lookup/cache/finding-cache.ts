@@ -18,7 +18,7 @@ export interface CacheOptions {
   readonly clock: Pick<Clock, "now">;
   /** Told why the cache, or a part of it, is not used. */
   readonly onWarning: (message: string) => void;
-  /** Bytes of the cache's file that may be resident at once. Default 48 MiB. */
+  /** Bytes of the cache's file that may be resident at once. Default 24 MiB. */
   readonly mappedLimit?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
 }
 
 /** Entries that are written without waiting for more, and how long they wait otherwise. */
-const gathering = { size: 2048, delayMs: 500 };
+const gathering = { size: 1024, delayMs: 500 };
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;

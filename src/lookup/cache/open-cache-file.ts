@@ -11,13 +11,13 @@ import {
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import { environmentFiles, openCacheEnvironment } from "./cache-environment.js";
+import { dataFile, environmentNames, openCacheEnvironment } from "./cache-environment.js";
 import { CacheFile } from "./cache-file.js";
 import { isAsClosed } from "./closed-mark.js";
 import { checkLmdbFile, type FileState } from "./lmdb-check.js";
 
 export interface CacheFileOptions {
-  /** Bytes of the file that may be resident at once. Default 48 MiB. */
+  /** Bytes of the file that may be resident at once. Default 24 MiB. */
   readonly mappedLimit?: number | undefined;
   /** Told when what was there had to go. */
   readonly onWarning: (message: string) => void;
@@ -39,7 +39,7 @@ export async function openCacheFile(cache: string, options: CacheFileOptions): P
   makeFolder(folder);
   const environment =
     (await stateOf(cache)).state === "sound" ? await openCacheEnvironment(folder) : null;
-  const limit = options.mappedLimit ?? 48 * 1024 * 1024;
+  const limit = options.mappedLimit ?? 24 * 1024 * 1024;
   if (environment !== null) return new CacheFile(folder, environment, limit);
 
   options.onWarning(`another version of repute wrote the cache ${cache}; it is begun anew`);
@@ -73,16 +73,20 @@ function makeFolder(folder: string): void {
 
 async function stateOf(cache: string): Promise<FileState> {
   const folder = storeFolder(cache);
-  const path = join(folder, environmentFiles.data);
-  if (!existsSync(path) || statSync(path).size === 0) {
-    if (hasSpace(cache, 0)) return { state: "sound" };
+  const paths = environmentNames.map((name) => join(folder, name, dataFile));
+  const present = paths.filter((path) => existsSync(path) && statSync(path).size > 0);
+  if (present.length < paths.length && !hasSpace(cache, 0)) {
     throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   }
   // What the check reads has the byte order of nearly every machine.
   if (isAsClosed(folder) || endianness() !== "LE") return { state: "sound" };
-  const found = await checkLmdbFile(path);
-  if (found.state !== "damaged") return found;
-  throw new FatalError("cache_damaged", `the cache ${cache} is damaged: ${found.damage}`, {
-    hint: `remove it with repute cache clear ${cache}`,
-  });
+  for (const path of present) {
+    const found = await checkLmdbFile(path);
+    if (found.state === "sound") continue;
+    if (found.state === "another version") return found;
+    throw new FatalError("cache_damaged", `the cache ${cache} is damaged: ${found.damage}`, {
+      hint: `remove it with repute cache clear ${cache}`,
+    });
+  }
+  return { state: "sound" };
 }
