@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { causeOf } from "../journal/environment.js";
 import { type CacheEnvironment, closeAll, openCacheEnvironment } from "./cache-environment.js";
-import { hashBytes } from "./cache-key.js";
 import { MappedMemory } from "./mapped-memory.js";
 
 /** An entry that is to be written. */
@@ -110,7 +109,9 @@ export class CacheFile {
   }
 
   /** Removes entries, and what leads to them. Resolves when that is committed. */
-  async remove(placed: readonly { readonly place: Buffer; readonly hash: Buffer }[]): Promise<void> {
+  async remove(
+    placed: readonly { readonly place: Buffer; readonly hash: Buffer }[],
+  ): Promise<void> {
     const { index, entries } = this.#opened;
     let transaction: Promise<unknown> | null = null;
     for (const { place, hash } of placed) {
