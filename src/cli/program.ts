@@ -1,3 +1,6 @@
+import { cacheClearCommand } from "./commands/cache-clear.js";
+import { cachePruneCommand } from "./commands/cache-prune.js";
+import { cacheStatsCommand } from "./commands/cache-stats.js";
 import { caseContextCommand } from "./commands/case-context.js";
 import { caseEnrichCommand } from "./commands/case-enrich.js";
 import { caseShowCommand } from "./commands/case-show.js";
@@ -45,6 +48,9 @@ export const commands: readonly Command[] = [
   caseEnrichCommand,
   webhookCheckCommand,
   webhookSendCommand,
+  cacheStatsCommand,
+  cachePruneCommand,
+  cacheClearCommand,
   schemaCommand,
   serveCommand,
 ];
@@ -67,6 +73,12 @@ export const groups: readonly CommandGroup[] = [
     name: "webhook",
     description: [
       "A webhook is a call that the case management product makes when a case changes its state. Its configuration is a JSON file with name, endpoint, method, path and payload; strings such as {{ s.resolver_data.CustomerEmail }} in the payload are filled in from the context of the case.",
+    ],
+  },
+  {
+    name: "cache",
+    description: [
+      "A cache keeps answers for later runs, in a folder that runs are given with --cache. It may be removed at any time: what is not there is asked for again.",
     ],
   },
 ];

@@ -103,6 +103,7 @@ async function executeInto(
               format: work.inputFormat,
               columns: source.columns,
               header: job.settings.header,
+              formulaGuard: job.settings.formulaGuard,
             },
     });
     const requests = new AbortController();

@@ -2,6 +2,7 @@ import { columns } from "../core/columns.js";
 import type { ColumnValue } from "../core/columns.js";
 import type { EnrichedRow } from "../core/row.js";
 import { addedColumnNames } from "./added-names.js";
+import { runsAsFormula } from "./formula.js";
 import type { Encoder, EncoderOptions } from "./types.js";
 
 /**
@@ -46,12 +47,4 @@ function cellOf(value: ColumnValue): string {
   if (typeof value === "string") return value;
   if (typeof value === "object") return value.join("|");
   return String(value);
-}
-
-/** First characters that make a spreadsheet run a cell (OWASP, CSV Injection). */
-function runsAsFormula(cell: string): boolean {
-  const code = cell.charCodeAt(0);
-  return (
-    code === 0x3d || code === 0x2b || code === 0x2d || code === 0x40 || code === 9 || code === 13
-  );
 }

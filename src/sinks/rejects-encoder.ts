@@ -1,4 +1,5 @@
 import type { EnrichedRow } from "../core/row.js";
+import { runsAsFormula } from "./formula.js";
 import type { Encoder } from "./types.js";
 
 /** Formats that inputs come in; rejected rows keep that of theirs. */
@@ -10,6 +11,8 @@ export interface RejectsOptions {
   readonly columns: readonly string[];
   /** False when the input has no line that names its columns. */
   readonly header: boolean;
+  /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
+  readonly formulaGuard: boolean;
 }
 
 /**
@@ -46,7 +49,7 @@ function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
 
 function tableEncoder(
   delimiter: "," | "\t",
-  { columns, header }: RejectsOptions,
+  { columns, header, formulaGuard }: RejectsOptions,
   added: readonly [string, string],
 ): Encoder {
   const special = delimiter === "," ? /[",\r\n]/ : /["\t\r\n]/;
@@ -54,6 +57,9 @@ function tableEncoder(
     cells
       .map((cell) => (special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
       .join(delimiter) + "\n";
+  // The reason may be the service's own text.
+  const guarded = (cell: string): string =>
+    formulaGuard && runsAsFormula(cell) ? `'${cell}` : cell;
   return {
     header: header ? line([...columns, ...added]) : "",
     encode: (rows) =>
@@ -62,7 +68,7 @@ function tableEncoder(
           line([
             ...columns.map((_, index) => row.cells[index] ?? ""),
             finding.error?.code ?? finding.status,
-            finding.error?.message ?? "",
+            guarded(finding.error?.message ?? ""),
             ...surplusCells(row.extra),
           ]),
         )

@@ -24,6 +24,11 @@ export function unknownColumn(
 
 /** The error of an input that has none of the customary item columns. */
 export function noItemColumn(input: string, columns: readonly string[]): UsageError {
+  if ((columns.join("").match(controls)?.length ?? 0) > 1) {
+    return new UsageError("column_not_found", `${input} does not begin with names of columns`, {
+      hint: "It seems to be no text file: is it compressed, encrypted or of another kind?",
+    });
+  }
   return new UsageError(
     "column_not_found",
     `${input} has none of the columns ${customaryItemColumns.join(", ")}. ${listed(columns)}`,
@@ -35,6 +40,9 @@ function listed(columns: readonly string[]): string {
   if (columns.length === 0) return "It has no columns.";
   return `Its columns are: ${columns.map((column) => quotedName(column.trim())).join(", ")}.`;
 }
+
+/** Control characters that no text has; a single one may have slipped in. */
+const controls = /[^\P{Cc}\t\r\n]/gu;
 
 /** A single column that holds separators tells of another format than the one that was said. */
 function separatorHint(columns: readonly string[]): string | null {

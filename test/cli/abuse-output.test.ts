@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -53,36 +53,9 @@ describe("an output that cannot be is told before anything is asked or written o
       2,
       /would replace the input/,
     ],
-    [
-      "rejects over the input, rows to stdout",
-      ["--rejects", "in.csv"],
-      2,
-      /would replace the input/,
-    ],
-    ["rejects over the output", ["-o", "out.csv", "--rejects", "out.csv"], 2, /output's own file/],
-    [
-      "rejects over the growing output",
-      ["-o", "out.csv", "--rejects", "out.csv.part"],
-      2,
-      /output's own file/,
-    ],
-    [
-      "rejects over the manifest",
-      ["-o", "out.csv", "--rejects", "./out.csv.manifest.json"],
-      2,
-      /output's own file/,
-    ],
-    ["rejects that are no file", ["-o", "out.csv", "--rejects", "pipe"], 2, /pipe is no file/],
-    [
-      "rejects in a folder that is not there",
-      ["-o", "out.csv", "--rejects", "none/left.csv"],
-      2,
-      /there is no folder .*none/,
-    ],
   ])("%s", async (_, args, code, message) => {
     const cwd = await folderWithInput();
     await symlink("in.csv", join(cwd, "link.csv"));
-    execFileSync("mkfifo", [join(cwd, "pipe")]);
     const before = await readdir(cwd);
     const result = await runRepute(["enrich", "in.csv", "--local", ...args], { cwd });
     expect(result).toMatchObject({ code, stdout: "" });
@@ -90,18 +63,6 @@ describe("an output that cannot be is told before anything is asked or written o
     expect(result.stderr).not.toMatch(/^ +at /m);
     expect(await readFile(join(cwd, "in.csv"), "utf8")).toBe(input);
     expect(await readdir(cwd)).toEqual(before);
-  });
-
-  test("an input under the name that the output grows under", async () => {
-    const cwd = await folderWithInput();
-    await writeFile(join(cwd, "out.csv.part"), input);
-    const args = ["enrich", "out.csv.part", "--from", "csv", "-o", "out.csv", "--local"];
-    const { code, stderr } = await runRepute(args, { cwd });
-    expect([code, stderr.split("\n")[0]]).toEqual([
-      2,
-      "repute: the input out.csv.part has a name that is needed for the output out.csv itself",
-    ]);
-    expect(await readFile(join(cwd, "out.csv.part"), "utf8")).toBe(input);
   });
 });
 

@@ -46,6 +46,11 @@ export function readEntryHead(bytes: Buffer): EntryHead {
   return { kind: answerKinds[bytes[at.kind]!]!, keptAt: bytes.readUIntLE(at.keptAt, 6) };
 }
 
+/** The hash of an entry's key. */
+export function entryHash(bytes: Buffer): Buffer {
+  return bytes.subarray(at.hash, at.hash + hashBytes);
+}
+
 /** Reads the key and the finding of an entry that is intact. The finding's source is `live`. */
 export function decodeEntry(bytes: Buffer): KeyedFinding {
   return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length));

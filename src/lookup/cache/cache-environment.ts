@@ -60,6 +60,7 @@ export async function closeAll(roots: readonly RootDatabase[]): Promise<void> {
 function openRoot(path: string): RootDatabase {
   // Without `noSubdir` a folder whose name has a dot would be taken for a file.
   const root = open({ path, noSubdir: false, maxDbs: 2 });
+  chmodSync(path, 0o700);
   for (const name of [dataFile, "lock.mdb"]) {
     if (existsSync(join(path, name))) chmodSync(join(path, name), 0o600);
   }

@@ -51,7 +51,7 @@ export async function openCacheFile(cache: string, options: CacheFileOptions): P
 }
 
 /** Removes a cache's files. Who has them open goes on with what nobody else will see. */
-function removeStore(cache: string): void {
+export function removeStore(cache: string): void {
   const aside = `${storeFolder(cache)}.${randomUUID()}`;
   renameSync(storeFolder(cache), aside);
   rmSync(aside, { recursive: true, force: true });

@@ -56,4 +56,10 @@ describe("noItemColumn", () => {
   ])("sees in a single column %j that it is separated by %s", (column, separator) => {
     expect(noItemColumn("dump", [column]).hint).toContain(separator);
   });
+
+  it("does not list what is no text", () => {
+    const { message, hint } = noItemColumn("dump.csv", ["PK\u0003\u0004", "x"]);
+    expect(message).toBe("dump.csv does not begin with names of columns");
+    expect(hint).toContain("no text file");
+  });
 });

@@ -1,0 +1,79 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { chooseOutput } from "../../../src/pipeline/open-output.js";
+import { sinkOptions } from "../../../src/sinks/options.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+describe("chooseOutput", () => {
+  it.each([
+    ["the input", "in.csv", "output_is_input"],
+    ["a link to the input", "link.csv", "output_is_input"],
+    ["an output that grows under the input's name", "grows.csv", "output_is_input"],
+    ["a directory", "folder", "output_is_directory"],
+    ["a folder that is not there", "none/out.csv", "output_folder_missing"],
+  ])("refuses %s", async (_, output, code) => {
+    const folder = await prepared();
+    const input = output === "grows.csv" ? "grows.csv.part" : "in.csv";
+    await writeFile(join(folder, "grows.csv.part"), "ip\n");
+    await expect(chosen(folder, input, output)).rejects.toMatchObject({ code });
+  });
+
+  it("refuses an output whose manifest would replace the input", async () => {
+    const folder = await prepared();
+    await writeFile(join(folder, "out.csv.manifest.json"), "{}");
+    await expect(chosen(folder, "out.csv.manifest.json", "out.csv")).rejects.toMatchObject({
+      code: "output_is_input",
+    });
+  });
+
+  it.each([
+    ["the input", "in.csv", "output_is_input"],
+    ["a link to the input", "link.csv", "output_is_input"],
+    ["the output", "out.csv", "rejects_is_output"],
+    ["the growing output", "out.csv.part", "rejects_is_output"],
+    ["the manifest", "./out.csv.manifest.json", "rejects_is_output"],
+    ["a named pipe", "pipe", "rejects_is_no_file"],
+    ["a directory", "folder", "rejects_is_no_file"],
+    ["a folder that is not there", "none/left.csv", "output_folder_missing"],
+  ])("refuses rejects over %s", async (_, rejects, code) => {
+    const folder = await prepared();
+    await expect(chosen(folder, "in.csv", "out.csv", rejects)).rejects.toMatchObject({ code });
+  });
+
+  it("refuses rejects over the input when the rows go to stdout", async () => {
+    const folder = await prepared();
+    const settings = sinkOptions.parse({ rejects: join(folder, "in.csv") });
+    await expect(chooseOutput("-", settings, "csv", join(folder, "in.csv"))).rejects.toMatchObject({
+      code: "output_is_input",
+    });
+  });
+
+  it("takes an earlier output, which will be replaced, and its rejects", async () => {
+    const folder = await prepared();
+    await writeFile(join(folder, "out.csv"), "");
+    await writeFile(join(folder, "left.csv"), "");
+    expect(await chosen(folder, "in.csv", "out.csv", "left.csv")).toMatchObject({
+      file: join(folder, "out.csv"),
+      format: "csv",
+      gzip: false,
+    });
+  });
+});
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "in.csv"), "ip\n");
+  await symlink("in.csv", join(folder, "link.csv"));
+  await mkdir(join(folder, "folder"));
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  return folder;
+}
+
+function chosen(folder: string, input: string, output: string, rejects?: string) {
+  const settings = sinkOptions.parse(
+    rejects === undefined ? {} : { rejects: join(folder, rejects) },
+  );
+  return chooseOutput(join(folder, output), settings, "csv", join(folder, input));
+}
