@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../core/clock.js";
+import type { Receiver } from "./exchange.js";
 import type { Bench } from "./judge.js";
 import type { readResult } from "./read-answer.js";
 import { serviceError } from "./service-error.js";
@@ -63,27 +64,32 @@ export class Caller {
   }
 
   /**
-   * Makes one request and reports it.
+   * Makes one request and reports it. Without a promise of its own: a lookup has one already.
    *
-   * @throws TransportError when no answer came; the signal's reason when it aborts
+   * @param receiver is told the answer, or the `TransportError` when none came, or the signal's reason
    */
-  async attempt(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
-    if (signal.aborted) throw signal.reason;
-    const start = this.bench.clock.monotonic();
-    let answer: Answer;
-    try {
-      answer = await this.#transport.get(path, signal);
-    } catch (error) {
-      const [outcome, httpStatus] =
-        error instanceof TransportError ? [error.code, error.httpStatus] : ["aborted", null];
-      const ms = this.bench.clock.monotonic() - start;
-      this.#onAttempt({ endpoint, httpStatus, outcome, ms, headers: null });
-      throw error;
+  send(endpoint: Endpoint, path: string, signal: AbortSignal, receiver: Receiver): void {
+    if (signal.aborted) {
+      receiver.failed(signal.reason);
+      return;
     }
-    const { status, headers } = answer;
-    const ms = this.bench.clock.monotonic() - start;
-    this.#onAttempt({ endpoint, httpStatus: status, outcome: String(status), ms, headers });
-    return answer;
+    const { clock } = this.bench;
+    const start = clock.monotonic();
+    this.#transport.get(path, signal, {
+      answered: (answer) => {
+        const { status, headers } = answer;
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, httpStatus: status, outcome: String(status), ms, headers });
+        receiver.answered(answer);
+      },
+      failed: (error) => {
+        const [outcome, httpStatus] =
+          error instanceof TransportError ? [error.code, error.httpStatus] : ["aborted", null];
+        const ms = clock.monotonic() - start;
+        this.#onAttempt({ endpoint, httpStatus, outcome, ms, headers: null });
+        receiver.failed(error);
+      },
+    });
   }
 
   /**
@@ -110,7 +116,9 @@ export class Caller {
     signal: AbortSignal,
   ): Promise<Answer> {
     try {
-      return await this.attempt(endpoint, path, signal);
+      return await new Promise((answered, failed) => {
+        this.send(endpoint, path, signal, { answered, failed });
+      });
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
       const { code, message, httpStatus, passing } = error;

@@ -1,16 +1,21 @@
 import type { Dispatcher } from "undici";
-import type { Abortable } from "./abort-groups.js";
+import type { Abortable, AbortGroup } from "./abort-groups.js";
+import { decodeBody } from "./decode-body.js";
 import { TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, ResponseHeaders } from "./types.js";
 
-export interface ExchangeOptions {
+/** What every exchange with a service keeps to. */
+export interface ExchangeBounds {
   readonly origin: string;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (reason: unknown) => void;
-  /** Called once, when the exchange has come to its end. */
-  readonly onSettled: () => void;
+}
+
+/** Who is told, once, how an exchange ended. */
+export interface Receiver {
+  answered(answer: Answer): void;
+  /** A `TransportError`, or the reason for which it was aborted. */
+  failed(reason: unknown): void;
 }
 
 /**
@@ -19,7 +24,10 @@ export interface ExchangeOptions {
  * between two pieces) do not see.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Abortable {
-  readonly #options: ExchangeOptions;
+  readonly #bounds: ExchangeBounds;
+  readonly #receiver: Receiver;
+  readonly #group: AbortGroup;
+  readonly #seat: number;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -29,9 +37,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
-    this.#timer = setTimeout(() => this.#onTimeout(), options.timeoutMs);
+  constructor(bounds: ExchangeBounds, receiver: Receiver, group: AbortGroup) {
+    this.#bounds = bounds;
+    this.#receiver = receiver;
+    this.#group = group;
+    this.#seat = group.join(this);
+    this.#timer = setTimeout(() => this.#onTimeout(), bounds.timeoutMs);
   }
 
   abort(reason: unknown): void {
@@ -53,13 +64,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers["content-length"]) > this.#options.maxBodyBytes) this.#onTooLarge();
+    if (Number(headers["content-length"]) > this.#bounds.maxBodyBytes) this.#onTooLarge();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.maxBodyBytes) this.#onTooLarge();
+    if (this.#bytes > this.#bounds.maxBodyBytes) this.#onTooLarge();
     else this.#chunks.push(chunk);
   }
 
@@ -71,17 +82,32 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
       first !== undefined && this.#chunks.length === 1
         ? first
         : Buffer.concat(this.#chunks, this.#bytes);
-    this.#options.resolve({ status: this.#status, headers: this.#headers, body });
+    this.#answered({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#settled) return;
     this.#settle();
-    this.#options.reject(transportErrorOf(error, this.#options.origin, this.#status));
+    this.#receiver.failed(transportErrorOf(error, this.#bounds.origin, this.#status));
+  }
+
+  #answered(answer: Answer): void {
+    if (answer.headers["content-encoding"] === undefined) {
+      this.#receiver.answered(answer);
+      return;
+    }
+    let body: Buffer;
+    try {
+      body = decodeBody(answer, this.#bounds.maxBodyBytes, this.#bounds.origin);
+    } catch (error) {
+      this.#receiver.failed(error);
+      return;
+    }
+    this.#receiver.answered({ ...answer, body });
   }
 
   #onTimeout(): void {
-    const { origin, timeoutMs } = this.#options;
+    const { origin, timeoutMs } = this.#bounds;
     this.#stop(
       new TransportError(
         "timeout",
@@ -92,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #onTooLarge(): void {
-    const { origin, maxBodyBytes } = this.#options;
+    const { origin, maxBodyBytes } = this.#bounds;
     this.#stop(
       new TransportError(
         "body_too_large",
@@ -106,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     if (this.#settled) return;
     this.#settle();
     this.#chunks = [];
-    this.#options.reject(reason);
+    this.#receiver.failed(reason);
     this.#stopReason = reason instanceof Error ? reason : new Error("stopped");
     this.#controller?.abort(this.#stopReason);
   }
@@ -114,6 +140,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#options.onSettled();
+    this.#group.leave(this.#seat);
   }
 }

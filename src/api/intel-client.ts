@@ -139,17 +139,27 @@ export class IntelClient {
     }
   }
 
-  async #lookup(endpoint: LookupEndpoint, item: Item, signal: AbortSignal): Promise<Finding> {
-    const { bench } = this.#caller;
-    let answer: Answer;
-    try {
+  #lookup(endpoint: LookupEndpoint, item: Item, signal: AbortSignal): Promise<Finding> {
+    return new Promise((resolve, reject) => {
       const path = `/${endpoint}/${pathSegment(item.value)}`;
-      answer = await this.#caller.attempt(endpoint, path, signal);
-    } catch (error) {
-      if (error instanceof TransportError) return judgeFault(error, bench.clock);
-      throw error;
-    }
-    const finding = judge(endpoint, answer, bench);
+      this.#caller.send(endpoint, path, signal, {
+        answered: (answer) => {
+          try {
+            resolve(this.#judged(endpoint, answer));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        failed: (error) => {
+          if (error instanceof TransportError) resolve(judgeFault(error, this.#caller.bench.clock));
+          else reject(error);
+        },
+      });
+    });
+  }
+
+  #judged(endpoint: LookupEndpoint, answer: Answer): Finding {
+    const finding = judge(endpoint, answer, this.#caller.bench);
     const result = finding.query ?? finding.quickCheck;
     if (this.#onDrift !== null && result !== null) {
       for (const value of driftOf(result)) this.#onDrift(value);

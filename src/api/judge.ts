@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.js";
-import type { Again, Finding, JsonObject, LookupEndpoint } from "../core/finding.js";
+import type { Again, Finding, LookupEndpoint } from "../core/finding.js";
 import { asObject, readEnvelope } from "./envelope-reading.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";
@@ -51,7 +51,19 @@ function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
   if (result === null) return schemaFinding(answer, bench, "result must be an object", once);
   const fault = resultFault(endpoint, "full", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, once);
-  return data("complete", endpoint, result, [], 200, bench.clock);
+  const isQuery = endpoint === "query";
+  return {
+    status: "complete",
+    query: isQuery ? result : null,
+    quickCheck: isQuery ? null : result,
+    missing: [],
+    source: "live",
+    httpStatus: 200,
+    attempts: 1,
+    lookedUpAt: new Date(bench.clock.now()).toISOString(),
+    error: null,
+    body: answer.body,
+  };
 }
 
 function judgeFailure(answer: Answer, bench: Bench): Finding {
@@ -77,7 +89,19 @@ function judgePartial(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
   const fault = resultFault(endpoint, "partial", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, transient);
   const missing = missingMembers(result, endpoint);
-  return { ...data("partial", endpoint, result, missing, 503, bench.clock), again: partial };
+  const isQuery = endpoint === "query";
+  return {
+    status: "partial",
+    query: isQuery ? result : null,
+    quickCheck: isQuery ? null : result,
+    missing,
+    source: "live",
+    httpStatus: 503,
+    attempts: 1,
+    lookedUpAt: new Date(bench.clock.now()).toISOString(),
+    error: null,
+    again: partial,
+  };
 }
 
 function statusFinding(answer: Answer, bench: Bench): Finding {
@@ -88,28 +112,6 @@ function statusFinding(answer: Answer, bench: Bench): Finding {
 function schemaFinding(answer: Answer, bench: Bench, fault: string, again: Again | null): Finding {
   const message = `the answer of ${bench.service.name} does not follow the interface: ${fault}`;
   return failed(answer.status, bench.clock, "response_schema", message, again);
-}
-
-function data(
-  status: "complete" | "partial",
-  endpoint: LookupEndpoint,
-  result: JsonObject,
-  missing: readonly string[],
-  httpStatus: number,
-  clock: Clock,
-): Finding {
-  const isQuery = endpoint === "query";
-  return {
-    status,
-    query: isQuery ? result : null,
-    quickCheck: isQuery ? null : result,
-    missing,
-    source: "live",
-    httpStatus,
-    attempts: 1,
-    lookedUpAt: new Date(clock.now()).toISOString(),
-    error: null,
-  };
 }
 
 function failed(

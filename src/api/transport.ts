@@ -1,9 +1,7 @@
 import type { Dispatcher } from "undici";
 import { UsageError } from "../core/errors.js";
 import { AbortGroups } from "./abort-groups.js";
-import { decodeBody } from "./decode-body.js";
-import { Exchange } from "./exchange.js";
-import type { Answer } from "./types.js";
+import { Exchange, type ExchangeBounds, type Receiver } from "./exchange.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
@@ -37,8 +35,7 @@ export class Transport {
   readonly origin: string;
   readonly #prefix: string;
   readonly #dispatcher: Dispatcher;
-  readonly #timeoutMs: number;
-  readonly #maxBodyBytes: number;
+  readonly #bounds: ExchangeBounds;
   readonly #headers: string[];
   readonly #aborts = new AbortGroups();
 
@@ -47,47 +44,33 @@ export class Transport {
     this.origin = base.origin;
     this.#prefix = base.pathname.replace(/\/+$/, "");
     this.#dispatcher = options.dispatcher;
-    this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
+    this.#bounds = {
+      origin: this.origin,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
+    };
     const headers = [...standardHeaders, ...(options.headers ?? [])];
     this.#headers = headers.flat();
   }
 
   /**
-   * Sends one GET request and reads its answer.
+   * Sends one GET request and reads its answer. Without a promise of its own: the caller has one.
    *
    * @param path absolute path below the base address, encoded
-   * @param signal aborting it rejects with the signal's reason
-   * @throws TransportError when there is no answer that could be read to its end
+   * @param signal aborting it ends the request with the signal's reason
+   * @param receiver is told the answer, or the `TransportError` when there is none that could be read
+   *   to its end
    */
-  async get(path: string, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#exchange(this.#prefix + path, signal);
-    return answer.headers["content-encoding"] === undefined
-      ? answer
-      : { ...answer, body: decodeBody(answer, this.#maxBodyBytes, this.origin) };
-  }
-
-  #exchange(path: string, signal: AbortSignal): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const group = this.#aborts.of(signal);
-      const exchange = new Exchange({
-        origin: this.origin,
-        timeoutMs: this.#timeoutMs,
-        maxBodyBytes: this.#maxBodyBytes,
-        resolve,
-        reject,
-        onSettled: () => group.leave(seat),
-      });
-      const seat = group.join(exchange);
-      this.#dispatcher.dispatch(
-        { origin: this.origin, path, method: "GET", headers: this.#headers },
-        exchange,
-      );
-    });
+  get(path: string, signal: AbortSignal, receiver: Receiver): void {
+    if (signal.aborted) {
+      receiver.failed(signal.reason);
+      return;
+    }
+    const exchange = new Exchange(this.#bounds, receiver, this.#aborts.of(signal));
+    this.#dispatcher.dispatch(
+      { origin: this.origin, path: this.#prefix + path, method: "GET", headers: this.#headers },
+      exchange,
+    );
   }
 }
 

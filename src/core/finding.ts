@@ -57,6 +57,11 @@ export interface Finding {
   /** When the answer came, RFC 3339 UTC, or null when nothing was asked. */
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
+  /**
+   * The answer as it came, a full one whose envelope's `result` is the data: a store that has it need
+   * not write the data as JSON again. Only on what an attempt came to, until it is kept.
+   */
+  readonly body?: Buffer;
   readonly again?: Again;
   /** The value of `attempts` with which the finding is kept, by the run or a cache; else absent. */
   readonly keptAt?: number;

@@ -42,15 +42,24 @@ export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
       return kept.then((found) => (found ? asDuplicate(found) : lookup(item, options)));
     };
 
-    const ask = async (key: string, answer: Promise<Finding>): Promise<Finding> => {
-      try {
-        const finding = await answer;
-        if (finding.keptAt !== finding.attempts) await store.put(key, finding);
-        return finding;
-      } finally {
-        open.delete(key);
-      }
-    };
+    const ask = (key: string, answer: Promise<Finding>): Promise<Finding> =>
+      answer.then(
+        (finding) => {
+          // What is kept already is in the store as it is.
+          if (finding.keptAt === finding.attempts) {
+            open.delete(key);
+            return finding;
+          }
+          return store
+            .put(key, finding)
+            .then(() => finding)
+            .finally(() => open.delete(key));
+        },
+        (error: unknown) => {
+          open.delete(key);
+          throw error;
+        },
+      );
 
     return lookup;
   };

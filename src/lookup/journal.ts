@@ -1,5 +1,11 @@
 import type { Finding } from "../core/finding.js";
-import { decodeRecord, encodeRecord, linkRecord, readHead } from "./journal/finding-record.js";
+import {
+  decodeRecord,
+  encodeRecord,
+  keyOfRecord,
+  linkRecord,
+  readHead,
+} from "./journal/finding-record.js";
 import { checkSpace, journalFault } from "./journal/journal-fault.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
@@ -75,8 +81,7 @@ class Journal implements FindingStore {
     for (const { sequence, bytes } of this.#log.read()) {
       if (sequence <= this.#sequence) continue;
       this.#sequence = sequence;
-      const { key } = decodeRecord(bytes);
-      this.#group.add({ key, hash: readHead(bytes).hash, sequence, bytes });
+      this.#group.add({ key: keyOfRecord(bytes), hash: readHead(bytes).hash, sequence, bytes });
       if (this.#group.isLarge) await this.#start();
     }
     await this.#settle();

@@ -1,4 +1,4 @@
-import type { LookupEndpoint } from "../core/finding.js";
+import type { Finding, LookupEndpoint } from "../core/finding.js";
 import { itemKey } from "./item-key.js";
 import type { FindingStore } from "./store.js";
 import type { LookupWrapper } from "./types.js";
@@ -16,8 +16,22 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
   return (next) => (item, options) =>
     next(item, options).then((finding) => {
       if (finding.again !== undefined) return finding;
-      return store
-        .put(itemKey(endpoint, item), finding)
-        .then(() => ({ ...finding, keptAt: finding.attempts }));
+      return store.put(itemKey(endpoint, item), finding).then(() => kept(finding));
     });
+}
+
+/** The body was for the store; rows that wait to be written would hold on to it. */
+function kept(finding: Finding): Finding {
+  return {
+    status: finding.status,
+    query: finding.query,
+    quickCheck: finding.quickCheck,
+    missing: finding.missing,
+    source: finding.source,
+    httpStatus: finding.httpStatus,
+    attempts: finding.attempts,
+    lookedUpAt: finding.lookedUpAt,
+    error: finding.error,
+    keptAt: finding.attempts,
+  };
 }

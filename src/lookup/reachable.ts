@@ -1,4 +1,5 @@
 import { FatalError } from "../core/errors.js";
+import type { Finding } from "../core/finding.js";
 import type { LookupWrapper } from "./types.js";
 
 export interface ReachableOptions {
@@ -15,8 +16,7 @@ export interface ReachableOptions {
  * @throws FatalError `service_unreachable`
  */
 export function reachable(options: ReachableOptions): LookupWrapper {
-  return (next) => async (item, lookupOptions) => {
-    const finding = await next(item, lookupOptions);
+  const judged = (finding: Finding): Finding => {
     if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
       throw new FatalError(
         "service_unreachable",
@@ -25,5 +25,10 @@ export function reachable(options: ReachableOptions): LookupWrapper {
       );
     }
     return finding;
+  };
+  return (next) => (item, lookupOptions) => {
+    const finding = next(item, lookupOptions);
+    // From the first answer on there is nothing to check.
+    return options.answered() ? finding : finding.then(judged);
   };
 }

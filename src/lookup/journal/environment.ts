@@ -2,7 +2,7 @@ import { type Database, open, type RootDatabase } from "lmdb";
 import { FatalError } from "../../core/errors.js";
 
 /** Counts up when what the files hold is laid out differently. */
-const format = 1;
+const format = 2;
 
 /** The parts of a journal's LMDB environment. */
 export interface Environment {

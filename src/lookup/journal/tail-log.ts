@@ -5,7 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  writevSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,6 +22,9 @@ export interface LoggedRecord {
 /** Length of the bytes, their CRC-32 and the sequence number: 32 bits each, little endian. */
 const headBytes = 12;
 
+/** A longer block is not kept for the next time. */
+const mostBlockBytes = 1024 * 1024;
+
 /**
  * The journal's newest records, as plain files to which each turn of the event loop appends: safe
  * from the end of the process at once, for the price of a system call. The database takes them over
@@ -31,6 +34,7 @@ export class TailLog {
   readonly #folder: string;
   #name: string | null = null;
   #file = -1;
+  #block = Buffer.alloc(0);
   /** Resolves when no `sync` of the file is under way: until then its number is not given back. */
   #synced: Promise<unknown> = Promise.resolve();
 
@@ -47,19 +51,27 @@ export class TailLog {
       this.#file = openSync(join(this.#folder, name), "wx", 0o600);
       this.#name = name;
     }
-    const parts: Buffer[] = [];
     let length = 0;
+    for (const { bytes } of records) length += headBytes + bytes.length;
+    const block = this.#blockOf(length);
+    let at = 0;
     for (const { sequence, bytes } of records) {
-      const head = Buffer.allocUnsafe(headBytes);
-      head.writeUInt32LE(bytes.length, 0);
-      head.writeUInt32LE(crc32(bytes), 4);
-      head.writeUInt32LE(sequence, 8);
-      parts.push(head, bytes);
-      length += headBytes + bytes.length;
+      block.writeUInt32LE(bytes.length, at);
+      block.writeUInt32LE(crc32(bytes), at + 4);
+      block.writeUInt32LE(sequence, at + 8);
+      block.set(bytes, at + headBytes);
+      at += headBytes + bytes.length;
     }
-    if (writevSync(this.#file, parts) < length) {
+    if (writeSync(this.#file, block, 0, length) < length) {
       throw Object.assign(new Error("the record was written in part"), { code: "ENOSPC" });
     }
+  }
+
+  /** Room for what is appended at once, the same from one time to the next unless it is much. */
+  #blockOf(length: number): Buffer {
+    if (length > mostBlockBytes) return Buffer.allocUnsafe(length);
+    if (this.#block.length < length) this.#block = Buffer.allocUnsafeSlow(2 * length);
+    return this.#block;
   }
 
   /** Resolves when a loss of power can no longer lose what was appended since `rotate`. */

@@ -32,6 +32,27 @@ describe("csvEncoder", () => {
     );
   });
 
+  it.each([",", "\t"] as const)(
+    "keeps the order of rows of every sort, separated by %j",
+    (delimiter) => {
+      const cell = fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.constantFrom('"', "a,b\tc", "x\r\ny", "", "é", "y".repeat(5000), '"'.repeat(3000)),
+      );
+      fc.assert(
+        fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), (cells) => {
+          const encoder = csvEncoder(delimiter, base);
+          const rows = cells.map((each) => anEnrichedRow({ cells: each }));
+          const half = Math.floor(rows.length / 2);
+          const text = encoder.encode(rows.slice(0, half)) + encoder.encode(rows.slice(half));
+          const read: string[][] = parse(text, { delimiter });
+          expect(read.map((record) => record.slice(0, 2))).toEqual(cells);
+        }),
+      );
+    },
+  );
+
   it("joins lists with a bar and leaves null empty", () => {
     const record = cellsOf(anEnrichedRow({}, { query: fullIpResult }));
     expect(record["rep_tags"]).toBe("credentials:brute-force|scanner:web");
