@@ -1,0 +1,94 @@
+// Measures the program against named baselines, each run in turn with it: `npm run bench -- --help`.
+import { cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { measures } from "./measures.mjs";
+import { reportProfile, takeProfile } from "./profile.mjs";
+import { reportMeasures, reportStages } from "./report.mjs";
+import { defaultRows, runMeasure } from "./run-measure.mjs";
+import { runStages } from "./stages.mjs";
+
+const names = [...Object.keys(measures), "stages"];
+const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json]
+npm run bench -- profile [NAME] [--rows N] [--to FOLDER]
+
+Names, all but memory when none is given:
+${Object.entries(measures)
+  .map(([name, { title }]) => `  ${name.padEnd(12)}${title}\n`)
+  .join("")}  ${"stages".padEnd(12)}single stages, in microseconds a row
+
+  --repeat N   rounds of each measure; the median counts (5)
+  --rows N     rows of the input (${defaultRows}; cache ${measures.cache.rows}; memory ${measures.memory.rows})
+  --long       memory too, which takes minutes
+  --json       one JSON object instead of tables
+  --to FOLDER  where profiles go (.out/bench)
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repeat: { type: "string", default: "5" },
+    rows: { type: "string" },
+    long: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    to: { type: "string", default: fileURLToPath(new URL("../../.out/bench", import.meta.url)) },
+    help: { type: "boolean", default: false },
+  },
+});
+const concurrency = 32;
+const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}`;
+
+const [first, ...others] = positionals;
+if (values.help) console.log(help);
+else if (first === "profile") await profile(others[0] ?? "csv");
+else await bench(positionals);
+
+async function bench(asked) {
+  for (const name of asked) if (!names.includes(name)) refuse(`there is no measure ${name}`);
+  const chosen =
+    asked.length > 0 ? asked : names.filter((name) => values.long || !measures[name]?.long);
+  const repeat = count("repeat", values.repeat);
+  const rows = values.rows === undefined ? null : count("rows", values.rows);
+  const results = {};
+  for (const name of chosen) {
+    const onRun = (text) => progress(`${name}: ${text}`);
+    const settings = { repeat, concurrency, onRun };
+    results[name] =
+      name === "stages"
+        ? await runStages({ ...settings, rows: rows ?? defaultRows })
+        : await runMeasure(measures[name], { ...settings, rows });
+  }
+  progress("");
+  if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
+  const { stages, ...macro } = results;
+  console.log(`${machine}\nMedians of ${repeat} rounds (least–most).\n`);
+  if (Object.keys(macro).length > 0) console.log(reportMeasures(Object.values(macro)));
+  if (stages !== undefined) console.log(reportStages(stages));
+}
+
+async function profile(name) {
+  if (measures[name] === undefined) refuse(`there is no measure ${name}`);
+  const rows = count("rows", values.rows ?? String(defaultRows));
+  const settings = { rows, concurrency, folder: values.to, onRun: progress };
+  const { path, profile } = await takeProfile(name, settings);
+  progress("");
+  console.log(`${machine}\n${name}, ${rows} rows: ${relative(process.cwd(), path)}\n`);
+  console.log(reportProfile(profile, rows));
+}
+
+function count(name, text) {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) refuse(`--${name} must be a whole number from 1 on`);
+  return value;
+}
+
+function refuse(message) {
+  console.error(`${message}\n\n${help}`);
+  process.exit(2);
+}
+
+/** What is being run, on a terminal in one line that goes again. */
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}

@@ -1,0 +1,155 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { itemAt } from "./items.mjs";
+
+/**
+ * A program that does a piece of work, and how much of it.
+ *
+ * @typedef {object} Contestant
+ * @property {string} name
+ * @property {number} rows
+ * @property {readonly string[] | null} command null where it is not installed
+ * @property {boolean} [peak] whether its peak of memory is asked for. Default true
+ * @property {() => Promise<void>} [prepare] before each run, not counted
+ */
+
+/**
+ * Work on an input that was generated.
+ *
+ * @typedef {object} Work
+ * @property {string} url of the service
+ * @property {string} folder
+ * @property {string} input path of a CSV file with the column `ip`
+ * @property {number} rows
+ * @property {number} concurrency
+ * @property {readonly string[]} endpoints asked for each item
+ */
+
+/** @param {string} path below the root of the repository */
+const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+export const reputeProgram = place("dist/cli/main.js");
+
+/** Far above what any machine reaches: the pace is kept and counted, and holds nothing back. */
+const unboundRate = "1000000/s";
+
+/**
+ * The program with everything on by default: order, journal, checkpoints, checks.
+ *
+ * @param {Work} work
+ * @param {{ name?: string, more?: readonly string[] }} [options]
+ * @returns {Contestant}
+ */
+export function repute(work, { name = "repute", more = [] } = {}) {
+  const { url, folder, input, rows, concurrency, endpoints } = work;
+  const output = `${folder}/repute.csv`;
+  return {
+    name,
+    rows,
+    prepare: () => rm(output, { force: true }),
+    command: [
+      ...["node", reputeProgram, "enrich", input, "--output", output, "--intel-url", url],
+      ...["--lookups", endpoints.join(","), "--rate", unboundRate],
+      ...["--concurrency", String(concurrency), "--quiet", ...more],
+    ],
+  };
+}
+
+/**
+ * undici's `Pool.request` and `body.json()` over as many connections, nothing around it.
+ *
+ * @param {Work} work
+ * @returns {Contestant}
+ */
+export function bare({ url, rows, concurrency, endpoints }) {
+  const program = place("test/bench/peers/bare.mjs");
+  return {
+    name: "bare",
+    rows,
+    command: ["node", program, url, String(rows), String(concurrency), ...endpoints],
+  };
+}
+
+/**
+ * csv-parse, p-limit, fetch and csv-stringify.
+ *
+ * @param {Work} work
+ * @returns {Contestant}
+ */
+export function script(work) {
+  return fileToFile("script", "node", place("test/bench/peers/script.mjs"), work);
+}
+
+/**
+ * asyncio and aiohttp.
+ *
+ * @param {Work} work
+ * @returns {Contestant}
+ */
+export function python(work) {
+  const found = ["python3", "/usr/bin/python3"].find((program) =>
+    succeeds(program, ["-c", "import aiohttp"]),
+  );
+  return fileToFile("python", found ?? null, place("test/bench/peers/script.py"), work);
+}
+
+/**
+ * The library, with journal and checkpoints or with neither.
+ *
+ * @param {Work} work
+ * @param {"kept" | "unkept"} durability
+ * @returns {Contestant}
+ */
+export function library(work, durability) {
+  const contestant = fileToFile(durability, "node", place("test/bench/peers/library.mjs"), work);
+  return { ...contestant, command: [...(contestant.command ?? []), durability] };
+}
+
+/**
+ * `curl --parallel` with the addresses in a file: it fetches and does nothing else.
+ *
+ * @param {Work} work
+ * @returns {Promise<Contestant>}
+ */
+export async function curl({ url, folder, rows, concurrency }) {
+  const config = `${folder}/curl.config`;
+  const installed = succeeds("curl", ["--parallel", "--version"]);
+  if (installed) {
+    const line = (/** @type {number} */ n) => `url="${url}/query/${itemAt(n)}"\n`;
+    const lines = Array.from({ length: rows }, (_, n) => line(n));
+    await pipeline(Readable.from(lines), createWriteStream(config));
+  }
+  const options = ["--silent", "--show-error", "--noproxy", "*", "--globoff", "--config", config];
+  const command = ["curl", "--parallel", "--parallel-max", String(concurrency), ...options];
+  return { name: "curl", rows, command: installed ? command : null };
+}
+
+/**
+ * @param {string} name
+ * @param {string | null} program
+ * @param {string} file
+ * @param {Work} work
+ * @returns {Contestant}
+ */
+function fileToFile(name, program, file, { url, folder, input, rows, concurrency }) {
+  const output = `${folder}/${name}.csv`;
+  return {
+    name,
+    rows,
+    prepare: () => rm(output, { force: true }),
+    command: program === null ? null : [program, file, url, input, output, String(concurrency)],
+  };
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function succeeds(program, args) {
+  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+}

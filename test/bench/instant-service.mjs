@@ -1,0 +1,23 @@
+// @ts-check
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("instant-server.mjs", import.meta.url));
+
+/**
+ * Starts the server that answers at once, as a process of its own.
+ *
+ * @param {number} [latencyMs] how long it holds each answer back. Default 0
+ * @returns {Promise<{ url: string, stop: () => void }>}
+ */
+export async function startInstantService(latencyMs = 0) {
+  const server = spawn(process.execPath, [program, "--latency", String(latencyMs)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const url = await new Promise((resolve, reject) => {
+    server.on("error", reject);
+    server.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    server.stdout.once("data", (text) => resolve(String(text).trim()));
+  });
+  return { url, stop: () => void server.kill() };
+}

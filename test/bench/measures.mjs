@@ -1,0 +1,123 @@
+// @ts-check
+import { bare, curl, library, python, repute, reputeProgram, script } from "./contestants.mjs";
+import { writeInput } from "./items.mjs";
+import { runProgram } from "./run-program.mjs";
+
+/**
+ * @typedef {import("./contestants.mjs").Contestant} Contestant
+ * @typedef {import("./contestants.mjs").Work} Work
+ */
+
+/**
+ * What one contestant's runs are held against.
+ *
+ * @typedef {object} Comparison
+ * @property {string} of name of a contestant
+ * @property {string} by name of another, or what `fixed` stands for
+ * @property {"rate" | "seconds" | "peakBytes"} what
+ * @property {number} [fixed] rows a second, where the baseline is a sum and no program
+ * @property {string} [wanted] such as "≥ 0.6"
+ */
+
+/**
+ * @typedef {object} Measure
+ * @property {string} title
+ * @property {boolean} [long] left out unless it is named or `--long` is given
+ * @property {(repeat: number) => number} [repeat]
+ * @property {number} [rows] where it has a number of its own
+ * @property {number} [latencyMs]
+ * @property {(work: Work) => Promise<readonly Contestant[]>} contestants
+ * @property {readonly Comparison[]} comparisons
+ */
+
+const both = ["query", "quick-check"];
+
+/** The share of the rows that slow peers get: their rate is the same, the minute is shorter. */
+const slowShare = 5;
+
+const latency = { ms: 50, concurrency: 256 };
+
+/** @type {Readonly<Record<string, Measure>>} */
+export const measures = {
+  csv: {
+    title: "CSV → query → CSV",
+    async contestants(work) {
+      const few = { ...work, rows: Math.ceil(work.rows / slowShare) };
+      few.input = `${work.folder}/few.csv`;
+      await writeInput(few.input, few.rows);
+      return [repute(work), bare(work), script(few), await curl(work), python(few)];
+    },
+    comparisons: [
+      { of: "repute", by: "bare", what: "rate", wanted: "≥ 0.6, aim 0.75" },
+      { of: "repute", by: "script", what: "rate", wanted: "≥ 4, aim 6" },
+      { of: "repute", by: "curl", what: "rate" },
+      { of: "repute", by: "python", what: "rate", wanted: "≥ 5" },
+    ],
+  },
+  lookups: {
+    title: "both lookups, two requests a row",
+    async contestants(work) {
+      const asking = { ...work, endpoints: both };
+      return [repute(asking), bare(asking)];
+    },
+    comparisons: [{ of: "repute", by: "bare", what: "rate", wanted: "≥ 0.65" }],
+  },
+  cache: {
+    title: "warm cache",
+    rows: 120_000,
+    async contestants(work) {
+      const cached = repute(work, { more: ["--cache", `${work.folder}/cache`] });
+      await cached.prepare?.();
+      await runProgram(cached.command ?? [], work);
+      return [cached, bare(work)];
+    },
+    comparisons: [{ of: "repute", by: "bare", what: "rate", wanted: "≥ 1.2, aim 2" }],
+  },
+  latency: {
+    title: `${latency.ms} ms latency, concurrency ${latency.concurrency}`,
+    latencyMs: latency.ms,
+    repeat: (repeat) => Math.min(3, repeat),
+    async contestants(work) {
+      const wide = { ...work, concurrency: latency.concurrency };
+      return [repute(wide), bare(wide)];
+    },
+    comparisons: [
+      {
+        of: "repute",
+        by: `${latency.concurrency} / ${latency.ms} ms`,
+        fixed: latency.concurrency / (latency.ms / 1000),
+        what: "rate",
+        wanted: "≥ 0.95",
+      },
+      { of: "repute", by: "bare", what: "rate" },
+    ],
+  },
+  durability: {
+    title: "journal and checkpoints",
+    contestants: async (work) => [library(work, "kept"), library(work, "unkept")],
+    comparisons: [{ of: "kept", by: "unkept", what: "rate" }],
+  },
+  start: {
+    title: "start-up",
+    repeat: (repeat) => 4 * repeat,
+    contestants: async () => [
+      { name: "--version", rows: 0, peak: false, command: ["node", reputeProgram, "--version"] },
+      { name: "node -e 0", rows: 0, peak: false, command: ["node", "-e", "0"] },
+    ],
+    comparisons: [{ of: "--version", by: "node -e 0", what: "seconds", wanted: "≤ 2.5" }],
+  },
+  memory: {
+    title: "peak memory, ten times the rows",
+    long: true,
+    rows: 5_000_000,
+    repeat: () => 1,
+    async contestants(work) {
+      const tenth = { ...work, rows: Math.ceil(work.rows / 10), input: `${work.folder}/tenth.csv` };
+      await writeInput(tenth.input, tenth.rows);
+      return [repute(work, { name: "all rows" }), repute(tenth, { name: "a tenth" })];
+    },
+    comparisons: [
+      { of: "all rows", by: "a tenth", what: "peakBytes", wanted: "≤ 1.15, under 256 MiB" },
+    ],
+  },
+};

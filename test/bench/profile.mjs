@@ -1,0 +1,152 @@
+// @ts-check
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { runProgram } from "./run-program.mjs";
+import { measures } from "./measures.mjs";
+import { withWork } from "./run-measure.mjs";
+import { figure, textTable } from "./text-table.mjs";
+
+/**
+ * What V8's profiler writes, as far as it is read here.
+ *
+ * @typedef {object} CpuProfile
+ * @property {readonly { id: number, callFrame: CallFrame }[]} nodes
+ * @property {readonly number[]} samples id of the node that was running
+ * @property {readonly number[]} timeDeltas microseconds since the sample before
+ *
+ * @typedef {{ functionName: string, url: string, lineNumber: number }} CallFrame
+ *
+ * @typedef {{ group: string, name: string, place: string, micros: number }} Self
+ */
+
+/**
+ * Runs the program of a measure under V8's sampling profiler.
+ *
+ * @param {string} name of a measure whose first contestant is profiled
+ * @param {{ rows: number, concurrency: number, folder: string, onRun: (text: string) => void }} settings
+ *   `folder` takes the profile
+ * @returns {Promise<{ path: string, rows: number, profile: CpuProfile }>}
+ */
+export async function takeProfile(name, { rows, concurrency, folder, onRun }) {
+  const measure = measures[name];
+  if (measure === undefined) throw new Error(`there is no measure ${name}`);
+  const target = join(folder, name);
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  return withWork({ rows, concurrency, latencyMs: measure.latencyMs ?? 0 }, async (work) => {
+    const [contestant] = await measure.contestants(work);
+    const [, ...args] = contestant?.command ?? [];
+    await contestant?.prepare?.();
+    onRun(`profile of ${name}, ${rows} rows`);
+    await runProgram(["node", "--cpu-prof", "--cpu-prof-dir", target, ...args], work);
+    // Threads beside the first have profiles of their own; the first one's is by far the largest.
+    const files = (await readdir(target)).map((file) => join(target, file));
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const at = texts.reduce(
+      (most, text, n) => (text.length > (texts[most] ?? "").length ? n : most),
+      0,
+    );
+    return { path: files[at] ?? "", rows, profile: JSON.parse(texts[at] ?? "") };
+  });
+}
+
+/**
+ * Time by group of modules, and the functions that took most of it, without what they called.
+ *
+ * @param {CpuProfile} profile
+ * @param {number} rows
+ */
+export function reportProfile(profile, rows) {
+  const selves = selfTimes(profile);
+  const busy = selves.filter(({ group }) => group !== "(idle)");
+  const total = sum(busy);
+  const idle = sum(selves) - total;
+  const share = (/** @type {number} */ micros) => `${((100 * micros) / total).toFixed(1)}%`;
+  const each = (/** @type {number} */ micros) => figure(micros / rows);
+  const groups = [...groupBy(busy)]
+    .map(([group, members]) => ({ group, micros: sum(members) }))
+    .sort((a, b) => b.micros - a.micros);
+  const top = [...busy].sort((a, b) => b.micros - a.micros).slice(0, 40);
+  return [
+    `${figure(total / 1e6)} s busy, ${figure(idle / 1e6)} s idle, ${each(total)} µs a row\n`,
+    textTable(
+      ["modules", "self", "µs a row"],
+      groups.map(({ group, micros }) => [group, share(micros), each(micros)]),
+    ),
+    textTable(
+      ["function", "self", "µs a row", "modules", "place"],
+      top.map(({ name, group, place, micros }) => [
+        name,
+        share(micros),
+        each(micros),
+        group,
+        place,
+      ]),
+    ),
+  ].join("\n");
+}
+
+/**
+ * Each function's own time, without what it called, wherever it was called from.
+ *
+ * @param {CpuProfile} profile
+ * @returns {Self[]}
+ */
+export function selfTimes({ nodes, samples, timeDeltas }) {
+  /** @type {Map<number, number>} */
+  const micros = new Map();
+  samples.forEach((id, n) => micros.set(id, (micros.get(id) ?? 0) + (timeDeltas[n] ?? 0)));
+  /** @type {Map<string, Self>} */
+  const selves = new Map();
+  for (const { id, callFrame } of nodes) {
+    const { functionName, url, lineNumber } = callFrame;
+    const key = `${functionName} ${url} ${lineNumber}`;
+    const self = selves.get(key) ?? {
+      group: groupOf(callFrame),
+      name: functionName === "" ? "(anonymous)" : functionName,
+      place: url === "" ? "" : `${shortPlace(url)}:${lineNumber + 1}`,
+      micros: 0,
+    };
+    self.micros += micros.get(id) ?? 0;
+    selves.set(key, self);
+  }
+  return [...selves.values()];
+}
+
+/**
+ * The modules that a function belongs to: a folder of src, a package, Node.js, or what V8 does itself.
+ *
+ * @param {CallFrame} frame
+ */
+export function groupOf({ functionName, url }) {
+  if (functionName === "(idle)") return "(idle)";
+  if (functionName === "(garbage collector)") return "garbage collection";
+  if (functionName === "(program)") return "native code outside of calls";
+  if (url.startsWith("node:")) return "node";
+  if (url.startsWith("wasm:")) return "undici (llhttp)";
+  const [, packageName] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
+  if (packageName !== undefined) return packageName;
+  const [, folder] = /\/dist\/((?:[^/]+\/)*)[^/]+$/.exec(url) ?? [];
+  if (folder !== undefined) return `src/${folder.replace(/\/$/, "")}`.replace(/\/$/, "");
+  return url === "" ? "built into V8 and Node.js" : "other";
+}
+
+/** @param {string} url */
+function shortPlace(url) {
+  const [, inPackage] = /.*\/node_modules\/(.+)$/.exec(url) ?? [];
+  const [, inDist] = /\/dist\/(.+)$/.exec(url) ?? [];
+  return inPackage ?? inDist ?? url;
+}
+
+/** @param {readonly Self[]} selves */
+function sum(selves) {
+  return selves.reduce((total, { micros }) => total + micros, 0);
+}
+
+/** @param {readonly Self[]} selves */
+function groupBy(selves) {
+  /** @type {Map<string, Self[]>} */
+  const groups = new Map();
+  for (const self of selves) groups.set(self.group, [...(groups.get(self.group) ?? []), self]);
+  return groups;
+}

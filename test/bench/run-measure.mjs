@@ -1,0 +1,159 @@
+// @ts-check
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startInstantService } from "./instant-service.mjs";
+import { writeInput } from "./items.mjs";
+import { inTurn } from "./rounds.mjs";
+import { ratioOf, spreadOf } from "./statistics.mjs";
+
+/**
+ * @typedef {import("./measures.mjs").Comparison} Comparison
+ * @typedef {import("./measures.mjs").Measure} Measure
+ * @typedef {import("./rounds.mjs").Standing} Standing
+ * @typedef {import("./run-program.mjs").Run} Run
+ * @typedef {import("./statistics.mjs").Spread} Spread
+ * @typedef {import("./contestants.mjs").Work} Work
+ */
+
+/**
+ * What one contestant's runs came to.
+ *
+ * @typedef {object} ContestantResult
+ * @property {string} name
+ * @property {number} rows
+ * @property {boolean} installed
+ * @property {Spread | null} seconds
+ * @property {Spread | null} rowsPerSecond null where there are no rows
+ * @property {Spread | null} cpuSecondsPer1000 for each 1,000 rows; of a run where there are no rows
+ * @property {number | null} peakBytes the most of all runs
+ */
+
+/**
+ * @typedef {object} ComparisonResult
+ * @property {string} of
+ * @property {string} by
+ * @property {"rate" | "seconds" | "peakBytes"} what
+ * @property {Spread | null} ratio null where one of the two is not installed
+ * @property {Spread | null} cpuRatio CPU time for the same work: what `by` takes ÷ what `of` takes
+ * @property {string} wanted
+ */
+
+/**
+ * @typedef {object} MeasureResult
+ * @property {string} title
+ * @property {readonly ContestantResult[]} contestants
+ * @property {readonly ComparisonResult[]} comparisons
+ */
+
+/**
+ * Takes one measure, in a temporary folder with a service of its own.
+ *
+ * @param {Measure} measure
+ * @param {{ rows: number | null, repeat: number, concurrency: number, onRun: (text: string) => void }} settings
+ * @returns {Promise<MeasureResult>}
+ */
+export async function runMeasure(measure, settings) {
+  const rows = settings.rows ?? measure.rows ?? defaultRows;
+  const repeat = measure.repeat?.(settings.repeat) ?? settings.repeat;
+  return withWork({ ...settings, rows, latencyMs: measure.latencyMs ?? 0 }, async (work) => {
+    const contestants = await measure.contestants(work);
+    const { folder } = work;
+    const standings = await inTurn(contestants, { repeat, folder, onRun: settings.onRun });
+    return {
+      title: measure.title,
+      contestants: standings.map(contestantResult),
+      comparisons: measure.comparisons.map((comparison) => compare(comparison, standings)),
+    };
+  });
+}
+
+/** Enough that the start of a program is a small part of its run. */
+export const defaultRows = 100_000;
+
+/**
+ * Sets up what a contestant works on, and takes it away afterwards whatever happens.
+ *
+ * @template T
+ * @param {{ rows: number, concurrency: number, latencyMs: number }} settings
+ * @param {(work: Work) => Promise<T>} use
+ * @returns {Promise<T>}
+ */
+export async function withWork({ rows, concurrency, latencyMs }, use) {
+  const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
+  const service = await startInstantService(latencyMs);
+  try {
+    const input = join(folder, "input.csv");
+    await writeInput(input, rows);
+    const { url } = service;
+    return await use({ url, folder, input, rows, concurrency, endpoints: ["query"] });
+  } finally {
+    service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {Standing} standing
+ * @returns {ContestantResult}
+ */
+function contestantResult({ contestant: { name, rows, command }, runs }) {
+  const spread = (/** @type {(run: Run) => number} */ value) =>
+    runs.length === 0 ? null : spreadOf(runs.map(value));
+  const peaks = runs.flatMap(({ peakBytes }) => (peakBytes === null ? [] : [peakBytes]));
+  return {
+    name,
+    rows,
+    installed: command !== null,
+    seconds: spread((run) => run.seconds),
+    rowsPerSecond: rows === 0 ? null : spread((run) => rows / run.seconds),
+    cpuSecondsPer1000: spread((run) => cpuPerRow(run, rows) * (rows === 0 ? 1 : 1000)),
+    peakBytes: peaks.length === 0 ? null : Math.max(...peaks),
+  };
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {readonly Standing[]} standings
+ * @returns {ComparisonResult}
+ */
+function compare({ of, by, what, fixed, wanted = "" }, standings) {
+  const [one, other] = [of, by].map((name) =>
+    standings.find(({ contestant }) => contestant.name === name),
+  );
+  const subject = one?.runs.map((run) => valueOf(what, run, one.contestant.rows)) ?? [];
+  const baseline =
+    fixed === undefined
+      ? (other?.runs.map((run) => valueOf(what, run, other.contestant.rows)) ?? [])
+      : subject.map(() => fixed);
+  const measured = subject.length > 0 && baseline.length > 0;
+  const cpu = (/** @type {Standing | undefined} */ standing) =>
+    standing?.runs.map((run) => cpuPerRow(run, standing.contestant.rows)) ?? [];
+  return {
+    of,
+    by,
+    what,
+    ratio: measured ? ratioOf(subject, baseline) : null,
+    cpuRatio:
+      measured && fixed === undefined && what === "rate" ? ratioOf(cpu(other), cpu(one)) : null,
+    wanted,
+  };
+}
+
+/**
+ * @param {Comparison["what"]} what
+ * @param {Run} run
+ * @param {number} rows
+ */
+function valueOf(what, run, rows) {
+  if (what === "rate") return rows / run.seconds;
+  return what === "seconds" ? run.seconds : (run.peakBytes ?? Number.NaN);
+}
+
+/**
+ * @param {Run} run
+ * @param {number} rows
+ */
+function cpuPerRow(run, rows) {
+  return run.cpuSeconds / Math.max(1, rows);
+}

@@ -1,0 +1,235 @@
+// One stage of the way of a row at a time, over the built modules, each in a loop of its own.
+import { rm } from "node:fs/promises";
+import { createDispatcher } from "../../dist/api/dispatcher.js";
+import { IntelClient } from "../../dist/api/intel-client.js";
+import { readEnvelope } from "../../dist/api/envelope-reading.js";
+import { readJson } from "../../dist/api/read-json.js";
+import { resultFault } from "../../dist/api/result-check.js";
+import { systemClock } from "../../dist/core/clock.js";
+import { columns } from "../../dist/core/columns.js";
+import { recogniseItem } from "../../dist/core/item/recognise.js";
+import { composeLookup } from "../../dist/lookup/compose.js";
+import { itemKey } from "../../dist/lookup/item-key.js";
+import { openJournal } from "../../dist/lookup/journal.js";
+import { Pace } from "../../dist/lookup/pace.js";
+import { auditOutput } from "../../dist/pipeline/output-audit.js";
+import { Tally } from "../../dist/pipeline/tally.js";
+import { csvEncoder } from "../../dist/sinks/csv-encoder.js";
+import { openFileDestination } from "../../dist/sinks/file-destination.js";
+import { textSink } from "../../dist/sinks/text-sink.js";
+import { openCsv } from "../../dist/sources/csv.js";
+import { itemAt } from "./items.mjs";
+import { spreadOf } from "./statistics.mjs";
+import { withWork } from "./run-measure.mjs";
+
+/**
+ * @typedef {object} StageResult
+ * @property {string} name
+ * @property {string} what
+ * @property {import("./statistics.mjs").Spread} micros microseconds a row
+ * @property {import("./statistics.mjs").Spread} cpuMicros of this process, all threads
+ */
+
+const signal = new AbortController().signal;
+const unbound = [{ count: 1_000_000, perMs: 1000 }];
+const batch = 64;
+/** Different answers, so that no stage sees the same object again and again. */
+const answers = 1000;
+
+/**
+ * Measures every stage, in turn, so many times.
+ *
+ * @param {{ rows: number, repeat: number, concurrency: number, onRun: (text: string) => void }} settings
+ * @returns {Promise<StageResult[]>}
+ */
+export async function runStages({ rows, repeat, concurrency, onRun }) {
+  return withWork({ rows, concurrency, latencyMs: 0 }, async (work) => {
+    const material = await gather(work);
+    const stages = stagesOf(work, material);
+    const runs = new Map(stages.map(({ name }) => [name, []]));
+    // The first round warms the code up and does not count.
+    for (let round = 0; round <= repeat; round++) {
+      for (const { name, run } of stages) {
+        onRun(round === 0 ? `${name}, warming up` : `${name}, ${round} of ${repeat}`);
+        const micros = await measure(run, work.rows);
+        if (round > 0) runs.get(name).push(micros);
+      }
+    }
+    await material.dispatcher.destroy();
+    return stages.map(({ name, what }) => ({
+      name,
+      what,
+      micros: spreadOf(runs.get(name).map(({ wall }) => wall)),
+      cpuMicros: spreadOf(runs.get(name).map(({ cpu }) => cpu)),
+    }));
+  });
+}
+
+async function measure(run, rows) {
+  const cpuBefore = process.cpuUsage();
+  const begun = performance.now();
+  await run();
+  const wall = ((performance.now() - begun) * 1000) / rows;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { wall, cpu: (user + system) / rows };
+}
+
+/** What the stages work on: rows as read, answers as received, findings as judged. */
+async function gather({ url, input, rows, concurrency }) {
+  const read = [];
+  for await (const list of (await openInput(input)).rows) read.push(...list);
+  const items = read.map(({ itemText }) => recogniseItem(itemText).item);
+  const dispatcher = createDispatcher(url, { connections: concurrency });
+  const client = new IntelClient({ baseUrl: url, dispatcher, clock: systemClock });
+  const some = items.slice(0, answers);
+  const findings = await Promise.all(some.map((item) => client.query(item, { signal })));
+  const received = await Promise.all(
+    some.map(async ({ value }) => {
+      const response = await fetch(`${url}/query/${encodeURIComponent(value)}`);
+      return { status: 200, headers: {}, body: Buffer.from(await response.arrayBuffer()) };
+    }),
+  );
+  const enriched = read.map((row, n) => ({
+    row,
+    item: items[n],
+    finding: findings[n % findings.length],
+  }));
+  const texts = Array.from({ length: rows }, (_, n) => itemAt(n));
+  return { texts, items, dispatcher, client, findings, received, enriched };
+}
+
+function stagesOf({ folder, input, rows, concurrency }, material) {
+  const { texts, items, client, findings, received, enriched } = material;
+  const batches = Array.from({ length: Math.ceil(rows / batch) }, (_, n) =>
+    enriched.slice(n * batch, (n + 1) * batch),
+  );
+  const encoderOptions = {
+    columns: ["id", "ip", "seen", "note"],
+    prefix: "rep_",
+    shape: "flat",
+    formulaGuard: true,
+  };
+  const output = `${folder}/stage.csv`;
+  const results = received.map(({ body }) => ({
+    result: JSON.parse(body.toString()).result,
+    bytes: body.length,
+  }));
+  const stage = (name, what, run) => ({ name, what, run });
+  return [
+    stage("read", "bytes of the file to rows", async () => {
+      const source = await openInput(input);
+      for await (const list of source.rows) if (list.length === 0) throw new Error("no rows");
+    }),
+    stage("recognise", "text to item", () => {
+      for (const text of texts) if (recogniseItem(text).item === null) throw new Error(text);
+    }),
+    stage("lookup", "dedupe, retry, limit, keep, pace around an answer that is there", () => {
+      const pace = new Pace({ rates: unbound, clock: systemClock });
+      const answer = async () => findings[0];
+      const lookup = composeLookup({
+        client: { query: answer, quickCheck: answer },
+        lookups: ["query"],
+        concurrency,
+        pace,
+        retries: 5,
+        partialRetries: 2,
+        store: forgetful,
+        clock: systemClock,
+      });
+      return byWorkers(concurrency, rows, (n) => lookup(items[n], { signal }));
+    }),
+    stage("pace", "leave to send", async () => {
+      const pace = new Pace({ rates: unbound, clock: systemClock });
+      for (let n = 0; n < rows; n++) {
+        await pace.take(signal);
+        pace.succeeded();
+      }
+    }),
+    stage("request", "item to finding by the client: request, parse, validate", () =>
+      byWorkers(concurrency, rows, (n) => client.query(items[n], { signal })),
+    ),
+    stage("parse", "body to JSON", () => {
+      for (let n = 0; n < rows; n++) readJson(received[n % received.length].body);
+    }),
+    stage("envelope", "body to result: parse, and check the envelope", () => {
+      for (let n = 0; n < rows; n++) readEnvelope(received[n % received.length]);
+    }),
+    stage("validate", "check the result's members", () => {
+      for (let n = 0; n < rows; n++) {
+        const { result, bytes } = results[n % results.length];
+        const fault = resultFault("query", "full", result, bytes);
+        if (fault !== null) throw new Error(fault);
+      }
+    }),
+    stage("journal", "look for it, keep it, then make all safe", async () => {
+      const path = `${folder}/journal`;
+      const journal = await openJournal({ folder: path });
+      await byWorkers(concurrency, rows, async (n) => {
+        const key = itemKey("query", items[n]);
+        if ((await journal.get(key)) === null)
+          await journal.put(key, findings[n % findings.length]);
+      });
+      await journal.sync();
+      await journal.close();
+      await rm(path, { recursive: true, force: true });
+    }),
+    stage("flatten", "finding to the values of the added columns", () => {
+      for (const one of enriched) for (const column of columns) column.value(one);
+    }),
+    stage("encode", "row and finding to text: flatten, quote", () => {
+      const encoder = csvEncoder(",", encoderOptions);
+      for (const some of batches) encoder.encode(some);
+    }),
+    stage("write", "row and finding to the file: flatten, quote, write", async () => {
+      const destination = await openFileDestination(output, null);
+      const options = { gzip: false, resumeRows: null };
+      const sink = textSink(csvEncoder(",", encoderOptions), destination, options);
+      for (const some of batches) await sink.write(some);
+      await sink.finish();
+    }),
+    stage("count", "counts for the manifest", () => {
+      const tally = new Tally();
+      for (const one of enriched) tally.row(one);
+    }),
+    stage("audit", "the output read back, hashed and counted", async () => {
+      const audit = await auditOutput(output, {
+        format: "csv",
+        gzip: false,
+        inputColumns: encoderOptions.columns.length,
+        statusMember: () => null,
+      });
+      if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
+    }),
+  ];
+}
+
+/** A store that keeps nothing: the journal is a stage of its own. */
+const forgetful = {
+  get: () => null,
+  put: () => Promise.resolve(),
+  sync: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+function openInput(path) {
+  return openCsv(
+    { path },
+    {
+      format: "csv",
+      gzip: false,
+      header: true,
+      comment: null,
+      itemColumn: null,
+      kindColumn: null,
+      resume: null,
+    },
+  );
+}
+
+async function byWorkers(concurrency, rows, work) {
+  let next = 0;
+  const worker = async () => {
+    while (next < rows) await work(next++);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+}
