@@ -53,9 +53,17 @@ export function repute(work, { name = "repute", more = [] } = {}) {
     rows,
     prepare: () => rm(output, { force: true }),
     command: [
-      ...["node", reputeProgram, "enrich", input, "--output", output, "--intel-url", url],
-      ...["--lookups", endpoints.join(","), "--rate", unboundRate],
-      ...["--concurrency", String(concurrency), "--quiet", ...more],
+      "node",
+      reputeProgram,
+      "enrich",
+      input,
+      `--output=${output}`,
+      `--intel-url=${url}`,
+      `--lookups=${endpoints.join(",")}`,
+      `--rate=${unboundRate}`,
+      `--concurrency=${concurrency}`,
+      "--quiet",
+      ...more,
     ],
   };
 }

@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../bench/bench.mjs", import.meta.url));
+
+/** Runs the benchmarks so small that they measure nothing: they shall run, and say what they should. */
+async function bench(folder: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, TMPDIR: folder };
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
+  return stdout;
+}
+
+const small = ["--rows", "40", "--repeat", "1"];
+
+test("every measure runs, tells its ratios and leaves nothing behind", async () => {
+  const folder = await temporaryFolder();
+  const named = ["csv", "lookups", "cache", "latency", "durability", "start", "memory"];
+  const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
+    string,
+    { comparisons: { of: string; by: string; ratio: { median: number } | null }[] }
+  >;
+  const ratios = named.flatMap((name) =>
+    (results[name]?.comparisons ?? []).map(({ of, by, ratio }) => ({
+      pair: `${name}: ${of} ÷ ${by}`,
+      median: ratio?.median,
+    })),
+  );
+  expect(ratios.map(({ pair }) => pair)).toEqual([
+    "csv: repute ÷ bare",
+    "csv: repute ÷ script",
+    "csv: repute ÷ curl",
+    "csv: repute ÷ python",
+    "lookups: repute ÷ bare",
+    "cache: repute ÷ bare",
+    "latency: repute ÷ 256 / 50 ms",
+    "latency: repute ÷ bare",
+    "durability: kept ÷ unkept",
+    "start: --version ÷ node -e 0",
+    "memory: all rows ÷ a tenth",
+  ]);
+  for (const { pair, median } of ratios) {
+    // These two are not on every machine.
+    if (/curl|python/.test(pair) && median === undefined) continue;
+    expect(median, pair).toBeGreaterThan(0);
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("stages are told in microseconds a row", async () => {
+  const folder = await temporaryFolder();
+  const table = await bench(folder, "stages", ...small);
+  const stages = [
+    "read",
+    "recognise",
+    "lookup",
+    "pace",
+    "request",
+    "parse",
+    "envelope",
+    "validate",
+  ];
+  for (const name of [...stages, "journal", "flatten", "encode", "write", "count", "audit"]) {
+    expect(table).toMatch(new RegExp(`^\\| ${name} +\\| +\\d`, "m"));
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a profile names modules and functions", async () => {
+  const folder = await temporaryFolder();
+  const profiles = await temporaryFolder();
+  const report = await bench(folder, "profile", "csv", "--rows", "400", "--to", profiles);
+  expect(report).toMatch(/^csv, 400 rows: .+\.cpuprofile$/m);
+  expect(report).toMatch(/^\| zod +\| +\d+\.\d% \|/m);
+  expect(report).toMatch(/^\| function +\| +self \| /m);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a name that is none is refused with the names that are", async () => {
+  const folder = await temporaryFolder();
+  await expect(bench(folder, "speed")).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^there is no measure speed\n\n[^]*\n {2}csv {9} +CSV → query/),
+  });
+});
