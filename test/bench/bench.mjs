@@ -1,5 +1,5 @@
 // Measures the program against named baselines, each run in turn with it: `npm run bench -- --help`.
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { runStages } from "./stages.mjs";
 
 const names = [...Object.keys(measures), "stages"];
 const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json]
-npm run bench -- profile [NAME] [--rows N] [--to FOLDER]
+npm run bench -- profile [NAME | bare] [--rows N] [--to FOLDER]
 
 Names, all but memory when none is given:
 ${Object.entries(measures)
@@ -37,12 +37,28 @@ const { values, positionals } = parseArgs({
   },
 });
 const concurrency = 32;
-const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}`;
+const interruption = new AbortController();
+const { signal } = interruption;
+for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interruption.abort(name));
+const [processor] = cpus();
+const machine = [
+  new Date().toISOString().slice(0, 10),
+  `${cpus().length} × ${processor?.model ?? "processor"}`,
+  `${Math.round(totalmem() / 2 ** 30)} GiB`,
+  `Node.js ${process.version}`,
+  `load ${loadavg()[0]?.toFixed(1)} when it began`,
+].join(", ");
 
 const [first, ...others] = positionals;
-if (values.help) console.log(help);
-else if (first === "profile") await profile(others[0] ?? "csv");
-else await bench(positionals);
+try {
+  if (values.help) console.log(help);
+  else if (first === "profile") await profile(others[0] ?? "csv");
+  else await bench(positionals);
+} catch (error) {
+  progress("");
+  console.error(signal.aborted ? `ended by ${signal.reason}` : error.message);
+  process.exitCode = 1;
+}
 
 async function bench(asked) {
   for (const name of asked) if (!names.includes(name)) refuse(`there is no measure ${name}`);
@@ -53,7 +69,7 @@ async function bench(asked) {
   const results = {};
   for (const name of chosen) {
     const onRun = (text) => progress(`${name}: ${text}`);
-    const settings = { repeat, concurrency, onRun };
+    const settings = { repeat, concurrency, signal, onRun };
     results[name] =
       name === "stages"
         ? await runStages({ ...settings, rows: rows ?? defaultRows })
@@ -68,9 +84,9 @@ async function bench(asked) {
 }
 
 async function profile(name) {
-  if (measures[name] === undefined) refuse(`there is no measure ${name}`);
+  if (measures[name] === undefined && name !== "bare") refuse(`there is no measure ${name}`);
   const rows = count("rows", values.rows ?? String(defaultRows));
-  const settings = { rows, concurrency, folder: values.to, onRun: progress };
+  const settings = { rows, concurrency, folder: values.to, signal, onRun: progress };
   const { path, profile } = await takeProfile(name, settings);
   progress("");
   console.log(`${machine}\n${name}, ${rows} rows: ${relative(process.cwd(), path)}\n`);

@@ -28,6 +28,7 @@ import { itemAt } from "./items.mjs";
  * @property {number} rows
  * @property {number} concurrency
  * @property {readonly string[]} endpoints asked for each item
+ * @property {AbortSignal} signal ends the programs that are running
  */
 
 /** @param {string} path below the root of the repository */

@@ -1,6 +1,7 @@
 // @ts-check
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { bare } from "./contestants.mjs";
 import { runProgram } from "./run-program.mjs";
 import { measures } from "./measures.mjs";
 import { withWork } from "./run-measure.mjs";
@@ -22,33 +23,38 @@ import { figure, textTable } from "./text-table.mjs";
 /**
  * Runs the program of a measure under V8's sampling profiler.
  *
- * @param {string} name of a measure whose first contestant is profiled
- * @param {{ rows: number, concurrency: number, folder: string, onRun: (text: string) => void }} settings
+ * @param {string} name of a measure whose first contestant is profiled, or `bare`, the baseline
+ * @param {{ rows: number, concurrency: number, folder: string, signal: AbortSignal, onRun: (text: string) => void }} settings
  *   `folder` takes the profile
  * @returns {Promise<{ path: string, rows: number, profile: CpuProfile }>}
  */
-export async function takeProfile(name, { rows, concurrency, folder, onRun }) {
+export async function takeProfile(name, { rows, concurrency, folder, signal, onRun }) {
   const measure = measures[name];
-  if (measure === undefined) throw new Error(`there is no measure ${name}`);
   const target = join(folder, name);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  return withWork({ rows, concurrency, latencyMs: measure.latencyMs ?? 0 }, async (work) => {
-    const [contestant] = await measure.contestants(work);
-    const [, ...args] = contestant?.command ?? [];
-    await contestant?.prepare?.();
-    onRun(`profile of ${name}, ${rows} rows`);
-    await runProgram(["node", "--cpu-prof", "--cpu-prof-dir", target, ...args], work);
-    // Threads beside the first have profiles of their own; the first one's is by far the largest.
-    const files = (await readdir(target)).map((file) => join(target, file));
-    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-    const at = texts.reduce(
-      (most, text, n) => (text.length > (texts[most] ?? "").length ? n : most),
-      0,
-    );
-    return { path: files[at] ?? "", rows, profile: JSON.parse(texts[at] ?? "") };
-  });
+  return withWork(
+    { rows, concurrency, latencyMs: measure?.latencyMs ?? 0, signal },
+    async (work) => {
+      const [contestant] = (await measure?.contestants(work)) ?? [bare(work)];
+      const [, ...args] = contestant?.command ?? [];
+      await contestant?.prepare?.();
+      onRun(`profile of ${name}, ${rows} rows`);
+      await runProgram(["node", "--cpu-prof", "--cpu-prof-dir", target, ...args], work);
+      // Threads beside the first have profiles of their own; the first one's is by far the largest.
+      const files = (await readdir(target)).map((file) => join(target, file));
+      const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+      const at = texts.reduce(
+        (most, text, n) => (text.length > (texts[most] ?? "").length ? n : most),
+        0,
+      );
+      return { path: files[at] ?? "", rows, profile: JSON.parse(texts[at] ?? "") };
+    },
+  );
 }
+
+/** Groups with less of the time than this are told together. */
+const leastShare = 0.001;
 
 /**
  * Time by group of modules, and the functions that took most of it, without what they called.
@@ -66,12 +72,18 @@ export function reportProfile(profile, rows) {
   const groups = [...groupBy(busy)]
     .map(([group, members]) => ({ group, micros: sum(members) }))
     .sort((a, b) => b.micros - a.micros);
+  const large = groups.filter(({ micros }) => micros >= leastShare * total);
+  const rest = total - large.reduce((micros, group) => micros + group.micros, 0);
   const top = [...busy].sort((a, b) => b.micros - a.micros).slice(0, 40);
   return [
     `${figure(total / 1e6)} s busy, ${figure(idle / 1e6)} s idle, ${each(total)} µs a row\n`,
     textTable(
       ["modules", "self", "µs a row"],
-      groups.map(({ group, micros }) => [group, share(micros), each(micros)]),
+      [...large, { group: "the rest", micros: rest }].map(({ group, micros }) => [
+        group,
+        share(micros),
+        each(micros),
+      ]),
     ),
     textTable(
       ["function", "self", "µs a row", "modules", "place"],

@@ -18,18 +18,19 @@ import { runProgram } from "./run-program.mjs";
  * Lets the contestants run in turn, A B A B …, so that whatever else the machine does meets them all.
  *
  * @param {readonly Contestant[]} contestants
- * @param {{ repeat: number, folder: string, onRun: (text: string) => void }} options
+ * @param {{ repeat: number, folder: string, signal?: AbortSignal | undefined, onRun: (text: string) => void }} options
  * @returns {Promise<Standing[]>}
  */
-export async function inTurn(contestants, { repeat, folder, onRun }) {
+export async function inTurn(contestants, { repeat, folder, signal, onRun }) {
   /** @type {Standing[]} */
   const standings = contestants.map((contestant) => ({ contestant, runs: [] }));
   for (let round = 1; round <= repeat; round++) {
     for (const { contestant, runs } of standings) {
-      if (contestant.command === null) continue;
+      const { command, peak = true } = contestant;
+      if (command === null) continue;
       onRun(`${contestant.name}, ${round} of ${repeat}`);
       await contestant.prepare?.();
-      runs.push(await runProgram(contestant.command, { folder, peak: contestant.peak ?? true }));
+      runs.push(await runProgram(command, { folder, signal, peak }));
     }
   }
   return standings;

@@ -50,7 +50,7 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * Takes one measure, in a temporary folder with a service of its own.
  *
  * @param {Measure} measure
- * @param {{ rows: number | null, repeat: number, concurrency: number, onRun: (text: string) => void }} settings
+ * @param {{ rows: number | null, repeat: number, concurrency: number, signal: AbortSignal, onRun: (text: string) => void }} settings
  * @returns {Promise<MeasureResult>}
  */
 export async function runMeasure(measure, settings) {
@@ -58,8 +58,8 @@ export async function runMeasure(measure, settings) {
   const repeat = measure.repeat?.(settings.repeat) ?? settings.repeat;
   return withWork({ ...settings, rows, latencyMs: measure.latencyMs ?? 0 }, async (work) => {
     const contestants = await measure.contestants(work);
-    const { folder } = work;
-    const standings = await inTurn(contestants, { repeat, folder, onRun: settings.onRun });
+    const { folder, signal } = work;
+    const standings = await inTurn(contestants, { repeat, folder, signal, onRun: settings.onRun });
     return {
       title: measure.title,
       contestants: standings.map(contestantResult),
@@ -75,18 +75,18 @@ export const defaultRows = 100_000;
  * Sets up what a contestant works on, and takes it away afterwards whatever happens.
  *
  * @template T
- * @param {{ rows: number, concurrency: number, latencyMs: number }} settings
+ * @param {{ rows: number, concurrency: number, latencyMs: number, signal: AbortSignal }} settings
  * @param {(work: Work) => Promise<T>} use
  * @returns {Promise<T>}
  */
-export async function withWork({ rows, concurrency, latencyMs }, use) {
+export async function withWork({ rows, concurrency, latencyMs, signal }, use) {
   const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
   const service = await startInstantService(latencyMs);
   try {
     const input = join(folder, "input.csv");
     await writeInput(input, rows);
     const { url } = service;
-    return await use({ url, folder, input, rows, concurrency, endpoints: ["query"] });
+    return await use({ url, folder, input, rows, concurrency, endpoints: ["query"], signal });
   } finally {
     service.stop();
     await rm(folder, { recursive: true, force: true });

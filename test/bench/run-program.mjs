@@ -19,12 +19,12 @@ const peakMemory = pathToFileURL(fileURLToPath(new URL("peak-memory.mjs", import
  * in hundredths of a second at the worst).
  *
  * @param {readonly string[]} command program and arguments; `node` is this Node.js
- * @param {{ folder: string, peak?: boolean }} options a folder for its own traces; `peak` false leaves
+ * @param {{ folder: string, signal?: AbortSignal | undefined, peak?: boolean }} options a folder for its own traces; `peak` false leaves
  *   out what asks for the peak of memory, a module that is loaded beside the program. Default true
  * @returns {Promise<Run>}
- * @throws {Error} when it fails, with what it said
+ * @throws {Error} when it fails, with what it said; the signal's reason when it aborts
  */
-export async function runProgram(command, { folder, peak = true }) {
+export async function runProgram(command, { folder, signal, peak = true }) {
   const [program = "", ...args] = command;
   const asked = peak && program === "node";
   const peakFile = `${folder}/peak`;
@@ -35,14 +35,20 @@ export async function runProgram(command, { folder, peak = true }) {
   ];
   const begun = performance.now();
   const child = spawn("sh", ["-c", '"$@"; status=$?; times >&3; exit $status', "sh", ...line], {
+    // A group of processes of its own, so that an interruption ends the program with the shell.
+    detached: true,
     stdio: ["ignore", "ignore", "pipe", "pipe"],
     env: { ...environment(), REPUTE_BENCH_PEAK: peakFile },
   });
   const [said, times] = [textOf(child.stdio[2]), textOf(child.stdio[3])];
+  const end = () => void (child.pid !== undefined && process.kill(-child.pid, "SIGKILL"));
+  signal?.addEventListener("abort", end, { once: true });
   const code = await new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", resolve);
   });
+  signal?.removeEventListener("abort", end);
+  signal?.throwIfAborted();
   const seconds = (performance.now() - begun) / 1000;
   if (code !== 0) {
     throw new Error(`${command.slice(0, 3).join(" ")} … ended with ${code}: ${await said}`);

@@ -7,12 +7,15 @@ import { readJson } from "../../dist/api/read-json.js";
 import { resultFault } from "../../dist/api/result-check.js";
 import { systemClock } from "../../dist/core/clock.js";
 import { columns } from "../../dist/core/columns.js";
+import { parseKindName } from "../../dist/core/item/kind-names.js";
 import { recogniseItem } from "../../dist/core/item/recognise.js";
 import { composeLookup } from "../../dist/lookup/compose.js";
 import { itemKey } from "../../dist/lookup/item-key.js";
 import { openJournal } from "../../dist/lookup/journal.js";
 import { Pace } from "../../dist/lookup/pace.js";
+import { beginRow } from "../../dist/pipeline/begin-row.js";
 import { auditOutput } from "../../dist/pipeline/output-audit.js";
+import { run } from "../../dist/pipeline/run.js";
 import { Tally } from "../../dist/pipeline/tally.js";
 import { csvEncoder } from "../../dist/sinks/csv-encoder.js";
 import { openFileDestination } from "../../dist/sinks/file-destination.js";
@@ -30,7 +33,7 @@ import { withWork } from "./run-measure.mjs";
  * @property {import("./statistics.mjs").Spread} cpuMicros of this process, all threads
  */
 
-const signal = new AbortController().signal;
+const { signal: unaborted } = new AbortController();
 const unbound = [{ count: 1_000_000, perMs: 1000 }];
 const batch = 64;
 /** Different answers, so that no stage sees the same object again and again. */
@@ -39,11 +42,11 @@ const answers = 1000;
 /**
  * Measures every stage, in turn, so many times.
  *
- * @param {{ rows: number, repeat: number, concurrency: number, onRun: (text: string) => void }} settings
+ * @param {{ rows: number, repeat: number, concurrency: number, signal: AbortSignal, onRun: (text: string) => void }} settings
  * @returns {Promise<StageResult[]>}
  */
-export async function runStages({ rows, repeat, concurrency, onRun }) {
-  return withWork({ rows, concurrency, latencyMs: 0 }, async (work) => {
+export async function runStages({ rows, repeat, concurrency, signal, onRun }) {
+  return withWork({ rows, concurrency, latencyMs: 0, signal }, async (work) => {
     const material = await gather(work);
     const stages = stagesOf(work, material);
     const runs = new Map(stages.map(({ name }) => [name, []]));
@@ -51,6 +54,7 @@ export async function runStages({ rows, repeat, concurrency, onRun }) {
     for (let round = 0; round <= repeat; round++) {
       for (const { name, run } of stages) {
         onRun(round === 0 ? `${name}, warming up` : `${name}, ${round} of ${repeat}`);
+        signal.throwIfAborted();
         const micros = await measure(run, work.rows);
         if (round > 0) runs.get(name).push(micros);
       }
@@ -82,7 +86,7 @@ async function gather({ url, input, rows, concurrency }) {
   const dispatcher = createDispatcher(url, { connections: concurrency });
   const client = new IntelClient({ baseUrl: url, dispatcher, clock: systemClock });
   const some = items.slice(0, answers);
-  const findings = await Promise.all(some.map((item) => client.query(item, { signal })));
+  const findings = await Promise.all(some.map((item) => client.query(item, { signal: unaborted })));
   const received = await Promise.all(
     some.map(async ({ value }) => {
       const response = await fetch(`${url}/query/${encodeURIComponent(value)}`);
@@ -110,6 +114,22 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
     formulaGuard: true,
   };
   const output = `${folder}/stage.csv`;
+  const openSink = async () => {
+    const destination = await openFileDestination(output, null);
+    const options = { gzip: false, resumeRows: null };
+    return textSink(csvEncoder(",", encoderOptions), destination, options);
+  };
+  const chain = (ask, store) =>
+    composeLookup({
+      client: { query: ask, quickCheck: ask },
+      lookups: ["query"],
+      concurrency,
+      pace: new Pace({ rates: unbound, clock: systemClock }),
+      retries: 5,
+      partialRetries: 2,
+      store,
+      clock: systemClock,
+    });
   const results = received.map(({ body }) => ({
     result: JSON.parse(body.toString()).result,
     bytes: body.length,
@@ -124,29 +144,19 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       for (const text of texts) if (recogniseItem(text).item === null) throw new Error(text);
     }),
     stage("lookup", "dedupe, retry, limit, keep, pace around an answer that is there", () => {
-      const pace = new Pace({ rates: unbound, clock: systemClock });
       const answer = async () => findings[0];
-      const lookup = composeLookup({
-        client: { query: answer, quickCheck: answer },
-        lookups: ["query"],
-        concurrency,
-        pace,
-        retries: 5,
-        partialRetries: 2,
-        store: forgetful,
-        clock: systemClock,
-      });
-      return byWorkers(concurrency, rows, (n) => lookup(items[n], { signal }));
+      const lookup = chain(answer, forgetful);
+      return byWorkers(concurrency, rows, (n) => lookup(items[n], { signal: unaborted }));
     }),
     stage("pace", "leave to send", async () => {
       const pace = new Pace({ rates: unbound, clock: systemClock });
       for (let n = 0; n < rows; n++) {
-        await pace.take(signal);
+        await pace.take(unaborted);
         pace.succeeded();
       }
     }),
     stage("request", "item to finding by the client: request, parse, validate", () =>
-      byWorkers(concurrency, rows, (n) => client.query(items[n], { signal })),
+      byWorkers(concurrency, rows, (n) => client.query(items[n], { signal: unaborted })),
     ),
     stage("parse", "body to JSON", () => {
       for (let n = 0; n < rows; n++) readJson(received[n % received.length].body);
@@ -173,6 +183,15 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       await journal.close();
       await rm(path, { recursive: true, force: true });
     }),
+    stage("asked", "lookup, request and journal together", async () => {
+      const path = `${folder}/journal`;
+      const journal = await openJournal({ folder: path });
+      const lookup = chain(client.query, journal);
+      await byWorkers(concurrency, rows, (n) => lookup(items[n], { signal: unaborted }));
+      await journal.sync();
+      await journal.close();
+      await rm(path, { recursive: true, force: true });
+    }),
     stage("flatten", "finding to the values of the added columns", () => {
       for (const one of enriched) for (const column of columns) column.value(one);
     }),
@@ -181,9 +200,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       for (const some of batches) encoder.encode(some);
     }),
     stage("write", "row and finding to the file: flatten, quote, write", async () => {
-      const destination = await openFileDestination(output, null);
-      const options = { gzip: false, resumeRows: null };
-      const sink = textSink(csvEncoder(",", encoderOptions), destination, options);
+      const sink = await openSink();
       for (const some of batches) await sink.write(some);
       await sink.finish();
     }),
@@ -191,6 +208,36 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       const tally = new Tally();
       for (const one of enriched) tally.row(one);
     }),
+    stage(
+      "moved",
+      "read, recognise, window, write and count together, answers at hand",
+      async () => {
+        const source = await openInput(input);
+        const sink = await openSink();
+        const answer = async () => findings[0];
+        await run({
+          source,
+          begin: beginRow({
+            recognise: recogniseItem,
+            parseKind: parseKindName,
+            lookup: answer,
+            onWarning: () => undefined,
+          }),
+          sink,
+          tally: new Tally(),
+          clock: systemClock,
+          ordered: true,
+          concurrency,
+          signal: unaborted,
+          requests: new AbortController(),
+          skip: new Set(),
+          startOffset: 0,
+          onRead: () => undefined,
+          onWritten: async () => undefined,
+        });
+        await sink.finish();
+      },
+    ),
     stage("audit", "the output read back, hashed and counted", async () => {
       const audit = await auditOutput(output, {
         format: "csv",

@@ -63,7 +63,17 @@ test("stages are told in microseconds a row", async () => {
     "envelope",
     "validate",
   ];
-  for (const name of [...stages, "journal", "flatten", "encode", "write", "count", "audit"]) {
+  for (const name of [
+    ...stages,
+    "journal",
+    "asked",
+    "flatten",
+    "encode",
+    "write",
+    "count",
+    "moved",
+    "audit",
+  ]) {
     expect(table).toMatch(new RegExp(`^\\| ${name} +\\| +\\d`, "m"));
   }
   expect(await readdir(folder)).toEqual([]);
@@ -83,6 +93,6 @@ test("a name that is none is refused with the names that are", async () => {
   const folder = await temporaryFolder();
   await expect(bench(folder, "speed")).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^there is no measure speed\n\n[^]*\n {2}csv {9} +CSV → query/),
+    stderr: expect.stringMatching(/^there is no measure speed\n\n[^]*\n {2}csv +CSV → query/),
   });
 });
