@@ -85,6 +85,21 @@ export function bare({ url, rows, concurrency, endpoints }) {
 }
 
 /**
+ * Raw sockets with requests written ahead: what the service can do, not what a client does.
+ *
+ * @param {Work} work
+ * @returns {Contestant}
+ */
+export function raw({ url, rows, concurrency }) {
+  const program = place("test/bench/peers/raw.mjs");
+  return {
+    name: "raw",
+    rows,
+    command: ["node", program, url, String(rows), String(concurrency), "16"],
+  };
+}
+
+/**
  * csv-parse, p-limit, fetch and csv-stringify.
  *
  * @param {Work} work

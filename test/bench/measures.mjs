@@ -1,5 +1,5 @@
 // @ts-check
-import { bare, curl, library, python, repute, reputeProgram, script } from "./contestants.mjs";
+import { bare, curl, library, python, raw, repute, reputeProgram, script } from "./contestants.mjs";
 import { writeInput } from "./items.mjs";
 import { runProgram } from "./run-program.mjs";
 
@@ -96,6 +96,11 @@ export const measures = {
     title: "journal and checkpoints",
     contestants: async (work) => [library(work, "kept"), library(work, "unkept")],
     comparisons: [{ of: "kept", by: "unkept", what: "rate" }],
+  },
+  service: {
+    title: "what the service can do",
+    contestants: async (work) => [raw(work), bare(work)],
+    comparisons: [{ of: "raw", by: "bare", what: "rate" }],
   },
   start: {
     title: "start-up",
