@@ -67,15 +67,23 @@ async function bench(asked) {
   const repeat = count("repeat", values.repeat);
   const rows = values.rows === undefined ? null : count("rows", values.rows);
   const results = {};
-  for (const name of chosen) {
-    const onRun = (text) => progress(`${name}: ${text}`);
-    const settings = { repeat, concurrency, signal, onRun };
-    results[name] =
-      name === "stages"
-        ? await runStages({ ...settings, rows: rows ?? defaultRows })
-        : await runMeasure(measures[name], { ...settings, rows });
+  try {
+    for (const name of chosen) {
+      const onRun = (text) => progress(`${name}: ${text}`);
+      const settings = { repeat, concurrency, signal, onRun };
+      results[name] =
+        name === "stages"
+          ? await runStages({ ...settings, rows: rows ?? defaultRows })
+          : await runMeasure(measures[name], { ...settings, rows });
+    }
+  } finally {
+    // Also of one that was interrupted: what was measured so far took its time.
+    progress("");
+    if (Object.keys(results).length > 0) report(results, repeat);
   }
-  progress("");
+}
+
+function report(results, repeat) {
   if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
   const { stages, ...macro } = results;
   console.log(`${machine}\nMedians of ${repeat} rounds (least–most).\n`);

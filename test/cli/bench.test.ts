@@ -1,8 +1,8 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../bench/bench.mjs", import.meta.url));
@@ -47,7 +47,7 @@ test("every measure runs, tells its ratios and leaves nothing behind", async () 
   // These two are not on every machine.
   expect(none.filter((pair) => !/curl|python/.test(pair))).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
-});
+}, 180_000);
 
 test("stages are told in microseconds a row", async () => {
   const folder = await temporaryFolder();
@@ -95,3 +95,22 @@ test("a name that is none is refused with the names that are", async () => {
     stderr: expect.stringMatching(/^there is no measure speed\n\n[^]*\n {2}csv +CSV → query/),
   });
 });
+
+test("an interruption ends what runs, tells what was measured, and leaves nothing behind", async () => {
+  const folder = await temporaryFolder();
+  const args = [program, "start", "latency", "--rows", "1000000", "--repeat", "1", "--json"];
+  const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: folder } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const underWay = async () =>
+    expect(await readdir(folder, { recursive: true })).toContainEqual(
+      expect.stringMatching(/repute\.csv\.part$/),
+    );
+  await vi.waitFor(underWay, { timeout: 50_000, interval: 50 });
+  child.kill("SIGTERM");
+  expect(await ended).toBe(1);
+  expect(Object.keys(JSON.parse(stdout) as object)).toEqual(["machine", "repeat", "start"]);
+  expect(await readdir(folder)).toEqual([]);
+}, 180_000);
