@@ -86,7 +86,7 @@ async function bench(asked) {
 function report(results, repeat) {
   if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
   const { stages, ...macro } = results;
-  console.log(`${machine}\nMedians of ${repeat} rounds (least–most).\n`);
+  console.log(`${machine}\nMedians of all rounds (least–most).\n`);
   if (Object.keys(macro).length > 0) console.log(reportMeasures(Object.values(macro)));
   if (stages !== undefined) console.log(reportStages(stages));
 }

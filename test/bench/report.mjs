@@ -27,6 +27,7 @@ export function reportMeasures(results) {
       title,
       it.name,
       it.rows === 0 ? "" : it.rows.toLocaleString("en-US"),
+      String(it.runs),
       it.seconds === null ? "not installed" : withRange(it.seconds),
       it.rowsPerSecond === null ? "" : figure(it.rowsPerSecond.median),
       it.cpuSecondsPer1000 === null ? "" : withRange(it.cpuSecondsPer1000),
@@ -35,7 +36,7 @@ export function reportMeasures(results) {
   );
   const ratioTable = textTable(["measure", "ratio of", "ratio", "CPU ratio", "wanted"], ratios);
   const runTable = textTable(
-    ["measure", "program", "rows", "seconds", "rows/s", "CPU s per 1,000 rows", "peak MiB"],
+    ["measure", "program", "rows", "runs", "seconds", "rows/s", "CPU s per 1,000 rows", "peak MiB"],
     runs,
   );
   return `${ratioTable}\n${runTable}`;

@@ -22,6 +22,7 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * @typedef {object} ContestantResult
  * @property {string} name
  * @property {number} rows
+ * @property {number} runs
  * @property {boolean} installed
  * @property {Spread | null} seconds
  * @property {Spread | null} rowsPerSecond null where there are no rows
@@ -104,6 +105,7 @@ function contestantResult({ contestant: { name, rows, command }, runs }) {
   return {
     name,
     rows,
+    runs: runs.length,
     installed: command !== null,
     seconds: spread((run) => run.seconds),
     rowsPerSecond: rows === 0 ? null : spread((run) => rows / run.seconds),
