@@ -114,6 +114,7 @@ class CsvCounter extends Counter {
 
   push(chunk: Buffer): void {
     const delimiter = this.#delimiter;
+    let nextQuote = -1;
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]!;
       if (byte === quote) {
@@ -121,6 +122,14 @@ class CsvCounter extends Counter {
       } else if (!this.#quoted && byte === delimiter) {
         this.#field++;
         this.#atFieldStart = true;
+        if (this.#field !== this.#statusField + 1) continue;
+        // Nothing more is wanted of this record: on to its end, where no quote is in between.
+        if (nextQuote < index) nextQuote = indexOrEnd(chunk, quote, index);
+        const end = indexOrEnd(chunk, lineFeed, index);
+        if (end < nextQuote) {
+          this.#endRecord();
+          index = end;
+        }
         continue;
       } else if (!this.#quoted && byte === lineFeed) {
         this.#endRecord();
@@ -147,6 +156,11 @@ class CsvCounter extends Counter {
     this.#atFieldStart = true;
     this.#pending = false;
   }
+}
+
+function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
+  const index = chunk.indexOf(byte, from);
+  return index < 0 ? chunk.length : index;
 }
 
 class JsonCounter extends Counter {

@@ -28,12 +28,17 @@ describe("auditOutput", () => {
         fc.string(),
       ),
       status: fc.constantFrom(...findingStatuses),
+      message: fc.string({ unit: fc.constantFrom('"', ",", "\n", "a", "é") }),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
         const text =
           encoder.header +
-          encoder.encode(rows.map(({ cells, status }) => anEnrichedRow({ cells }, { status })));
+          encoder.encode(
+            rows.map(({ cells, status, message }) =>
+              anEnrichedRow({ cells }, { status, error: { code: "code", message } }),
+            ),
+          );
         await writeFile(path, text);
         const audit = await auditOutput(path, csv);
         expect(audit.rows).toBe(rows.length);
