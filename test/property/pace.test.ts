@@ -166,10 +166,10 @@ test("of several rates every one is kept", async () => {
 test("a rate is used to 98% when there is always something to send and timers are late", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 20, max: 5000 }), latenesses(15), async (count, late) => {
-      const seconds = 3;
+      const seconds = 5;
       const arrivals = Array.from({ length: count * seconds }, () => 0);
       const left = await simulate([{ count, perMs: 1000 }], arrivals, inTurn(late), seconds * 1000);
-      expect(left.length).toBeGreaterThanOrEqual(0.98 * count * seconds);
+      expect(left.length).toBeGreaterThanOrEqual(0.98 * count * seconds - 1);
     }),
     { numRuns: 15 },
   );

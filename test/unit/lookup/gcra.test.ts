@@ -40,10 +40,36 @@ test("a late request does not delay those behind it", () => {
   expect(gcra.waitAt(125)).toBeLessThanOrEqual(0);
 });
 
-test("idling earns no more than the catch-up", () => {
+test("idling earns nothing", () => {
   const gcra = new Gcra({ count: 100, perMs: 1000 });
   gcra.spend(0);
-  expect(granted(gcra, 60_000, 60_001)).toBe(4);
+  expect(granted(gcra, 60_000, 60_001)).toBe(1);
+});
+
+test("the first request has a lead before those behind it", () => {
+  const gcra = new Gcra({ count: 1000, perMs: 1000 });
+  gcra.spend(0);
+  expect([granted(gcra, 1, 40), granted(gcra, 40, 60)]).toEqual([0, 19]);
+});
+
+test("what a stall missed is made up for within seconds", () => {
+  const gcra = new Gcra({ count: 1000, perMs: 1000 });
+  granted(gcra, 0, 5000);
+  expect(granted(gcra, 5200, 15_000)).toBeGreaterThanOrEqual(9_995);
+});
+
+test("however long a stall, no second after it sees more than the rate and 5% of it", () => {
+  const gcra = new Gcra({ count: 1000, perMs: 1000 });
+  granted(gcra, 0, 5000);
+  for (let from = 5900; from < 15_900; from += 1000) {
+    expect(granted(gcra, from, from + 1000)).toBeLessThanOrEqual(1050);
+  }
+});
+
+test("a stall is made up for to a quarter of a second", () => {
+  const gcra = new Gcra({ count: 1000, perMs: 1000 });
+  granted(gcra, 0, 5000);
+  expect(granted(gcra, 5900, 25_900)).toBeLessThanOrEqual(20_250);
 });
 
 test("a minute's window is kept to the last request", () => {

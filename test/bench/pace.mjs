@@ -1,0 +1,66 @@
+// How well the built program keeps a given rate: requests are noted where they arrive, at a server
+// from raw sockets and at `repute serve`, each a process of its own.
+//
+//   npm run build && node test/bench/pace.mjs [RATE…]        default: 50 500 5000 a second
+//
+// For each: the share of the rate used from the first to the last arrival, the most arrivals within
+// any second against rate + 5%, and how much of one processor the program used.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { enrich, enrichedRows, serve, startServer } from "./programs.mjs";
+
+const rates = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [50, 500, 5000];
+const seconds = 10;
+
+const folder = await mkdtemp(join(tmpdir(), "repute-pace-"));
+try {
+  for (const rate of rates) {
+    for (const [name, start] of [
+      ["raw sockets", startServer],
+      ["repute serve", serve],
+    ]) {
+      console.log(JSON.stringify({ server: name, ...(await measure(rate, start)) }));
+    }
+  }
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+async function measure(rate, start) {
+  const rows = rate * seconds;
+  await writeFile(join(folder, "in.txt"), addresses(rows));
+  const server = await start(folder);
+  const args = ["--lookups", "quick-check", "--rate", `${rate}/s`, "--concurrency", "128"];
+  const usage = await enrich(folder, server.url, args);
+  const { arrivals } = await server.stop();
+  if ((await enrichedRows(folder)).complete !== rows) throw new Error("rows are missing");
+  const ms = arrivals.at(-1) - arrivals[0];
+  return {
+    rate,
+    used: round(((arrivals.length - 1) / ms / rate) * 1000),
+    mostInASecond: round(mostWithin(arrivals, 1000) / rate),
+    cpu: round(usage.cpuSeconds / usage.seconds),
+    waitedForCpu: round(usage.waitedForCpuSeconds / usage.seconds),
+    longestTurnMs: Math.round(usage.longestTurnMs),
+  };
+}
+
+function mostWithin(arrivals, windowMs) {
+  let most = 0;
+  for (let to = 0, from = 0; to < arrivals.length; to++) {
+    while (arrivals[to] - arrivals[from] >= windowMs) from++;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+function addresses(count) {
+  let text = "";
+  for (let n = 0; n < count; n++) text += `203.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\n`;
+  return text;
+}
+
+function round(value) {
+  return Math.round(value * 1000) / 1000;
+}
