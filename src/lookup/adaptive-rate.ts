@@ -1,5 +1,5 @@
 /** A throttle answer counts as a limit when so many of the answers of late are such. */
-const strained = { share: 0.06, least: 3, few: 10 };
+const strained = { share: 0.035, whileSearching: 0.02, least: 3, few: 10 };
 
 /**
  * What a cut leaves of the rate at which answers came, how long until that rate is back, and the
@@ -13,8 +13,14 @@ const doubledMs = 8_000;
 /** While no limit is known, the rate doubles in this time. */
 const searchMs = 1_000;
 
+/** Where the search begins, if no more was accepted before, in requests a second. */
+const searchFrom = 10;
+
 /** Lowest rate, in requests a second. */
 const lowest = 1;
+
+/** What timers come late by is caught up with, up to this, in milliseconds. */
+const lateMs = 16;
 
 /** The accepted answers of so long are measured, in buckets of a tenth of it. */
 const measureMs = 1_000;
@@ -39,6 +45,13 @@ export class AdaptiveRate {
   #answers = 0;
   #throttles = 0;
   #notedAt = 0;
+  /** Times of late in which nothing was sent, in order, one after the other. */
+  #pauses: { from: number; until: number }[] = [];
+
+  /** True once a limit was met. */
+  get limited(): boolean {
+    return this.#known !== null;
+  }
 
   /** Requests a second that may leave now; infinite while nothing is known. */
   rateAt(now: number): number {
@@ -58,8 +71,7 @@ export class AdaptiveRate {
   /** Spends one request that begins at `now`. */
   spend(now: number): void {
     if (this.#known === null) return;
-    // As late as timers come, so much is caught up with.
-    const from = Math.max(this.#dueMs, now - 5);
+    const from = Math.max(this.#dueMs, now - lateMs);
     this.#dueMs = from + 1000 / this.rateAt(now);
   }
 
@@ -82,17 +94,36 @@ export class AdaptiveRate {
     this.#throttles++;
     const enough = this.#throttles >= strained.least || this.#answers < strained.few;
     if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
-    if (!fresh || !enough || this.#throttles < strained.share * this.#answers) return;
-    const measured = this.#accepted.reduce((sum, n) => sum + n, 0) / (measureMs / 1000);
-    // After a pause little was accepted, which says nothing of the limit.
+    const share = this.#searching && this.limited ? strained.whileSearching : strained.share;
+    if (!fresh || !enough || this.#throttles < share * this.#answers) return;
     const rate = this.rateAt(now);
-    const least = rate === Number.POSITIVE_INFINITY ? lowest : rate / 2;
-    this.#known = Math.max(lowest, least, Math.min(rate, measured));
+    // The first answers tell little, and a cut that takes too much costs more than one too few.
+    const first = rate === Number.POSITIVE_INFINITY;
+    const measured = this.#measured(now) / (first ? 2 : 1);
+    this.#known = Math.max(lowest, first ? searchFrom : rate / 2, Math.min(rate, measured));
     this.#searching = rate === Number.POSITIVE_INFINITY;
     this.#cutAt = now;
     this.#dueMs = now;
     this.#answers = 0;
     this.#throttles = 0;
+  }
+
+  /** Nothing leaves from now on until then. */
+  paused(now: number, until: number): void {
+    const last = this.#pauses.at(-1);
+    if (last !== undefined && now <= last.until) last.until = Math.max(last.until, until);
+    else this.#pauses.push({ from: now, until });
+    this.#pauses = this.#pauses.filter((pause) => pause.until > now - measureMs);
+  }
+
+  /** Accepted answers a second, pauses left out. */
+  #measured(now: number): number {
+    const accepted = this.#accepted.reduce((sum, n) => sum + n, 0);
+    let active = measureMs;
+    for (const { from, until } of this.#pauses) {
+      active -= Math.max(0, Math.min(now, until) - Math.max(from, now - measureMs));
+    }
+    return (accepted / Math.max(active, measureMs / 4)) * 1000;
   }
 
   /** Forgets what was accepted too long ago, and every second half of what was noted. */

@@ -3,6 +3,7 @@ import type { LookupEndpoint } from "../core/finding.js";
 import { type BudgetOptions, budget } from "./budget.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { bothLookups } from "./combine.js";
+import { ConcurrencyNeed } from "./concurrency-need.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./keep.js";
 import { limit } from "./limit.js";
@@ -30,7 +31,7 @@ export interface ComposeOptions {
   readonly bogons?: "ask" | "local";
   /** Most attempts that are sent; without it as many as it takes. */
   readonly budget?: BudgetOptions | undefined;
-  /** Most attempts open at once. */
+  /** Most attempts open at once; fewer where fewer are needed. */
   readonly concurrency: number;
   /** The pace of the run; calls that are no lookups spend from it as well. */
   readonly pace: Pace;
@@ -63,8 +64,9 @@ export interface ComposeOptions {
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache } = options;
   const retried = retry(options);
-  const limited = limit(options);
-  const paced = pace(options.pace);
+  const need = new ConcurrencyNeed(options.concurrency);
+  const limited = limit({ concurrency: options.concurrency, need });
+  const paced = pace(options.pace, { need, clock: options.clock });
   const guard: LookupWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
   const counted: LookupWrapper =

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
+import type { ConcurrencyNeed } from "./concurrency-need.js";
 import { Gcra } from "./gcra.js";
 import { Quota } from "./quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
@@ -23,6 +24,12 @@ export interface PaceOptions {
 
 /** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
 const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
+
+/** Least pause where a limit is known: a small bucket fills, the end of a window is passed. */
+const refillMs = 40;
+
+/** So many find out whether a pause was long enough; where none is answered, one more at intervals. */
+const probes = { atOnce: 2, apartMs: 1_000 };
 
 /** A quota that comes free within this time is waited for. */
 const longestQuotaWaitMs = 60_000;
@@ -49,6 +56,11 @@ export class Pace {
   /** What `take` returns when nothing holds it back; one promise for all. */
   #granted = Promise.resolve(0);
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /**
+   * After a pause, until an answer shows that it was long enough: how many left since, and when the
+   * last one did.
+   */
+  #probe: { left: number; lastMs: number } | null = null;
   /** Pauses since the last answer that was none of throttling. */
   #streak = 0;
   /** Answers of late, and those of throttling among them. */
@@ -98,19 +110,28 @@ export class Pace {
     const known = ticket !== this.#ticket;
     this.#adaptive?.throttled(this.#clock.monotonic(), !known);
     if (known && afterMs === null) return;
-    const wait = afterMs ?? this.#ownPause();
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + wait);
+    const now = this.#clock.monotonic();
+    const until = now + (afterMs ?? this.#ownPause());
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    this.#adaptive?.paused(now, until);
     if (known) return;
     this.#streak++;
     this.#ticket++;
     this.#granted = Promise.resolve(this.#ticket);
+    if (this.#adaptive?.limited && this.#streak > 1) this.#probe = { left: 0, lastMs: now };
   }
 
   /** The service answered a request otherwise. */
   succeeded(ticket = this.#ticket): void {
     this.#note(false);
     this.#adaptive?.accepted(this.#clock.monotonic());
-    if (ticket === this.#ticket) this.#streak = 0;
+    // The pauses before this request left were long enough.
+    this.#streak = Math.min(this.#streak, this.#ticket - ticket);
+    if (this.#probe === null || ticket !== this.#ticket) return;
+    this.#probe = null;
+    this.#timer?.abort();
+    this.#timer = null;
+    this.#wake();
   }
 
   /** The service says that nothing is left for a while: nothing leaves until then. */
@@ -132,7 +153,7 @@ export class Pace {
     const share = this.#late.throttled / this.#late.answers / strain.full;
     // Where the rate adapts, a pause has only to let a window or a bucket recover.
     const shortest = this.#adaptive === null ? first : first / 4;
-    const least = shortest * Math.min(1, share * share);
+    const least = this.#adaptive?.limited ? refillMs : shortest * Math.min(1, share * share);
     return Math.min(longest, least * 2 ** this.#streak) * (1 + spread * this.#random());
   }
 
@@ -154,12 +175,19 @@ export class Pace {
     for (const window of this.#windows) window.spend(now);
     for (const quota of this.#quotas) quota.spend();
     this.#adaptive?.spend(now);
+    if (this.#probe !== null) {
+      this.#probe.left++;
+      this.#probe.lastMs = now;
+    }
     return true;
   }
 
   #waitAt(now: number): number {
     let wait = Math.max(this.#pausedUntil - now, this.#adaptive?.waitAt(now) ?? 0);
     for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
+    if (this.#probe !== null && this.#probe.left >= probes.atOnce) {
+      wait = Math.max(wait, this.#probe.lastMs + probes.apartMs - now);
+    }
     // Quotas last: asking one may reserve permits, which are to be used soon.
     if (wait > 0) return wait;
     for (const quota of this.#quotas) wait = Math.max(wait, this.#quotaWait(quota));
@@ -197,21 +225,42 @@ export class Pace {
   }
 }
 
+/** Who learns from answers how many requests have to be open. */
+export interface LoadNote {
+  readonly need: ConcurrencyNeed;
+  readonly clock: Clock;
+}
+
 /** Spends from a pace of an endpoint's own for every attempt. */
 export function share(own: Pace): LookupWrapper {
   return (next) => (item, options) => own.take(options.signal).then(() => next(item, options));
 }
 
-/** Spends from the pace of the run for every attempt, and tells it what came back. */
-export function pace(run: Pace): LookupWrapper {
+/**
+ * Spends from the pace of the run for every attempt, and tells it what came back.
+ *
+ * @param load is told how long answers take, from the moment at which an attempt leaves
+ */
+export function pace(run: Pace, load?: LoadNote): LookupWrapper {
   return (next) => (item, options) =>
-    run.take(options.signal).then((ticket) =>
-      next(item, options).then((finding) => {
-        const { again } = finding;
-        if (again?.policy === "throttled") run.throttled(again.afterMs, ticket);
-        // An answer of any other kind shows that the service takes requests; no answer does not.
-        else if (finding.httpStatus !== null) run.succeeded(ticket);
-        return finding;
-      }),
-    );
+    run.take(options.signal).then((ticket) => {
+      const sentAt = load?.clock.monotonic() ?? 0;
+      load?.need.sent();
+      return next(item, options).then(
+        (finding) => {
+          const throttled = finding.again?.policy === "throttled";
+          const answered = finding.httpStatus !== null && !throttled;
+          if (answered) load?.need.answered(sentAt, load.clock.monotonic());
+          else load?.need.lost();
+          if (throttled) run.throttled(finding.again?.afterMs ?? null, ticket);
+          // An answer of any other kind shows that the service takes requests; no answer does not.
+          else if (answered) run.succeeded(ticket);
+          return finding;
+        },
+        (error: unknown) => {
+          load?.need.lost();
+          throw error;
+        },
+      );
+    });
 }

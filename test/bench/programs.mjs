@@ -47,7 +47,9 @@ export function serve(folder, args = []) {
 async function start(args, record, env) {
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.on("close", resolve));
-  const line = await new Promise((resolve) => child.stdout.once("data", (data) => resolve(`${data}`)));
+  const line = await new Promise((resolve) =>
+    child.stdout.once("data", (data) => resolve(`${data}`)),
+  );
   return {
     url: /http:\/\/\S+/.exec(line)[0],
     async stop() {

@@ -1,5 +1,10 @@
 import type { Clock } from "../../src/core/clock.js";
-import { Pace } from "../../src/lookup/pace.js";
+import type { Finding } from "../../src/core/finding.js";
+import type { Rate } from "../../src/core/options.js";
+import { ConcurrencyNeed } from "../../src/lookup/concurrency-need.js";
+import { limit } from "../../src/lookup/limit.js";
+import { pace, Pace } from "../../src/lookup/pace.js";
+import type { Lookup } from "../../src/lookup/types.js";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
 interface ScriptedAnswer {
@@ -50,48 +55,75 @@ class SimulatedClock implements Clock {
 }
 
 async function settle(): Promise<void> {
-  for (let i = 0; i < 8; i++) await Promise.resolve();
+  for (let i = 0; i < 24; i++) await Promise.resolve();
 }
 
-/** Sends without end through an adaptive pace, and counts what came back, second by second. */
+/**
+ * Sends without end through limit and an adaptive pace, as a run does, and counts what came back,
+ * second by second.
+ */
 export async function simulatePace(
   server: ScriptedServer,
   seconds: number,
   concurrency = 64,
+  rates: readonly Rate[] = [],
 ): Promise<readonly Second[]> {
   const clock = new SimulatedClock();
-  const run = new Pace({ rates: [], adaptive: true, clock, random: () => 0.5 });
   const counts = Array.from({ length: seconds + 1 }, () => ({
     sent: 0,
     accepted: 0,
     throttled: 0,
     open: 0,
   }));
-  const { signal } = new AbortController();
+  const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
   let open = 0;
-  const worker = async (): Promise<void> => {
-    for (;;) {
-      const ticket = await run.take(signal);
-      const second = counts[Math.floor(clock.now() / 1000)];
-      if (second === undefined) return;
-      open++;
-      second.sent++;
-      second.open = Math.max(second.open, open);
-      const answer = server(clock.now(), open);
-      await clock.sleep(answer.afterMs);
-      open--;
-      const then = counts[Math.floor(clock.now() / 1000)];
-      if (then === undefined) return;
-      if (answer.throttled) then.throttled++;
-      else then.accepted++;
-      if (answer.throttled) run.throttled(null, ticket);
-      else run.succeeded(ticket);
-    }
+  const ask: Lookup = async () => {
+    open++;
+    const second = now();
+    second.sent++;
+    second.open = Math.max(second.open, open);
+    const { afterMs, throttled } = server(clock.now(), open);
+    await clock.sleep(afterMs);
+    open--;
+    if (throttled) now().throttled++;
+    else now().accepted++;
+    return throttled ? refused : answered;
   };
-  for (let i = 0; i < concurrency; i++) void worker();
+  const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
+  const need = new ConcurrencyNeed(concurrency);
+  const lookup = limit({ concurrency, need })(pace(run, { need, clock })(ask));
+  const { signal } = new AbortController();
+  const worker = async (): Promise<void> => {
+    while (clock.now() < seconds * 1000)
+      await lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
+  };
+  for (let i = 0; i < 2 * concurrency; i++) void worker();
   await clock.run(seconds * 1000);
   return counts.slice(0, seconds);
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const nothing: Second = { sent: 0, accepted: 0, throttled: 0, open: 0 };
+
+const answered: Finding = {
+  status: "complete",
+  query: null,
+  quickCheck: null,
+  missing: [],
+  source: "live",
+  httpStatus: 200,
+  attempts: 1,
+  lookedUpAt: "2024-01-01T00:00:00.000Z",
+  error: null,
+};
+
+const refused: Finding = {
+  ...answered,
+  status: "failed",
+  httpStatus: 429,
+  again: { policy: "throttled", afterMs: null },
+};
 
 const latencyMs = 40;
 

@@ -23,6 +23,7 @@ function throttledShare(seconds: readonly Second[]): number {
 
 const servers = {
   "a token bucket": () => tokenBucket(() => 150),
+  "a very small token bucket": () => tokenBucket(() => 150, 5),
   "a fixed window": () => fixedWindow(150),
   "a sliding window": () => slidingWindow(150),
 };

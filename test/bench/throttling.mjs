@@ -1,0 +1,83 @@
+// How the built program finds a limit that it is not told: a server with a token bucket, no headers,
+// in a process of its own, that answers 429 (or 503 without an envelope) beyond it. In real time.
+//
+//   npm run build && node test/bench/throttling.mjs [NAME…]
+//
+// Printed per case: accepted requests a second from second 10 on (or from 15 s after the limit
+// changed) as a share of the limit, the share of all requests that were throttled, and rows by status.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { enrich, enrichedRows, startServer } from "./programs.mjs";
+
+const unknown = ["--rate", "10000/s"];
+const cases = {
+  429: { server: ["--limit", "150"], rows: 150 * 45, args: unknown, limit: 150, from: 10 },
+  503: {
+    server: ["--limit", "150", "--status", "503"],
+    rows: 150 * 45,
+    args: unknown,
+    limit: 150,
+    from: 10,
+  },
+  halved: {
+    server: ["--limit", "150", "--later", "75", "--after", "25"],
+    rows: 150 * 25 + 75 * 30,
+    args: unknown,
+    limit: 75,
+    from: 40,
+  },
+  doubled: {
+    server: ["--limit", "150", "--later", "300", "--after", "25"],
+    rows: 150 * 25 + 300 * 30,
+    args: unknown,
+    limit: 300,
+    from: 40,
+  },
+  default: { server: ["--limit", "150"], rows: 100 * 30, args: [], limit: 150, from: 10 },
+};
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(cases);
+for (const name of names) {
+  console.log(JSON.stringify({ case: name, ...(await measure(cases[name])) }));
+}
+
+async function measure({ server: serverArgs, rows, args, limit, from }) {
+  const folder = await mkdtemp(join(tmpdir(), "repute-throttling-"));
+  try {
+    await writeFile(join(folder, "in.txt"), addresses(rows));
+    const server = await startServer(folder, ["--latency", "40", ...serverArgs]);
+    await enrich(folder, server.url, ["--lookups", "quick-check", ...args]);
+    const { arrivals, passed } = await server.stop();
+    // The last second is left out: rows that wait for another attempt are all that is left then.
+    const to = Math.floor(arrivals.at(-1) / 1000) - 1;
+    const accepted = arrivals.filter(
+      (at, n) => passed[n] && at >= from * 1000 && at < to * 1000,
+    ).length;
+    return {
+      seconds: Math.round(arrivals.at(-1) / 100) / 10,
+      used: round(accepted / (to - from) / limit),
+      throttled: round(passed.filter((ok) => !ok).length / passed.length),
+      rows: await enrichedRows(folder),
+      acceptedBySecond: bySecond(arrivals, passed).join(" "),
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function bySecond(arrivals, passed) {
+  const counts = Array.from({ length: Math.ceil(arrivals.at(-1) / 1000) }, () => 0);
+  for (const [n, at] of arrivals.entries()) if (passed[n]) counts[Math.floor(at / 1000)]++;
+  return counts;
+}
+
+function addresses(count) {
+  let text = "";
+  for (let n = 0; n < count; n++) text += `203.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\n`;
+  return text;
+}
+
+function round(value) {
+  return Math.round(value * 1000) / 1000;
+}
