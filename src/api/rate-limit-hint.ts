@@ -9,13 +9,24 @@ import type { ResponseHeaders } from "./types.js";
  * `X-RateLimit-Remaining`, with the moment that `retryAfterMs` reads.
  */
 export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number | null {
-  const left =
-    /(?:^|[;,])\s*(?:r|remaining)=(\d+)/.exec(text(headers["ratelimit"]))?.[1] ??
-    /^\d+$/.exec(text(headers["ratelimit-remaining"]))?.[0] ??
-    /^\d+$/.exec(text(headers["x-ratelimit-remaining"]))?.[0];
-  return left !== undefined && Number(left) === 0 ? retryAfterMs(headers, clock) : null;
+  const limits = text(headers["ratelimit"]);
+  if (limits !== "") return longestOf(limits, headers, clock);
+  const left = text(headers["ratelimit-remaining"]) || text(headers["x-ratelimit-remaining"]);
+  return /^0+$/.test(left) ? retryAfterMs(headers, clock) : null;
+}
+
+/** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`) each that has nothing left is waited for. */
+function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
+  let longest: number | null = null;
+  for (const limit of limits.split(/,(?=\s*")/)) {
+    if (!/(?:^|[;,])\s*(?:r|remaining)=0+(?!\d)/.test(limit)) continue;
+    const wait = retryAfterMs({ ...headers, ratelimit: limit }, clock);
+    if (wait !== null) longest = Math.max(longest ?? 0, wait);
+  }
+  return longest;
 }
 
 function text(value: string | string[] | undefined): string {
-  return (Array.isArray(value) ? value[0] : value)?.trim() ?? "";
+  if (value === undefined) return "";
+  return (Array.isArray(value) ? value.join(", ") : value).trim();
 }

@@ -65,6 +65,10 @@ export class Pace {
   #streak = 0;
   /** Answers of late, and those of throttling among them. */
   readonly #late = { answers: 0, throttled: 0 };
+  /** Requests that `follow` follows. */
+  #following = 0;
+  /** What is to be told when there are none of them any more. */
+  #usedUp: { readonly rate: Rate; readonly goesOnAtMs: number } | null = null;
   #timer: AbortController | null = null;
   readonly #line = new WaitingLine<number>(() => {
     this.#timer?.abort();
@@ -136,11 +140,26 @@ export class Pace {
 
   /** The service says that nothing is left for a while: nothing leaves until then. */
   hold(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms);
+    const now = this.#clock.monotonic();
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    this.#adaptive?.paused(now, now + ms);
     // The short way of `take` is closed by the first pause.
     if (this.#ticket > 0) return;
     this.#ticket++;
     this.#granted = Promise.resolve(this.#ticket);
+  }
+
+  /**
+   * Follows a request that has its leave from here and waits for another: that a quota is used up is
+   * told when the last of it is used, not when it is spoken for.
+   */
+  follow<T>(request: Promise<T>): Promise<T> {
+    this.#following++;
+    const ended = (): void => {
+      if (--this.#following === 0) this.#tellUsedUp();
+    };
+    request.then(ended, ended);
+    return request;
   }
 
   /** The run is over: quotas get back what was reserved for it and not used. */
@@ -196,8 +215,16 @@ export class Pace {
 
   #quotaWait(quota: Quota): number {
     const wait = quota.wait();
-    if (wait > longestQuotaWaitMs) this.#onUsedUp?.(quota.rate, this.#clock.now() + wait);
+    if (wait <= longestQuotaWaitMs) return wait;
+    this.#usedUp = { rate: quota.rate, goesOnAtMs: this.#clock.now() + wait };
+    if (this.#following === 0) this.#tellUsedUp();
     return wait;
+  }
+
+  #tellUsedUp(): void {
+    const usedUp = this.#usedUp;
+    this.#usedUp = null;
+    if (usedUp !== null) this.#onUsedUp?.(usedUp.rate, usedUp.goesOnAtMs);
   }
 
   /** Lets go whom it can, and sets the one timer for the next. */
@@ -233,7 +260,8 @@ export interface LoadNote {
 
 /** Spends from a pace of an endpoint's own for every attempt. */
 export function share(own: Pace): LookupWrapper {
-  return (next) => (item, options) => own.take(options.signal).then(() => next(item, options));
+  return (next) => (item, options) =>
+    own.take(options.signal).then(() => own.follow(next(item, options)));
 }
 
 /**

@@ -5,9 +5,13 @@ import { startService } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-async function serviceAndInput(latency: string) {
+async function serviceAndInput(latency: string, unavailableRate = 0) {
   let requests = 0;
-  const service = await startService({ latency, onRequest: () => void requests++ });
+  const service = await startService({
+    latency,
+    unavailableRate,
+    onRequest: () => void requests++,
+  });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
   const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
@@ -27,6 +31,12 @@ test("a run stops after --max-requests and each part of it has a budget of its o
   expect(requests()).toBe(40);
   const written = await readFile(join(cwd, "out.csv"), "utf8");
   expect(written.trimEnd().split("\n")).toHaveLength(21);
+});
+
+test("attempts that fail count against --max-requests, which is not exceeded by one", async () => {
+  const { cwd, args, requests } = await serviceAndInput("5ms", 0.4);
+  const first = await runRepute([...args, "--max-requests", "30", "--quiet"], { cwd });
+  expect([first.code, requests()]).toEqual([75, 30]);
 });
 
 test("a run stops at its deadline, finishes what is open and can be resumed", async () => {

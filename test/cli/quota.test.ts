@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
-import { runRepute } from "../helpers/run-repute.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 test("a run whose quota is used up ends at once, resumable, and keeps the count", async () => {
@@ -37,4 +37,43 @@ test("an endpoint keeps its own rate beside that of all", async () => {
   const run = await runRepute([...args, "--rate-query", "2/d", "--quiet"], { cwd });
   expect([run.code, counts.query]).toEqual([75, 2]);
   expect(counts.other).toBeGreaterThanOrEqual(2);
+});
+
+test("two processes with one cache use a day's quota up and never exceed it together", async () => {
+  let requests = 0;
+  const service = await startService({ onRequest: () => void requests++ });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const run = async (network: string, more: readonly string[] = []) => {
+    const rows = Array.from({ length: 200 }, (_, i) => `${network}.${i}`);
+    await writeFile(join(cwd, `${network}.csv`), `ip\n${rows.join("\n")}\n`);
+    const args = ["enrich", `${network}.csv`, "-o", `${network}.out.csv`, "--cache", "cache"];
+    const limits = ["--rate", "2000/s", "--rate", "300/d", "--lookups", "query", "--quiet"];
+    return runRepute([...args, "--intel-url", service.intelUrl, ...limits, ...more], { cwd });
+  };
+  const both = await Promise.all([run("198.51.100"), run("203.0.113")]);
+  expect(both.map(({ code }) => code)).toContain(75);
+  expect(requests).toBeLessThanOrEqual(300);
+  // What one of them gave back at its end is there for the next.
+  const third = await run("192.0.2");
+  expect([third.code, requests]).toEqual([75, 300]);
+});
+
+test("permits that a killed process held stay counted: the quota is not exceeded", async () => {
+  let requests = 0;
+  const service = await startService({ latency: "20ms", onRequest: () => void requests++ });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);
+  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
+  const first = startRepute([...args, ...limits], { cwd });
+  while (requests < 10) await new Promise((resolve) => setImmediate(resolve));
+  first.child.kill("SIGKILL");
+  await first.result;
+  const second = await runRepute([...args, ...limits, "--resume"], { cwd });
+  expect(second.code).toBe(75);
+  expect(requests).toBeLessThanOrEqual(100);
+  expect(requests).toBeGreaterThanOrEqual(99);
 });

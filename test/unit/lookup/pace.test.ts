@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
-import { pace, Pace } from "../../../src/lookup/pace.js";
+import { pace, Pace, share } from "../../../src/lookup/pace.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, item, scripted, unaborted } from "./findings.js";
 
@@ -243,4 +243,22 @@ test("a reset ends no doubling of pauses: the service did not answer", async () 
   const start = clock.monotonic();
   await clock.run(run.take(signal));
   expect(clock.monotonic() - start).toBe(2000);
+});
+
+test("a quota of an endpoint's own is told to be used up when its last request has been made", async () => {
+  const clock = new ManualClock();
+  const told: number[] = [];
+  const own = new Pace({
+    rates: [{ count: 2, perMs: 86_400_000 }],
+    clock,
+    onUsedUp: () => told.push(next.asked.length),
+  });
+  const run = new Pace({ rates: [{ count: 1, perMs: 1000 }], clock });
+  const next = scripted(complete());
+  const lookup = share(own)(pace(run)(next));
+  for (let i = 0; i < 3; i++) void lookup(item, { signal });
+  await clock.advance(500);
+  expect([next.asked.length, told]).toEqual([1, []]);
+  await clock.advance(600);
+  expect([next.asked.length, told[0]]).toEqual([2, 2]);
 });

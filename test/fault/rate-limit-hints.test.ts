@@ -1,0 +1,118 @@
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/core/clock.js";
+import type { Clock } from "../../src/core/clock.js";
+import { enrichHere } from "../helpers/enrich-here.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
+import { ipResult, success } from "../unit/api/answers.js";
+
+const answer = success(ipResult());
+
+function addresses(count: number): string {
+  return `ip\n${Array.from({ length: count }, (_, n) => `192.0.2.${n}`).join("\n")}\n`;
+}
+
+const settings = { lookups: "query", rate: "1000000/s" };
+
+test.each([
+  [{ ratelimit: '"default";r=0;t=30', "ratelimit-policy": '"default";q=100;w=60' }],
+  [{ "ratelimit-remaining": "0", "ratelimit-reset": "30" }],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "30" }],
+  [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(Date.now() / 1000 + 3600) }],
+])("nothing is sent once an answer says that nothing is left: %j", async (headers) => {
+  const clock = new HurriedClock();
+  const sleptBefore: boolean[] = [];
+  const server = await startScriptedServer((_, at) => {
+    sleptBefore.push(clock.asked.some((ms) => ms > 28_000));
+    return reply(200, answer, at === 1 ? headers : {});
+  });
+  onTestFinished(() => server.close());
+  const { manifest } = await enrichHere({
+    input: ["in.csv", addresses(4)],
+    intelUrl: server.url,
+    settings: { ...settings, concurrency: 1 },
+    clock,
+  });
+  expect(manifest.statuses.complete).toBe(4);
+  expect(sleptBefore).toEqual([false, false, true, true]);
+});
+
+test("what is left is used without a pause", async () => {
+  const clock = new HurriedClock();
+  const headers = { ratelimit: '"default";r=1;t=30', "x-ratelimit-remaining": "1" };
+  const server = await startScriptedServer(() => reply(200, answer, headers));
+  onTestFinished(() => server.close());
+  const intelUrl = server.url;
+  await enrichHere({ input: ["in.csv", addresses(20)], intelUrl, settings, clock });
+  expect(clock.asked.every((ms) => ms < 28_000)).toBe(true);
+});
+
+/** The machine's time, but sleeps of many seconds end when they are told to. */
+class GatedClock implements Clock {
+  /** Sleeps that wait to be told. */
+  readonly held: (() => void)[] = [];
+  onHeld: () => void = () => undefined;
+  #skipped = 0;
+
+  now(): number {
+    return systemClock.now() + this.#skipped;
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic() + this.#skipped;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms < 5_000) return systemClock.sleep(ms, signal);
+    return new Promise((resolve) => {
+      this.held.push(resolve);
+      this.onHeld();
+    });
+  }
+
+  release(): void {
+    this.#skipped += 60_000;
+    for (const end of this.held.splice(0)) end();
+  }
+}
+
+test("one throttle answer pauses all workers", async () => {
+  const clock = new GatedClock();
+  const open: (() => void)[] = [];
+  let released = false;
+  let sentInPause = 0;
+  // The first eight are open together; one of them is throttled, the others are answered after that.
+  const server = await startScriptedServer((_, at) => {
+    if (at >= 8) {
+      if (!released) sentInPause++;
+      return reply(200, answer);
+    }
+    return (socket, request) => {
+      const throttled = at === 0;
+      const step = throttled ? reply(429, "", { "retry-after": "30" }) : reply(200, answer);
+      open.push(() => step(socket, request));
+      if (open.length === 8) open.shift()?.();
+    };
+  });
+  onTestFinished(() => server.close());
+  const run = enrichHere({
+    input: ["in.csv", addresses(60)],
+    intelUrl: server.url,
+    settings: { ...settings, concurrency: 8 },
+    clock,
+  });
+  // Two sleep: the lookup until its next attempt, and the pace.
+  await new Promise<void>((resolve) => {
+    clock.onHeld = () => clock.held.length === 2 && resolve();
+  });
+  for (const answerNow of open) answerNow();
+  // Were anybody not paused, the next requests would be here by now.
+  await systemClock.sleep(50);
+  released = true;
+  clock.onHeld = () => clock.release();
+  clock.release();
+  const { manifest } = await run;
+  expect(sentInPause).toBe(0);
+  expect(manifest.statuses.complete).toBe(60);
+  expect(manifest.requests["query"]).toEqual({ total: 61, outcomes: { "200": 60, "429": 1 } });
+});
