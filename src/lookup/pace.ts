@@ -14,6 +14,8 @@ export interface PaceOptions {
   readonly clock: Clock;
   /** Find a limit that is not given from the throttle answers. Default false: pauses alone. */
   readonly adaptive?: boolean;
+  /** What takes its leave here waits for another pace before it is sent, as under `share`. Default false. */
+  readonly isShare?: boolean;
   /** Where rates over an hour and longer are counted. Default: for the life of the process. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Told when a rate over an hour or longer is used up for more than a minute. */
@@ -65,9 +67,10 @@ export class Pace {
   #streak = 0;
   /** Answers of late, and those of throttling among them. */
   readonly #late = { answers: 0, throttled: 0 };
-  /** Requests that `follow` follows. */
-  #following = 0;
-  /** What is to be told when there are none of them any more. */
+  readonly #isShare: boolean;
+  /** Of a share: requests that took their leave and have not ended. */
+  #underWay = 0;
+  /** What is to be told when there are none of them: a quota is used up when its last is used. */
   #usedUp: { readonly rate: Rate; readonly goesOnAtMs: number } | null = null;
   #timer: AbortController | null = null;
   readonly #line = new WaitingLine<number>(() => {
@@ -83,6 +86,7 @@ export class Pace {
     this.#quotas = rates
       .filter(isQuota)
       .map((rate) => new Quota({ rate, store, name: `${name} ${rate.perMs}`, clock }));
+    this.#isShare = options.isShare ?? false;
     this.#onUsedUp = onUsedUp;
     this.#clock = clock;
     this.#random = random;
@@ -150,16 +154,11 @@ export class Pace {
   }
 
   /**
-   * Follows a request that has its leave from here and waits for another: that a quota is used up is
-   * told when the last of it is used, not when it is spoken for.
+   * A request that took its leave here, and perhaps waited for another, has ended; only for paces that
+   * are a share.
    */
-  follow<T>(request: Promise<T>): Promise<T> {
-    this.#following++;
-    const ended = (): void => {
-      if (--this.#following === 0) this.#tellUsedUp();
-    };
-    request.then(ended, ended);
-    return request;
+  ended(): void {
+    if (--this.#underWay === 0) this.#tellUsedUp();
   }
 
   /** The run is over: quotas get back what was reserved for it and not used. */
@@ -193,6 +192,7 @@ export class Pace {
     if (this.#waitAt(now) > 0) return false;
     for (const window of this.#windows) window.spend(now);
     for (const quota of this.#quotas) quota.spend();
+    if (this.#isShare) this.#underWay++;
     this.#adaptive?.spend(now);
     if (this.#probe !== null) {
       this.#probe.left++;
@@ -217,7 +217,7 @@ export class Pace {
     const wait = quota.wait();
     if (wait <= longestQuotaWaitMs) return wait;
     this.#usedUp = { rate: quota.rate, goesOnAtMs: this.#clock.now() + wait };
-    if (this.#following === 0) this.#tellUsedUp();
+    if (this.#underWay === 0) this.#tellUsedUp();
     return wait;
   }
 
@@ -258,10 +258,15 @@ export interface LoadNote {
   readonly clock: Clock;
 }
 
-/** Spends from a pace of an endpoint's own for every attempt. */
+/** Spends from a pace of an endpoint's own, one that `isShare`, for every attempt. */
 export function share(own: Pace): LookupWrapper {
+  const ended = (): void => own.ended();
   return (next) => (item, options) =>
-    own.take(options.signal).then(() => own.follow(next(item, options)));
+    own.take(options.signal).then(() => {
+      const finding = next(item, options);
+      finding.then(ended, ended);
+      return finding;
+    });
 }
 
 /**

@@ -36,7 +36,13 @@ export function openPaces(
   const address = hash("sha256", service).slice(0, 16);
   const onUsedUp = (used: Rate, goesOnAtMs: number): void => onEarlyEnd(usedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], scope: string): Pace =>
-    new Pace({ rates, clock, onUsedUp, quotas: { store, name: `${address} ${scope}` } });
+    new Pace({
+      rates,
+      isShare: true,
+      clock,
+      onUsedUp,
+      quotas: { store, name: `${address} ${scope}` },
+    });
   const run = new Pace({
     rates: rate,
     adaptive: true,

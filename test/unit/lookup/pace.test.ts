@@ -250,6 +250,7 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   const told: number[] = [];
   const own = new Pace({
     rates: [{ count: 2, perMs: 86_400_000 }],
+    isShare: true,
     clock,
     onUsedUp: () => told.push(next.asked.length),
   });
