@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Database, open } from "lmdb";
 import { FatalError } from "../core/errors.js";
+import { makeFolder } from "../core/make-folder.js";
 import type { Rate } from "../core/options.js";
 
 /** Permits that one process may use until a moment; what it does not use it may give back. */
@@ -65,9 +66,10 @@ export class MemoryQuotaStore implements QuotaStore {
  * @throws FatalError `quota_unavailable` when the folder cannot be read or written
  */
 export function openQuotaStore(folder: string): QuotaStore {
-  const names = attempt(folder, () =>
-    open<Record<string, Entry>, string>({ path: folder, noSubdir: false, encoding: "json" }),
-  );
+  const names = attempt(folder, () => {
+    makeFolder(folder);
+    return open<Record<string, Entry>, string>({ path: folder, noSubdir: false, encoding: "json" });
+  });
   const change = <T>(name: string, apply: (entries: Entries) => T): T =>
     attempt(folder, () =>
       names.transactionSync(() => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 
@@ -60,9 +60,13 @@ export async function closeAll(roots: readonly RootDatabase[]): Promise<void> {
 function openRoot(path: string): RootDatabase {
   // Without `noSubdir` a folder whose name has a dot would be taken for a file.
   const root = open({ path, noSubdir: false, maxDbs: 2 });
-  chmodSync(path, 0o700);
-  for (const name of [dataFile, "lock.mdb"]) {
-    if (existsSync(join(path, name))) chmodSync(join(path, name), 0o600);
-  }
+  keepToOwner(path, 0o700);
+  for (const name of [dataFile, "lock.mdb"]) keepToOwner(join(path, name), 0o600);
   return root;
+}
+
+/** Sets a mode where it is another one: setting it changes the file's times. */
+function keepToOwner(path: string, mode: number): void {
+  const found = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (found !== undefined && (found & 0o777) !== mode) chmodSync(path, mode);
 }

@@ -1,5 +1,5 @@
 import type { LookupEndpoint } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
+import { type Item, itemKinds } from "../../core/item/item.js";
 import { itemKey } from "../item-key.js";
 import { textHash } from "../journal/text-hash.js";
 
@@ -8,6 +8,14 @@ export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Ite
   const service = normalAddress(address);
   return (item) => `${service} ${itemKey(endpoint, item)}`;
 }
+
+/** What a key asks whom: `address endpoint`. An address or name may hold spaces, and so may an item. */
+export function lookupOfKey(key: string): string {
+  return asked.exec(key)?.[1] ?? key;
+}
+
+/** The shortest beginning that ends with an endpoint before a kind of item. */
+const asked = new RegExp(`^(.*? (?:query|quick-check)) (?:${itemKinds.join("|")}) `, "s");
 
 /** One spelling for an address; a name that is no address stays as it is. */
 function normalAddress(address: string): string {

@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { dataFile, environmentNames } from "./cache-environment.js";
 import { decodeEntry, entryHash, isIntact, readEntryHead } from "./cache-entry.js";
+import { lookupOfKey } from "./cache-key.js";
 import { cacheFault } from "./cache-fault.js";
 import type { CacheFile, PlacedEntry } from "./cache-file.js";
 import { markClosed } from "./closed-mark.js";
@@ -66,8 +67,7 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
         if (isFresh(kind, keptAt, now, ttlMs)) counts.fresh++;
         kept.oldest = Math.min(kept.oldest, keptAt);
         kept.newest = Math.max(kept.newest, keptAt);
-        const [address, endpoint] = decodeEntry(bytes).key.split(/ (?=query |quick-check )| /);
-        const lookup = `${address ?? ""} ${endpoint ?? ""}`;
+        const lookup = lookupOfKey(decodeEntry(bytes).key);
         lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
       }
     }

@@ -25,8 +25,10 @@ const markFile = "closed";
 function stateOf(folder: string): string | null {
   try {
     const lines = environmentNames.map((name) => {
-      const { size, mtimeNs, ino } = statSync(join(folder, name, dataFile), { bigint: true });
-      return `${name}: ${size} bytes, changed at ${mtimeNs} ns, inode ${ino}\n`;
+      const path = join(folder, name, dataFile);
+      const { size, mtimeNs, ctimeNs, ino } = statSync(path, { bigint: true });
+      // A copy that keeps the time of the last change has another time of its inode.
+      return `${name}: ${size} bytes, changed at ${mtimeNs} and ${ctimeNs} ns, inode ${ino}\n`;
     });
     return lines.join("");
   } catch {

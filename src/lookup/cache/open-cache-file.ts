@@ -1,16 +1,9 @@
 import { randomUUID } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
+import { makeFolder } from "../../core/make-folder.js";
 import { dataFile, environmentNames, openCacheEnvironment } from "./cache-environment.js";
 import { CacheFile } from "./cache-file.js";
 import { isAsClosed } from "./closed-mark.js";
@@ -36,7 +29,7 @@ export function storeFolder(cache: string): string {
  */
 export async function openCacheFile(cache: string, options: CacheFileOptions): Promise<CacheFile> {
   const folder = storeFolder(cache);
-  makeFolder(folder);
+  makeOwnFolder(folder);
   const environment =
     (await stateOf(cache)).state === "sound" ? await openCacheEnvironment(folder) : null;
   const limit = options.mappedLimit ?? 24 * 1024 * 1024;
@@ -44,7 +37,7 @@ export async function openCacheFile(cache: string, options: CacheFileOptions): P
 
   options.onWarning(`another version of repute wrote the cache ${cache}; it is begun anew`);
   removeStore(cache);
-  makeFolder(folder);
+  makeOwnFolder(folder);
   const fresh = await openCacheEnvironment(folder);
   if (fresh === null) throw new Error("another process is using it otherwise");
   return new CacheFile(folder, fresh, limit);
@@ -66,8 +59,8 @@ export function hasSpace(cache: string, bytes: number): boolean {
 /** What the cache leaves to those who need the disk more, in bytes. */
 const reserve = 8 * 1024 * 1024;
 
-function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+function makeOwnFolder(folder: string): void {
+  makeFolder(folder, 0o700);
   chmodSync(folder, 0o700);
 }
 

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
+import { makeFolder } from "../../core/make-folder.js";
 import { causeOf, type Environment, openEnvironment } from "./environment.js";
 import { buckets } from "./index-bucket.js";
 
@@ -32,7 +33,7 @@ export class JournalFile {
   constructor(options: JournalFileOptions) {
     this.#folder = options.folder;
     this.#mappedLimit = options.mappedLimit ?? 16 * 1024 * 1024;
-    mkdirSync(this.#folder, { recursive: true });
+    makeFolder(this.#folder);
     chmodSync(this.#folder, 0o700);
     this.#environment = openEnvironment(this.#folder);
     const { about } = this.#environment;

@@ -45,7 +45,7 @@ export class ExportFolder {
   static async open(path: string): Promise<ExportFolder> {
     const folder = new ExportFolder(path);
     try {
-      await folder.generations.prepare();
+      folder.generations.prepare();
     } catch (error) {
       throw exportFault(path, error);
     }

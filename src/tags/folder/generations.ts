@@ -1,7 +1,8 @@
-import { copyFile, link, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { copyFile, link, lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/json-file.js";
+import { makeFolder } from "../../core/make-folder.js";
 import { exportFault } from "./export-fault.js";
 import { type ExportedTag, type ExportIndex, exportIndexSchema } from "./export-index.js";
 import { listsFolder, storedListName } from "./stored-list.js";
@@ -26,8 +27,8 @@ export class Generations {
   }
 
   /** Makes their place where it is not there. */
-  async prepare(): Promise<void> {
-    await mkdir(this.folder, { recursive: true });
+  prepare(): void {
+    makeFolder(this.folder);
   }
 
   /** A name for a generation of this moment that no other has. */

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
+import { makeFolder } from "../../core/make-folder.js";
 import { takeLock } from "../../core/run-lock.js";
 import { exportFault } from "../folder/export-fault.js";
 import type { ExportedTag } from "../folder/export-index.js";
@@ -123,7 +124,7 @@ const tagsFolder = "tags";
 async function lock(folder: string): Promise<() => Promise<void>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, 0o700);
       return await takeLock(join(folder, "lock"));
     } catch (error) {
       if (error instanceof UsageError) throw error;

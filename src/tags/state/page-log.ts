@@ -1,10 +1,11 @@
-import { mkdir, open, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { bytesOf, readFully } from "../address/list-bytes.js";
 import type { ReadAddresses } from "../address/read-entries.js";
 import { readJsonFile, writeJsonFile } from "../../core/json-file.js";
+import { makeFolder } from "../../core/make-folder.js";
 import { exportFault } from "../folder/export-fault.js";
 import { type Pin, pinSchema } from "./pin.js";
 
@@ -37,7 +38,7 @@ export class PageLog {
   static async begin(folder: string, pin: Pin): Promise<PageLog> {
     try {
       await rm(folder, { recursive: true, force: true });
-      await mkdir(folder, { recursive: true });
+      makeFolder(folder);
       await writeJsonFile(join(folder, pinFile), pin);
       return new PageLog(folder, await open(join(folder, pagesFile), "w+"), pin, false);
     } catch (error) {

@@ -1,0 +1,57 @@
+// Uses caches as a run does, one after the other: looks for every key, keeps some answers, looks
+// again, closes. Prints for each, as a line of JSON, what came of it. LMDB ends a process by a
+// signal where it is mistaken about its file, which is why this is a process of its own.
+//
+// node cache-user.mjs '{"folders", "keys", "from", "put"}'
+//
+// Keys are "key 0" … below `keys`; the answer to each holds its number and is of its length. Those
+// that are kept are the `put` ones from `from` on.
+import { openCache } from "../../dist/lookup/cache/finding-cache.js";
+
+const { folders, keys, from, put } = JSON.parse(process.argv[2]);
+
+for (const folder of folders) {
+  const warnings = [];
+  const cache = await openCache({
+    folder,
+    ttlMs: 86_400_000,
+    clock: { now: () => Date.now() },
+    onWarning: (message) => warnings.push(message),
+  });
+  const before = await look(cache);
+  for (let n = from; n < from + put; n++) {
+    void cache.put(`key ${n}`, answer(n));
+    if (n % 50 === 0) await cache.sync();
+  }
+  await cache.sync();
+  const after = await look(cache);
+  await cache.close();
+  console.log(JSON.stringify({ folder, before, after, warnings }));
+}
+
+async function look(cache) {
+  const counts = { found: 0, wrong: 0 };
+  for (let n = 0; n < keys; n++) {
+    const finding = await cache.get(`key ${n}`);
+    if (finding === null) continue;
+    counts.found++;
+    if (JSON.stringify(finding) !== JSON.stringify(answer(n))) counts.wrong++;
+  }
+  return counts;
+}
+
+function answer(n) {
+  // Long ones lie on pages of their own.
+  const text = "x".repeat(n % 7 === 0 ? 5000 : 300);
+  return {
+    status: "complete",
+    query: { n, text },
+    quickCheck: null,
+    missing: [],
+    source: "live",
+    httpStatus: 200,
+    attempts: 1,
+    lookedUpAt: "2024-01-01T00:00:00.000Z",
+    error: null,
+  };
+}

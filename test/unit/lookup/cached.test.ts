@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { cached } from "../../../src/lookup/cache.js";
+import { MemoryStore } from "../../../src/lookup/memory-store.js";
+import type { Lookup } from "../../../src/lookup/types.js";
+import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
+
+const { again: _, ...lacking } = partial({ asn: null }, ["asn"]);
+
+function wrap(
+  next: Lookup,
+  options: { store?: MemoryStore; address?: string; partials?: boolean } = {},
+): Lookup {
+  const { store = new MemoryStore(), address = "https://intel.example/beta", partials } = options;
+  return cached({ endpoint: "query", address, store, partials })(next);
+}
+
+test("what was asked before is not asked again, and says where it comes from", async () => {
+  const next = scripted({ ...complete(), attempts: 3 });
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  const { keptAt: __, ...finding } = await lookup(item, unaborted());
+  expect(finding).toEqual({ ...complete(), attempts: 3, source: "cache" });
+  expect(next.asked).toHaveLength(1);
+});
+
+test("a finding from the cache is not put into the run's own store", async () => {
+  const lookup = wrap(scripted(complete()));
+  await lookup(item, unaborted());
+  const { keptAt, attempts } = await lookup(item, unaborted());
+  expect(keptAt).toBe(attempts);
+});
+
+test.each([
+  ["a partial answer", lacking],
+  ["an invalid item", invalid()],
+])("%s is kept", async (_name, finding) => {
+  const next = scripted(finding);
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  expect((await lookup(item, unaborted())).source).toBe("cache");
+});
+
+test("a failure is not kept", async () => {
+  const next = scripted(failed("timeout"), complete());
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  expect((await lookup(item, unaborted())).source).toBe("live");
+});
+
+test("partial answers are asked for again where that is wanted", async () => {
+  const store = new MemoryStore();
+  await wrap(scripted(lacking), { store })(item, unaborted());
+  const next = scripted(complete());
+  const finding = await wrap(next, { store, partials: false })(item, unaborted());
+  expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
+});
+
+test("another service is asked for itself", async () => {
+  const store = new MemoryStore();
+  await wrap(scripted(complete()), { store })(item, unaborted());
+  const next = scripted(complete());
+  await wrap(next, { store, address: "https://other.example/beta" })(item, unaborted());
+  expect(next.asked).toHaveLength(1);
+});
+
+test("an answer does not wait until it is written, unless very many do", async () => {
+  const store = new MemoryStore();
+  store.put = () => new Promise(() => undefined);
+  const lookup = wrap(scripted(complete()), { store });
+  const finding = await lookup(item, unaborted());
+  expect(finding.status).toBe("complete");
+  for (let n = 1; n < 16_384; n++) await lookup(item, unaborted());
+  const last = lookup(item, unaborted()).then(() => "answered");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await Promise.race([last, Promise.resolve("waits")])).toBe("waits");
+});
+
+test("an abort while it is asked is passed on", async () => {
+  const lookup = wrap(() => Promise.reject(new Error("aborted")));
+  await expect(lookup(item, unaborted())).rejects.toThrow("aborted");
+});
