@@ -6,6 +6,7 @@ import { exitCodeOfRun, exitCodes } from "./exit-code.js";
 import { explainInterruption } from "./interrupted-run.js";
 import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
+import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
 
 /** The settings of a run of the main job, and those of the program that it heeds. */
@@ -36,7 +37,7 @@ export async function runEnrichJob(
   const manifest = await runJob(call, perform, {
     settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
     stdout: context.stdout,
-    ...(intel.embedded ? { serviceName: "the embedded service" } : {}),
+    ...(intel.embedded ? { serviceName: embeddedServiceName } : {}),
     ...what,
     apiKey: intel.credential,
     command: call.shownCommand,

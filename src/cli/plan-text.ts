@@ -1,4 +1,5 @@
-import type { Plan, PlannedRequests } from "../pipeline/plan.js";
+import type { Plan } from "../pipeline/plan.js";
+import type { PlannedRequests } from "../pipeline/planned-items.js";
 import { formatCount, formatSeconds } from "./quantity.js";
 
 /** Reasons that are listed; the JSON form has them all. */
@@ -16,7 +17,7 @@ export function formatPlan(plan: Plan): string {
       "items",
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} rows repeat one`,
     ],
-    ["cached", cachedText(plan.cached)],
+    ["already cached", cachedText(plan.cached)],
     [
       "bogons",
       plan.bogons === 0
@@ -30,7 +31,7 @@ export function formatPlan(plan: Plan): string {
       "time",
       chosen.seconds === null
         ? `${formatCount(chosen.requests)} requests, no rate given`
-        : `${formatSeconds(chosen.seconds)} for ${chosen.lookups === "triage" ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
+        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
     ],
     ...chosen.quota_ends.map(
       (end) =>
@@ -50,13 +51,20 @@ export function formatPlan(plan: Plan): string {
 
 function requestText({ query, quick_check: quickCheck }: PlannedRequests): string {
   const quick = `quick-check ${formatCount(quickCheck)}`;
-  if (typeof query !== "number") {
+  if (typeof query !== "number" && query.least < query.most) {
     return `${quick}, query ${formatCount(query.least)} to ${formatCount(query.most)}, by what the quick checks show`;
   }
-  return [query > 0 ? `query ${formatCount(query)}` : "", quickCheck > 0 ? quick : ""]
+  const queries = typeof query === "number" ? query : query.most;
+  return [queries > 0 ? `query ${formatCount(queries)}` : "", quickCheck > 0 ? quick : ""]
     .filter((text) => text !== "")
-    .concat(query + quickCheck === 0 ? ["none"] : [])
+    .concat(queries + quickCheck === 0 ? ["none"] : [])
     .join(", ");
+}
+
+/** Whether the requests of the chosen lookups are known only as a range. */
+function isAtMost({ chosen, requests }: Plan): boolean {
+  const query = requests[chosen.lookups]?.query ?? 0;
+  return typeof query !== "number" && query.least < query.most;
 }
 
 function cachedText({ query, quick_check: quickCheck }: Plan["cached"]): string {

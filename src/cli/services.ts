@@ -3,6 +3,9 @@ import type { ServiceChoice, ServiceName } from "./choose-address.js";
 import type { CommandCall } from "./command.js";
 import { readSecret, secrets } from "./secrets.js";
 
+/** What stands for the embedded service's address, which is another one each time. */
+export const embeddedServiceName = "the embedded service";
+
 /** A service that a command may ask. */
 export interface ServiceAccess {
   readonly url: string;

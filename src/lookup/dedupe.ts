@@ -17,7 +17,7 @@ interface Asked {
 
 /**
  * Asks for the same item once: those who ask while it is under way share the answer, those who come
- * later have it from the store. Theirs has the source `duplicate`.
+ * later have it from the store. Theirs has the source `duplicate`, unless a cache answered.
  *
  * A finding is in the store before anyone has it. `failed` is kept as well, so that a run asks for
  * nothing twice; whether a later session asks again is the store's matter. What rejects (aborted,
@@ -89,6 +89,8 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
+/** What a cache answered it answers again for every row, whether the first one is done or not. */
 function asDuplicate(finding: Finding): Finding {
+  if (finding.source === "cache") return finding;
   return { ...finding, source: "duplicate" };
 }

@@ -19,7 +19,7 @@ export function triage(query: Lookup, quickCheck: Lookup): Lookup {
  * Whether a quick check is worth a query: it lists the item (`ACTIVE`, `PASSIVE`), gives it an
  * intent of `malicious` or `suspicious`, or saw activity from it.
  */
-function showsSomething({ status, quickCheck }: Finding): boolean {
+export function showsSomething({ status, quickCheck }: Finding): boolean {
   if (status === "failed" || status === "invalid" || quickCheck === null) return false;
   const { serviceMailBlocklist: listing, intent, activity } = quickCheck;
   return (

@@ -1,11 +1,10 @@
-import type { Finding, LookupEndpoint } from "../core/finding.js";
-import { type Item, type ItemKind, itemKinds } from "../core/item/item.js";
+import type { Finding } from "../core/finding.js";
+import type { ItemKind } from "../core/item/item.js";
 import type { Rate } from "../core/options.js";
-import { isLocalBogon } from "../lookup/local-bogons.js";
 import type { SourceInput } from "../sources/types.js";
-import { DistinctTexts } from "./distinct-texts.js";
 import { type QuotaEnd, quotaEnds, secondsFor } from "./plan-time.js";
 import type { EnrichSettings } from "./options.js";
+import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import { readingOf } from "./reading.js";
 import type { ReadingSettings } from "./reading.js";
 
@@ -14,15 +13,9 @@ export interface PlanJob {
   readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
   /** Given limits, all kept; none for no limit. */
   readonly rates: readonly Rate[];
-  /** Whether an answer of this endpoint is at hand already. Default: none is. */
-  readonly cached?: (endpoint: LookupEndpoint, item: Item) => boolean;
+  /** What the run would have at hand already. Default: nothing. */
+  readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
-}
-
-/** Requests of each endpoint. Under `triage` the queries depend on what the quick checks show. */
-export interface PlannedRequests {
-  readonly query: number | { readonly least: number; readonly most: number };
-  readonly quick_check: number;
 }
 
 /** What a run over an input would come to. */
@@ -61,13 +54,18 @@ export interface Plan {
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, signal } = job;
   const reading = readingOf(job.input, settings);
-  const items = new ItemCount(job);
+  const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
+  // One for all, and for ever open: nobody waits for it.
+  const none = new Promise<Finding>(() => undefined);
   const unsupported = new Map<string, number>();
   const warnings = new Map<string, number>();
   let rows = 0;
   let unreadable = 0;
   const begin = reading.begin(
-    (item) => items.add(item),
+    (item) => {
+      items.add(item);
+      return none;
+    },
     (message) => count(warnings, message),
   );
   const source = await reading.open(null);
@@ -81,6 +79,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
         if (finding.status === "failed") unreadable++;
         else count(unsupported, finding.error?.code ?? "unknown");
       }
+      await items.counted();
     }
     for (const [message, times] of source.warnings) count(warnings, message, times);
   } finally {
@@ -107,53 +106,6 @@ export async function plan(job: PlanJob): Promise<Plan> {
     },
     warnings: Object.fromEntries(warnings),
   };
-}
-
-/** Counts items as the lookup of a run would meet them. */
-class ItemCount {
-  readonly kinds = Object.fromEntries(itemKinds.map((kind) => [kind, 0])) as Record<
-    ItemKind,
-    number
-  >;
-  readonly cached = { query: 0, quick_check: 0 };
-  rows = 0;
-  bogons = 0;
-  readonly #job: PlanJob;
-  readonly #seen = new DistinctTexts();
-  /** One for all, and for ever open: nobody waits for it. */
-  readonly #none = new Promise<Finding>(() => undefined);
-
-  constructor(job: PlanJob) {
-    this.#job = job;
-  }
-
-  get distinct(): number {
-    return this.#seen.size;
-  }
-
-  add(item: Item): Promise<Finding> {
-    this.rows++;
-    this.kinds[item.kind]++;
-    if (!this.#seen.add(`${item.kind} ${item.value}`)) return this.#none;
-    const bogon = isLocalBogon(item);
-    if (bogon) this.bogons++;
-    if (bogon && this.#job.settings.bogons === "local") return this.#none;
-    if (this.#job.cached?.("query", item) === true) this.cached.query++;
-    if (this.#job.cached?.("quick-check", item) === true) this.cached.quick_check++;
-    return this.#none;
-  }
-
-  requests(): Record<string, PlannedRequests> {
-    const asked = this.distinct - (this.#job.settings.bogons === "local" ? this.bogons : 0);
-    const query = asked - this.cached.query;
-    const quickCheck = asked - this.cached.quick_check;
-    return {
-      "query,quick-check": { query, quick_check: quickCheck },
-      query: { query, quick_check: 0 },
-      "quick-check": { query: 0, quick_check: quickCheck },
-      triage: { query: { least: 0, most: query }, quick_check: quickCheck },
-    };
-  }
 }
 
 function nameOf(lookups: PlanJob["settings"]["lookups"]): string {

@@ -38,6 +38,8 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
     {
       inputFormat: format,
       options: { retry: path },
+      // They are what is to be made whole.
+      partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, resume),
       begin: (lookup) => (row, signal) => {
         const before = row as EarlierRow;

@@ -1,21 +1,36 @@
 import { z } from "zod";
+import { apiOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
+import type { Plan } from "../../pipeline/plan.js";
+import type { PlannedCache } from "../../pipeline/planned-items.js";
 import { sourceOptions } from "../../sources/options.js";
+import { chooseAddress } from "../choose-address.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { enrichInput } from "../enrich-input.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { paceOf } from "../pace.js";
+import { embeddedServiceName } from "../services.js";
 
-const { lookups, bogons, rate } = lookupOptions.shape;
+const { lookups, bogons, cacheTtl, rate } = lookupOptions.shape;
 
 const options = z.strictObject({
   ...sourceOptions.shape,
   lookups,
   bogons,
+  cache: option(lookupOptions.shape.cache, {
+    description:
+      "Folder that a run would be given with --cache: what is fresh there is not asked for. Needs the service's address",
+    value: "DIR",
+  }),
+  cacheTtl,
   rate,
+  intelUrl: option(apiOptions.shape.intelUrl, {
+    description: "Address of the service whose answers are looked for in the cache; not asked",
+    value: "URL",
+  }),
   local: option(cliOptions.shape.local, {
     description: "Plan for the embedded service, which has no customary rate",
   }),
@@ -23,19 +38,24 @@ const options = z.strictObject({
   config: cliOptions.shape.config,
 });
 
+type PlanSettings = z.output<typeof options>;
+
 /** What a run of `enrich` over the same input would take; nothing is asked. */
 export const planCommand = defineCommand({
   name: "plan",
   usage: "[input] [flags]",
   summary: "read a file as enrich does, ask nothing, and tell how many requests and how long",
   description: [
-    "Reads the input as enrich does and tells what is in it: rows, kinds of item, what is not supported and why, how many items are distinct; how many requests each choice of --lookups makes when nothing fails, and how long they take at the given rates. No request is made.",
+    "Reads the input as enrich does and tells what is in it: rows, kinds of item, what is not supported and why, how many items are distinct; how many requests each choice of --lookups makes when nothing fails, and how long they take at the given rates. With --cache it leaves out what a run with that cache would not ask. No request is made.",
   ],
   operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
   options,
   groups: [
     { title: "Input", keys: Object.keys(sourceOptions.shape) },
-    { title: "Lookups", keys: ["lookups", "bogons", "rate", "local"] },
+    {
+      title: "Lookups",
+      keys: ["lookups", "bogons", "cache", "cacheTtl", "rate", "intelUrl", "local"],
+    },
     { title: "Run", keys: ["json", "config"] },
   ],
   examples: [
@@ -52,6 +72,10 @@ export const planCommand = defineCommand({
       what: "reads from a pipe; the same flags of reading as those of enrich",
     },
     {
+      command: "repute plan dump.csv --cache ~/.cache/repute",
+      what: "tells what is left to ask; the service's address is in REPUTE_INTEL_URL",
+    },
+    {
       command: "repute plan dump.csv --bogons local --json",
       what: "the same as JSON, with addresses in reserved ranges answered without a request",
     },
@@ -60,22 +84,45 @@ export const planCommand = defineCommand({
   run: runPlan,
 });
 
-async function runPlan({
-  settings,
-  operands,
-  context,
-}: CommandCall<z.output<typeof options>>): Promise<number> {
+async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
+  const { settings, operands, context } = call;
   const { plan } = await import("../../pipeline/plan.js");
-  const planned = await plan({
-    input: enrichInput(operands, context),
-    settings,
-    rates: paceOf(settings.rate, settings.local),
-    signal: context.signal,
-  });
+  const cache = await openPlannedCache(call);
+  let planned: Plan;
+  try {
+    planned = await plan({
+      input: enrichInput(operands, context),
+      settings,
+      rates: paceOf(settings.rate, settings.local),
+      cache,
+      signal: context.signal,
+    });
+  } finally {
+    await cache?.store.close();
+  }
   if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
   else {
     const { formatPlan } = await import("../plan-text.js");
     context.stdout.write(formatPlan(planned));
   }
   return 0;
+}
+
+/** The cache that a run would use, to be looked at only; null without one. */
+async function openPlannedCache({
+  settings,
+  loaded,
+  context,
+}: CommandCall<PlanSettings>): Promise<PlannedCache | null> {
+  if (settings.cache === undefined) return null;
+  const address = chooseAddress("intel", settings, loaded.given) ?? embeddedServiceName;
+  const { openCache } = await import("../../lookup/cache/finding-cache.js");
+  const store = await openCache({
+    folder: settings.cache,
+    ttlMs: settings.cacheTtl,
+    clock: context.clock,
+    readOnly: true,
+    onWarning: (message) => context.reporter.warning(message),
+  });
+  return { address, store };
 }

@@ -18,6 +18,8 @@ export interface CacheOptions {
   readonly clock: Pick<Clock, "now">;
   /** Told why the cache, or a part of it, is not used. */
   readonly onWarning: (message: string) => void;
+  /** True: nothing is made, kept or begun anew; what is not there is an empty cache. Default false. */
+  readonly readOnly?: boolean | undefined;
   /** Bytes of the cache's file that may be resident at once. Default 24 MiB. */
   readonly mappedLimit?: number | undefined;
 }
@@ -46,7 +48,7 @@ class FindingCache implements FindingStore {
   readonly #queue: CommitQueue<NewEntry>;
   /** Null when the cache cannot be used, or not any more. */
   #file: CacheFile | null;
-  #takesMore = true;
+  #takesMore: boolean;
   #damaged = 0;
   /** Hash of the key that is being looked for. */
   readonly #hash = Buffer.alloc(hashBytes);
@@ -54,6 +56,7 @@ class FindingCache implements FindingStore {
   constructor(file: CacheFile | null, options: CacheOptions) {
     this.#file = file;
     this.#options = options;
+    this.#takesMore = options.readOnly !== true;
     this.#queue = new CommitQueue({ ...gathering, write: (entries) => this.#write(entries) });
   }
 

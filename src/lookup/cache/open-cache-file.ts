@@ -10,6 +10,8 @@ import { isAsClosed } from "./closed-mark.js";
 import { checkLmdbFile, type FileState } from "./lmdb-check.js";
 
 export interface CacheFileOptions {
+  /** True: nothing is made, and nothing begun anew. Default false. */
+  readonly readOnly?: boolean | undefined;
   /** Bytes of the file that may be resident at once. Default 24 MiB. */
   readonly mappedLimit?: number | undefined;
   /** Told when what was there had to go. */
@@ -25,16 +27,33 @@ export function storeFolder(cache: string): string {
  * Opens the cache in a folder, a new one where there is none. One that another version of repute
  * wrote is put aside and begun anew.
  *
+ * @returns null only with `readOnly`, when there is none that this version reads
  * @throws FatalError `cache_damaged`, or what the system says
  */
-export async function openCacheFile(cache: string, options: CacheFileOptions): Promise<CacheFile> {
+export async function openCacheFile(
+  cache: string,
+  options: CacheFileOptions & { readonly readOnly?: false | undefined },
+): Promise<CacheFile>;
+export async function openCacheFile(
+  cache: string,
+  options: CacheFileOptions,
+): Promise<CacheFile | null>;
+export async function openCacheFile(
+  cache: string,
+  options: CacheFileOptions,
+): Promise<CacheFile | null> {
   const folder = storeFolder(cache);
-  makeOwnFolder(folder);
+  if (options.readOnly !== true) makeOwnFolder(folder);
+  else if (!isComplete(folder)) return null;
   const environment =
     (await stateOf(cache)).state === "sound" ? await openCacheEnvironment(folder) : null;
   const limit = options.mappedLimit ?? 24 * 1024 * 1024;
   if (environment !== null) return new CacheFile(folder, environment, limit);
 
+  if (options.readOnly === true) {
+    options.onWarning(`another version of repute wrote the cache ${cache}; a run begins it anew`);
+    return null;
+  }
   options.onWarning(`another version of repute wrote the cache ${cache}; it is begun anew`);
   removeStore(cache);
   makeOwnFolder(folder);
@@ -58,6 +77,11 @@ export function hasSpace(cache: string, bytes: number): boolean {
 
 /** What the cache leaves to those who need the disk more, in bytes. */
 const reserve = 8 * 1024 * 1024;
+
+/** True when there are files of every part. */
+function isComplete(folder: string): boolean {
+  return environmentNames.every((name) => existsSync(join(folder, name, dataFile)));
+}
 
 function makeOwnFolder(folder: string): void {
   makeFolder(folder, 0o700);

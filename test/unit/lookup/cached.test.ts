@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { cached } from "../../../src/lookup/cache.js";
+import { dedupe } from "../../../src/lookup/dedupe.js";
 import { MemoryStore } from "../../../src/lookup/memory-store.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
@@ -78,4 +79,17 @@ test("an answer does not wait until it is written, unless very many do", async (
 test("an abort while it is asked is passed on", async () => {
   const lookup = wrap(() => Promise.reject(new Error("aborted")));
   await expect(lookup(item, unaborted())).rejects.toThrow("aborted");
+});
+
+test("rows that repeat what the cache answers say so, however close they follow", async () => {
+  const caches = new MemoryStore();
+  await wrap(scripted(complete()), { store: caches })(item, unaborted());
+  const next = scripted(complete());
+  const lookup = dedupe({ endpoint: "query", store: new MemoryStore() })(
+    wrap(next, { store: caches }),
+  );
+  const options = unaborted();
+  const close = await Promise.all([lookup(item, options), lookup(item, options)]);
+  const sources = [...close, await lookup(item, options)].map(({ source }) => source);
+  expect([sources, next.asked.length]).toEqual([["cache", "cache", "cache"], 0]);
 });
