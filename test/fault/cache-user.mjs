@@ -26,7 +26,7 @@ for (const folder of folders) {
   await cache.sync();
   const after = await look(cache);
   await cache.close();
-  console.log(JSON.stringify({ folder, before, after, warnings }));
+  process.stdout.write(`${JSON.stringify({ folder, before, after, warnings })}\n`);
 }
 
 async function look(cache) {

@@ -32,5 +32,5 @@ test("a link to a folder is one, a file or a link to nothing is none", async () 
 });
 
 test("where the system takes no folder it is tried once", () => {
-  expect(() => makeFolder("/proc/self/repute/below")).toThrow();
+  expect(() => makeFolder("/proc/self/repute/below")).toThrow("mkdir");
 });

@@ -1,4 +1,14 @@
-import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { open } from "lmdb";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -161,57 +171,78 @@ test("mapping its files anew loses nothing", async () => {
   expect([(await cache.get("new 2700"))?.query?.["n"], warnings]).toEqual([2700, []]);
 });
 
-describe("a cache that is damaged is not used, and says so", () => {
-  async function expectUnused(folder: string, reason: RegExp): Promise<void> {
-    const { cache, warnings } = await openIn(folder);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(reason);
-    expect(warnings[0]).toMatch(/; the run goes on without it$/);
-    await cache.put("key", complete());
-    await cache.sync();
-    expect(await cache.get("key")).toBeNull();
-  }
-
-  test("cut off", async () => {
+describe("a cache that cannot be used says so once, and forgets what it is given", () => {
+  test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
+    [
+      "cut off",
+      async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
+      /is damaged: it ends too early; remove it with repute cache clear/,
+    ],
+    [
+      "cut off behind its first page",
+      (folder) => truncate(dataFile(folder), 4096),
+      /is damaged: its beginning is damaged/,
+    ],
+    [
+      "its pages overwritten",
+      async (folder) => {
+        const bytes = await readFile(dataFile(folder));
+        for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
+        await writeFile(dataFile(folder), bytes);
+      },
+      /is damaged: a page is not what it should be/,
+    ],
+    [
+      "replaced by something else",
+      (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
+      /is damaged: it is no store/,
+    ],
+    [
+      "a file where its folder should be",
+      async (folder) => {
+        await rm(folder, { recursive: true });
+        await writeFile(folder, "");
+      },
+      /^cannot open the cache .*: a part of the path is no folder/,
+    ],
+  ])("%s", async (_how, ruin, reason) => {
     const folder = await newFolder();
     await filled(folder, new ManualClock(), 500);
-    const { size } = await stat(dataFile(folder));
-    await truncate(dataFile(folder), size / 2);
-    await expectUnused(folder, /is damaged: it ends too early; remove it with repute cache clear/);
-  });
-
-  test("cut off to nothing but its first page", async () => {
-    const folder = await newFolder();
-    await filled(folder);
-    await truncate(dataFile(folder), 4096);
-    await expectUnused(folder, /is damaged/);
-  });
-
-  test("its pages overwritten", async () => {
-    const folder = await newFolder();
-    await filled(folder, new ManualClock(), 500);
-    const bytes = await readFile(dataFile(folder));
-    for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
-    await writeFile(dataFile(folder), bytes);
-    await expectUnused(folder, /is damaged/);
-  });
-
-  test("replaced by something else", async () => {
-    const folder = await newFolder();
-    await filled(folder);
-    await writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000));
-    await expectUnused(folder, /is damaged: it is no store/);
-  });
-
-  test("a file where its folder should be", async () => {
-    const folder = await newFolder();
-    await writeFile(folder, "");
-    await expectUnused(folder, /^cannot open the cache .*: (it is no folder|a part of the path)/);
+    await ruin(folder);
+    expect(await unused(folder)).toMatch(reason);
   });
 
   test("a folder that cannot be made", async () => {
-    await expectUnused("/proc/self/cache", /^cannot open the cache \/proc\/self\/cache: /);
+    expect(await unused("/proc/self/cache")).toMatch(
+      /^cannot open the cache \/proc\/self\/cache: /,
+    );
   });
+
+  /** The one line that is said of it. */
+  async function unused(folder: string): Promise<string | undefined> {
+    const { cache, warnings } = await openIn(folder);
+    await cache.put("key", complete());
+    await cache.sync();
+    expect([await cache.get("key"), await cache.get("key 0"), warnings.length]).toEqual([
+      null,
+      null,
+      1,
+    ]);
+    expect(warnings[0]).toMatch(/; the run goes on without it$/);
+    return warnings[0];
+  }
+});
+
+test("a change of its bytes that leaves size and time is noticed", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 500);
+  const { atime, mtime } = await stat(dataFile(folder));
+  const bytes = await readFile(dataFile(folder));
+  for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
+  await writeFile(dataFile(folder), bytes);
+  await utimes(dataFile(folder), atime, mtime);
+  const { warnings } = await openIn(folder);
+  expect(warnings).toEqual([expect.stringMatching(/is damaged/)]);
 });
 
 test("an entry whose bytes have changed is asked for again, and said once", async () => {
@@ -225,7 +256,7 @@ test("an entry whose bytes have changed is asked for again, and said once", asyn
   }
   await writeFile(dataFile(folder), bytes);
   const { cache, warnings } = await openIn(folder);
-  const found = await Promise.all([2, 3, 4, 5].map((n) => cache.get(`key ${n}`)));
+  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`key ${n}`)));
   expect(found.map((finding) => finding !== null)).toEqual([true, false, false, true]);
   expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
 });
@@ -233,9 +264,7 @@ test("an entry whose bytes have changed is asked for again, and said once", asyn
 test("a cache of another version is begun anew, and says so", async () => {
   const folder = await newFolder();
   await filled(folder);
-  const root = open({ path: dirname(dataFile(folder)), noSubdir: false, maxDbs: 2 });
-  root.openDB<number, string>({ name: "about", encoding: "json" }).putSync("format", 0);
-  await root.close();
+  await writtenByAnother(folder);
   const first = await openIn(folder);
   expect(await first.cache.get("key 0")).toBeNull();
   expect(first.warnings).toEqual([expect.stringMatching(/another version .* begun anew$/)]);
@@ -263,3 +292,53 @@ test("a newer answer takes the place of an older one", async () => {
   const { cache } = await openIn(folder);
   expect((await cache.get("key"))?.query?.["n"]).toBe(3);
 });
+
+describe("when it is only to be looked at", () => {
+  const lookAt = async (folder: string) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly: true };
+    const cache = await openCache(options);
+    onTestFinished(() => cache.close());
+    return { cache, warnings };
+  };
+
+  test("it answers, and keeps nothing", async () => {
+    const folder = await newFolder();
+    await filled(folder);
+    const { cache, warnings } = await lookAt(folder);
+    await cache.put("new", complete());
+    await cache.sync();
+    expect([await cache.get("key 0"), await cache.get("new"), warnings]).toEqual([
+      complete({ n: 0 }),
+      null,
+      [],
+    ]);
+  });
+
+  test("it is not made where it is not there", async () => {
+    const folder = await newFolder();
+    const { cache, warnings } = await lookAt(folder);
+    expect([await cache.get("key"), warnings]).toEqual([null, []]);
+    await expect(stat(folder)).rejects.toThrow("ENOENT");
+  });
+
+  test("one of another version is left as it is", async () => {
+    const folder = await newFolder();
+    await filled(folder);
+    await writtenByAnother(folder);
+    const { cache, warnings } = await lookAt(folder);
+    expect([await cache.get("key 0"), warnings]).toEqual([
+      null,
+      [expect.stringMatching(/another version .*; a run begins it anew$/)],
+    ]);
+    expect(await readdir(folder)).toEqual(["findings"]);
+  });
+});
+
+/** Makes the files those of a version whose entries are laid out otherwise. */
+async function writtenByAnother(folder: string): Promise<void> {
+  const root = open({ path: dirname(dataFile(folder)), noSubdir: false, maxDbs: 2 });
+  root.openDB<number, string>({ name: "about", encoding: "json" }).putSync("format", 0);
+  await root.close();
+}
