@@ -1,0 +1,265 @@
+import { copyFile, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { CacheStats } from "../../src/lookup/cache/cache-upkeep.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const samples = new URL("../../samples/", import.meta.url);
+
+type Record_ = Readonly<Record<string, string>>;
+
+async function recordsOf(path: string): Promise<readonly Record_[]> {
+  return parse(await readFile(path, "utf8"), { columns: true });
+}
+
+async function manifestOf(path: string): Promise<Manifest> {
+  return JSON.parse(await readFile(`${path}.manifest.json`, "utf8")) as Manifest;
+}
+
+async function serving(): Promise<AnsweringServer> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A folder with an input of so many domains, and what runs `enrich` over it with a cache. */
+async function prepared(server: AnsweringServer, rows: number) {
+  const cwd = await temporaryFolder();
+  const names = Array.from({ length: rows }, (_, n) => `n${n}.example.com\n`);
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("")}`);
+  const flags = ["--cache", "cache", "--intel-url", server.url, "--rate", "100000/s", "--quiet"];
+  const args = (...more: readonly string[]) => ["enrich", "in.csv", ...flags, ...more];
+  return { cwd, args, enrich: (...more: string[]) => runRepute(args(...more), { cwd }) };
+}
+
+test("a second night over the same file asks nothing, and says where its answers are from", async () => {
+  const cwd = await temporaryFolder();
+  await copyFile(new URL("indicators.csv", samples), join(cwd, "in.csv"));
+  const service = startRepute(["serve", "--json"]);
+  const [line] = await service.waitFor("stdout", /^.*\n/);
+  const { intel_url: url, ops_url: root } = JSON.parse(line) as Record_;
+  const asked = async (): Promise<unknown> => (await fetch(`${root}/_local/stats`)).json();
+  const night = async (out: string) => {
+    const args = ["enrich", "in.csv", "-o", out, "--cache", "cache", "--intel-url", url!];
+    expect(await runRepute([...args, "--quiet"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+    return { records: await recordsOf(join(cwd, out)), manifest: await manifestOf(join(cwd, out)) };
+  };
+  const first = await night("first.csv");
+  const before = await asked();
+  const second = await night("second.csv");
+  expect(await asked()).toEqual(before);
+  expect(second.manifest.requests).toEqual({});
+  const { live, duplicate } = first.manifest.sources;
+  expect([live > 0, duplicate > 0]).toEqual([true, true]);
+  expect(second.manifest.sources).toMatchObject({ live: 0, duplicate: 0, cache: live + duplicate });
+  const fromCache = first.records.map((record) => ({
+    ...record,
+    rep_source: record["rep_source"] === "" ? "" : "cache",
+  }));
+  expect(second.records).toEqual(fromCache);
+});
+
+test("a plan counts what is cached, line by line and as JSON", async () => {
+  const server = await serving();
+  const { cwd, enrich } = await prepared(server, 20);
+  await enrich("-o", "out.csv", "--lookups", "query");
+  const asked = server.total;
+  const plan = ["plan", "in.csv", "--cache", "cache", "--intel-url", server.url];
+  const told = await runRepute(plan, { cwd });
+  expect(told).toMatchObject({ code: 0, stderr: "" });
+  expect(told.stdout).toMatch(/^already cached +query 20, quick-check 0$/m);
+  expect(told.stdout).toMatch(/^requests query +none$/m);
+  expect(told.stdout).toMatch(/^requests query,quick-check +quick-check 20$/m);
+  expect(told.stdout).toMatch(/^requests triage +quick-check 20$/m);
+  const { stdout } = await runRepute([...plan, "--json", "--lookups", "triage"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({
+    cached: { query: 20, quick_check: 0 },
+    requests: { triage: { query: { least: 0, most: 0 }, quick_check: 20 } },
+    chosen: { lookups: "triage", requests: 20 },
+  });
+  expect(server.total).toBe(asked);
+});
+
+test("a plan with a cache needs to know whose answers it is about", async () => {
+  const server = await serving();
+  const { cwd } = await prepared(server, 1);
+  const { code, stderr } = await runRepute(["plan", "in.csv", "--cache", "cache"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^repute: no service to ask\n/);
+  expect(await readdir(cwd)).toEqual(["in.csv"]);
+});
+
+test("killed and resumed, a run with a cache ends with the rows of an undisturbed one", async () => {
+  const server = await serving();
+  const rows = 3000;
+  const { cwd, args, enrich } = await prepared(server, rows);
+  const head = (await readFile(join(cwd, "in.csv"), "utf8")).split("\n").slice(0, 1001);
+  await writeFile(join(cwd, "head.csv"), `${head.join("\n")}\n`);
+  const warm = ["head.csv", "-o", "head.out.csv", "--lookups", "query"];
+  expect(await runRepute([...args(...warm).toSpliced(1, 1)], { cwd })).toMatchObject({ code: 0 });
+  const warmed = server.total;
+  expect(warmed).toBe(1000);
+
+  const more = ["-o", "out.csv", "--lookups", "query", "--resume"];
+  let kills = 0;
+  for (const after of [300, 700, 500]) {
+    const running = startRepute(args(...more), { cwd });
+    running.child.stdin?.end();
+    const from = server.total;
+    server.onRequest = (total) => {
+      if (total - from === after) running.child.kill("SIGKILL");
+      return true;
+    };
+    if ((await running.result).signal === "SIGKILL") kills++;
+  }
+  server.onRequest = () => true;
+  expect(kills).toBe(3);
+  expect(await enrich(...more)).toMatchObject({ code: 0, stderr: "" });
+  expect(server.total - warmed - (rows - 1000)).toBeLessThanOrEqual(kills * 32);
+
+  expect(await enrich("-o", "calm.csv", "--lookups", "query")).toMatchObject({ code: 0 });
+  const bare = (records: readonly Record_[]): readonly Record_[] =>
+    records.map((record) => ({ ...record, rep_source: "", rep_looked_up_at: "" }));
+  expect(bare(await recordsOf(join(cwd, "out.csv")))).toEqual(
+    bare(await recordsOf(join(cwd, "calm.csv"))),
+  );
+});
+
+test("retry asks for partial answers again, although a cache has them", async () => {
+  const server = await serving();
+  const { cwd, enrich } = await prepared(server, 10);
+  server.partial.add("n3.example.com");
+  const flags = ["--lookups", "query", "--partial-retries", "0"];
+  await enrich("-o", "out.csv", ...flags);
+  server.partial.clear();
+  const asked = server.total;
+  const service = ["--intel-url", server.url, "--cache", "cache", "--quiet"];
+  const retry = ["retry", "out.csv", "-o", "again.csv", ...flags, ...service];
+  expect(await runRepute(retry, { cwd })).toMatchObject({ code: 0, stderr: "" });
+  expect(server.total - asked).toBe(1);
+  expect((await manifestOf(join(cwd, "again.csv"))).statuses).toMatchObject({
+    complete: 10,
+    partial: 0,
+  });
+  // What it was told is what the next run has.
+  await enrich("-o", "third.csv", ...flags);
+  expect([
+    server.total - asked,
+    (await manifestOf(join(cwd, "third.csv"))).statuses.partial,
+  ]).toEqual([1, 0]);
+});
+
+describe("a cache that is torn is a line and no more", () => {
+  const entries = (cwd: string): string => join(cwd, "cache", "findings", "entries", "data.mdb");
+
+  test("a run goes on without it; cleared, it is begun anew", async () => {
+    const server = await serving();
+    const { cwd, enrich } = await prepared(server, 200);
+    await enrich("-o", "first.csv");
+    await truncate(entries(cwd), (await stat(entries(cwd))).size - 20_000);
+    const asked = server.total;
+    const second = await enrich("-o", "second.csv");
+    expect(second.code).toBe(0);
+    expect(second.stderr).toMatch(
+      /^repute: warning: the cache cache is damaged: .*; remove it with repute cache clear cache; the run goes on without it\n$/,
+    );
+    expect(server.total - asked).toBe(asked);
+    const { warnings } = await manifestOf(join(cwd, "second.csv"));
+    expect(Object.keys(warnings)).toEqual([expect.stringContaining("is damaged")]);
+
+    const looked = await runRepute(["cache", "stats", "cache"], { cwd });
+    expect(looked).toMatchObject({ code: 1, stdout: "" });
+    expect(looked.stderr).toMatch(/is damaged: .*\n {2}remove it with repute cache clear cache\n$/);
+    expect(await runRepute(["cache", "clear", "cache"], { cwd })).toMatchObject({ code: 0 });
+    await enrich("-o", "third.csv");
+    const before = server.total;
+    expect(await enrich("-o", "fourth.csv")).toMatchObject({ code: 0, stderr: "" });
+    expect(server.total).toBe(before);
+  });
+
+  test("a file where it should be", async () => {
+    const { cwd, enrich } = await prepared(await serving(), 5);
+    await writeFile(join(cwd, "cache"), "");
+    const { code, stderr } = await enrich("-o", "out.csv");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^repute: warning: cannot open the cache cache: .*; the run goes on without it\n$/,
+    );
+  });
+
+  test("a place where there can be no folder", async () => {
+    const { cwd, args } = await prepared(await serving(), 5);
+    const elsewhere = args("-o", "out.csv").with(3, "/proc/self/none");
+    const { code, stderr } = await runRepute(elsewhere, { cwd });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/cannot open the cache \/proc\/self\/none: .*; the run goes on/);
+  });
+});
+
+describe("cache commands", () => {
+  async function filled() {
+    const folder = await prepared(await serving(), 5);
+    const args = folder.args("-o", "out.csv").filter((arg) => arg !== "--intel-url");
+    const local = args.map((arg) => (arg.startsWith("http") ? "--local" : arg));
+    expect(await runRepute(local, folder)).toMatchObject({ code: 0, stderr: "" });
+    return folder;
+  }
+
+  test("stats tells what is there, by service and endpoint", async () => {
+    const { cwd } = await filled();
+    const { code, stdout, stderr } = await runRepute(["cache", "stats", "cache"], { cwd });
+    expect([code, stderr]).toEqual([0, ""]);
+    const stats = JSON.parse(stdout) as CacheStats;
+    expect(stats).toMatchObject({
+      folder: "cache",
+      entries: 10,
+      fresh: 10,
+      expired: 0,
+      damaged: 0,
+      kinds: { full: 10, partial: 0, invalid: 0, bogon: 0 },
+      lookups: { "the embedded service query": 5, "the embedded service quick-check": 5 },
+    });
+    expect(stats.bytes).toBeGreaterThan(0);
+    expect(Date.parse(stats.oldest ?? "")).toBeLessThanOrEqual(Date.parse(stats.newest ?? ""));
+    const brief = ["cache", "stats", "cache", "--cache-ttl", "1ms"];
+    expect(JSON.parse((await runRepute(brief, { cwd })).stdout)).toMatchObject({
+      fresh: 0,
+      expired: 10,
+    });
+  });
+
+  test("prune removes what no run would use", async () => {
+    const { cwd } = await filled();
+    const prune = async (ttl: string): Promise<unknown> => {
+      const args = ["cache", "prune", "cache", "--cache-ttl", ttl];
+      return JSON.parse((await runRepute(args, { cwd })).stdout);
+    };
+    expect(await prune("7d")).toEqual({ folder: "cache", removed: 0, kept: 10 });
+    expect(await prune("1ms")).toEqual({ folder: "cache", removed: 10, kept: 0 });
+    expect(await prune("1ms")).toEqual({ folder: "cache", removed: 0, kept: 0 });
+  });
+
+  test("clear removes the cache and nothing else of its folder", async () => {
+    const { cwd } = await filled();
+    await writeFile(join(cwd, "cache", "notes.txt"), "mine\n");
+    const { code, stdout } = await runRepute(["cache", "clear", "cache"], { cwd });
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { folder: "cache" }]);
+    expect(await readdir(join(cwd, "cache"))).toEqual(["notes.txt"]);
+  });
+
+  test.each(["stats", "prune", "clear"])("%s of no cache is wrong usage", async (name) => {
+    const cwd = await temporaryFolder();
+    const { code, stdout, stderr } = await runRepute(["cache", name, "none"], { cwd });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `repute: there is no cache in none\n  it is made by a run with --cache DIR\n  see: repute cache ${name} --help\n`,
+    });
+    expect(await readdir(cwd)).toEqual([]);
+  });
+});
