@@ -7,6 +7,7 @@ import {
   readHead,
 } from "./journal/finding-record.js";
 import { checkSpace, journalFault } from "./journal/journal-fault.js";
+import { assureSound } from "./journal/assure-sound.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
 import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
@@ -29,6 +30,7 @@ export type JournalOptions = JournalFileOptions & SequenceIndexOptions;
  */
 export async function openJournal(options: JournalOptions): Promise<FindingStore> {
   try {
+    await assureSound(options.folder);
     const file = new JournalFile(options);
     const index = new SequenceIndex(file, options);
     await index.load();

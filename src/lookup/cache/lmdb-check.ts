@@ -19,6 +19,11 @@ export type FileState =
   /** `damage` is the end of a sentence that begins with "it" or names a part. */
   | { readonly state: "damaged"; readonly damage: string };
 
+export interface LmdbCheckOptions {
+  /** True: a file that another boot of the machine wrote is left to LMDB. Default false. */
+  readonly thisBootOnly?: boolean | undefined;
+}
+
 /**
  * Tells whether an LMDB file can be opened without danger. LMDB itself trusts its file: a page that
  * lies beyond a file's end ends the process with SIGBUS, a length that is wrong with SIGSEGV. So
@@ -28,10 +33,13 @@ export type FileState =
  * meanwhile; it is looked at again then, and one that goes on changing is taken for sound: whoever
  * writes it has had it open.
  */
-export async function checkLmdbFile(path: string): Promise<FileState> {
+export async function checkLmdbFile(
+  path: string,
+  options: LmdbCheckOptions = {},
+): Promise<FileState> {
   for (let attempt = 1; ; attempt++) {
     const before = latestTransaction(path);
-    const found = await checkOnce(path);
+    const found = await checkOnce(path, options);
     if (found.state !== "damaged") return found;
     await delay(attempt === 1 ? 20 : 100);
     if (latestTransaction(path) === before) return found;
@@ -41,14 +49,17 @@ export async function checkLmdbFile(path: string): Promise<FileState> {
 
 const attempts = 5;
 
-async function checkOnce(path: string): Promise<FileState> {
+async function checkOnce(
+  path: string,
+  { thisBootOnly = false }: LmdbCheckOptions,
+): Promise<FileState> {
   const file = openSync(path, "r");
   try {
     const head = readHead(file);
     const reason = unreadable(head);
     if (reason === "another version of LMDB") return { state: "another version" };
     if (reason !== null) return { state: "damaged", damage: "it is no store" };
-    return await checkSnapshots(file, snapshotsOf(head));
+    return await checkSnapshots(file, snapshotsOf(head), thisBootOnly);
   } finally {
     closeSync(file);
   }
@@ -57,15 +68,17 @@ async function checkOnce(path: string): Promise<FileState> {
 async function checkSnapshots(
   file: number,
   snapshots: readonly (Snapshot | null)[],
+  thisBootOnly: boolean,
 ): Promise<FileState> {
   try {
     const latest = newest(snapshots);
     if (latest === null || snapshots.includes(null)) throw new Damage("its beginning is damaged");
     // After another boot LMDB goes back to what was flushed for certain.
-    const used =
-      latest.boot !== 0n && latest.boot === bootNumber()
-        ? [latest]
-        : snapshots.filter((each) => each !== null && each.transaction > 0);
+    const sameBoot = latest.boot !== 0n && latest.boot === bootNumber();
+    if (thisBootOnly && !sameBoot) return { state: "sound" };
+    const used = sameBoot
+      ? [latest]
+      : snapshots.filter((each) => each !== null && each.transaction > 0);
     for (const snapshot of used.length === 0 ? [latest] : used) {
       if (snapshot !== null) await checkSnapshot(file, snapshot);
     }
@@ -97,8 +110,10 @@ async function checkSnapshot(file: number, snapshot: Snapshot): Promise<void> {
   });
   for (const bytesOfTree of trees) {
     const tree = readTreeRecord(bytesOfTree, 0);
-    if (tree === null || tree.flags !== 0) throw new Damage("a tree has lost its root");
-    await walk.walk(tree, "bytes");
+    if (tree === null || (tree.flags & ~integerKeys) !== 0) {
+      throw new Damage("a tree has lost its root");
+    }
+    await walk.walk(tree, tree.flags === 0 ? "bytes" : "number");
   }
   const lists: Buffer[] = [];
   await walk.walk(free, "number", (_flags, key, data) => {

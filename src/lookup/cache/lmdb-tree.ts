@@ -162,6 +162,9 @@ function inOrder(page: Buffer, before: PageNode, node: PageNode, order: KeyOrder
   if (order === "bytes") {
     return page.compare(page, node.keyStart, node.keyEnd, before.keyStart, before.keyEnd) < 0;
   }
-  if (node.keyEnd - node.keyStart !== 8 || before.keyEnd - before.keyStart !== 8) return false;
+  const bytes = node.keyEnd - node.keyStart;
+  if (before.keyEnd - before.keyStart !== bytes) return false;
+  if (bytes === 4) return page.readUInt32LE(before.keyStart) < page.readUInt32LE(node.keyStart);
+  if (bytes !== 8) return false;
   return page.readBigUInt64LE(before.keyStart) < page.readBigUInt64LE(node.keyStart);
 }
