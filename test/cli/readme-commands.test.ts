@@ -31,31 +31,35 @@ async function workingFolder() {
   return { cwd: folder, env };
 }
 
-test("every command of the README that asks a service runs against repute serve as typed", async () => {
-  const found = await blocks();
-  const serve = startRepute(["serve", "--json"]);
-  const [line] = await serve.waitFor("stdout", /^.*\n/);
-  const { ops_url: url } = JSON.parse(line) as { ops_url: string };
-  const folder = await workingFolder();
-  const failures: string[] = [];
-  let commands = 0;
-  for (const block of found) {
-    const settings: string[] = [];
-    // The one thing that differs from what is typed: the port is a free one.
-    const lines = block.replaceAll("http://127.0.0.1:8080", url).split("\n");
-    for (const command of lines.filter((text) => /^\s*[^\s#]/.test(text))) {
-      if (command.startsWith("export ")) {
-        settings.push(command);
-        continue;
+test(
+  "every command of the README that asks a service runs against repute serve as typed",
+  { timeout: 180_000 },
+  async () => {
+    const found = await blocks();
+    const serve = startRepute(["serve", "--json"]);
+    const [line] = await serve.waitFor("stdout", /^.*\n/);
+    const { ops_url: url } = JSON.parse(line) as { ops_url: string };
+    const folder = await workingFolder();
+    const failures: string[] = [];
+    let commands = 0;
+    for (const block of found) {
+      const settings: string[] = [];
+      // The one thing that differs from what is typed: the port is a free one.
+      const lines = block.replaceAll("http://127.0.0.1:8080", url).split("\n");
+      for (const command of lines.filter((text) => /^\s*[^\s#]/.test(text))) {
+        if (command.startsWith("export ")) {
+          settings.push(command);
+          continue;
+        }
+        commands++;
+        const script = ["set -e", ...settings, command].join("\n");
+        const failure = await run("sh", ["-c", script], folder).then(
+          () => null,
+          (error: unknown) => `${command}\n${String((error as { stderr?: string }).stderr)}`,
+        );
+        if (failure !== null) failures.push(failure);
       }
-      commands++;
-      const script = ["set -e", ...settings, command].join("\n");
-      const failure = await run("sh", ["-c", script], folder).then(
-        () => null,
-        (error: unknown) => `${command}\n${String((error as { stderr?: string }).stderr)}`,
-      );
-      if (failure !== null) failures.push(failure);
     }
-  }
-  expect([found.length > 0, commands > 0, failures]).toEqual([true, true, []]);
-});
+    expect([found.length > 0, commands > 0, failures]).toEqual([true, true, []]);
+  },
+);

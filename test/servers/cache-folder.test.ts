@@ -1,0 +1,87 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const rows = 3000;
+
+interface Ended {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+/**
+ * Runs lines of shell in a namespace of its own, where `repute` is the built program, `disk` may be
+ * mounted, and root is nobody outside.
+ */
+function within(folder: string, lines: string): Promise<Ended> {
+  const script = `repute() { "${process.execPath}" "${program}" "$@"; }\n${lines}`;
+  const args = ["--user", "--map-root-user", "--mount", "bash", "-c", script];
+  return new Promise((resolve) => {
+    execFile("unshare", args, { cwd: folder }, (error, _stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stderr });
+    });
+  });
+}
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  const names = Array.from({ length: rows }, (_, n) => `n${n}.example.com\n`);
+  await writeFile(join(folder, "in.csv"), `domain\n${names.join("")}`);
+  await mkdir(join(folder, "disk"));
+  return folder;
+}
+
+async function rowsOf(folder: string): Promise<number> {
+  return (await readFile(join(folder, "out.csv"), "utf8")).trimEnd().split("\n").length - 1;
+}
+
+const run = "repute enrich in.csv -o out.csv --cache disk/cache --local --quiet";
+
+test.each([
+  ["is full", "size=1m", "", /^repute: warning: cannot open the cache .*: the disk is full; /],
+  [
+    "fills up",
+    "size=10m",
+    "",
+    /^repute: warning: the disk of the cache .* is nearly full; it takes/,
+  ],
+  [
+    "is read-only",
+    "size=20m",
+    `${run} || exit 98; rm out.csv; mount -o remount,ro disk`,
+    /^repute: warning: cannot open the cache .*: the file system is read-only; the run goes on/,
+  ],
+  [
+    "is read-only from the beginning",
+    "size=20m,ro",
+    "",
+    /^repute: warning: cannot open the cache .*: the file system is read-only; the run goes on/,
+  ],
+])("a cache whose disk %s costs a line, and no row", async (_how, disk, before, line) => {
+  const folder = await prepared();
+  const lines = `mount -t tmpfs -o ${disk} tmpfs disk || exit 99\n${before}\n${run}`;
+  const { code, stderr } = await within(folder, lines);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toMatch(line);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(await rowsOf(folder)).toBe(rows);
+});
+
+test.each([
+  ["the cache's folder", "chmod 0500 disk; "],
+  ["the files of a cache that is there", `${run}; chmod -R a-w disk/cache; `],
+])("%s that may not be written costs a line, and no row", async (_what, before) => {
+  const folder = await prepared();
+  // Without the rights that root has over modes.
+  const lines = `${before}exec unshare --user "${process.execPath}" "${program}" ${run.slice(7)}`;
+  const { code, stderr } = await within(folder, lines);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toMatch(
+    /^repute: warning: cannot open the cache .*; the run goes on without it\n$/,
+  );
+  expect(await rowsOf(folder)).toBe(rows);
+});
