@@ -1,7 +1,7 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import { cacheKeys } from "./cache/cache-key.js";
 import type { FindingStore } from "./store.js";
-import type { LookupWrapper } from "./types.js";
+import type { Lookup, LookupWrapper } from "./types.js";
 
 /** Answers that may wait to be written before lookups wait for them. */
 const mostUnwritten = 16_384;
@@ -38,21 +38,33 @@ export function cached(options: CachedOptions): LookupWrapper {
       const done = store.put(key, finding).then(written, written);
       return unwritten > mostUnwritten ? done.then(() => finding) : finding;
     };
+    const ask: Lookup = (item, lookupOptions) =>
+      next(item, lookupOptions).then((finding) => keep(keyOf(item), finding));
+    const isUsed = (kept: Finding | null): kept is Finding =>
+      kept !== null && (partials || kept.status !== "partial");
     return (item, lookupOptions) => {
-      const key = keyOf(item);
-      const ask = (): Promise<Finding> =>
-        next(item, lookupOptions).then((finding) => keep(key, finding));
-      const use = (kept: Finding | null): Promise<Finding> =>
-        kept === null || (!partials && kept.status === "partial")
-          ? ask()
-          : Promise.resolve(fromCache(kept));
-      const kept = store.get(key);
-      return kept instanceof Promise ? kept.then(use) : use(kept);
+      const kept = store.get(keyOf(item));
+      if (kept instanceof Promise) {
+        return kept.then((found) => (isUsed(found) ? fromCache(found) : ask(item, lookupOptions)));
+      }
+      return isUsed(kept) ? Promise.resolve(fromCache(kept)) : ask(item, lookupOptions);
     };
   };
 }
 
 /** It is kept already, and in the run's own store there is no need for it. */
 function fromCache(finding: Finding): Finding {
-  return { ...finding, source: "cache", keptAt: finding.attempts };
+  // Member by member: a spread costs several times as much, for every row.
+  return {
+    status: finding.status,
+    query: finding.query,
+    quickCheck: finding.quickCheck,
+    missing: finding.missing,
+    source: "cache",
+    httpStatus: finding.httpStatus,
+    attempts: finding.attempts,
+    lookedUpAt: finding.lookedUpAt,
+    error: finding.error,
+    keptAt: finding.attempts,
+  };
 }
