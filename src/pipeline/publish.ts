@@ -106,6 +106,6 @@ function addUp({ rowsRead, tally, target }: FinishedRun, audit: Audit | null): v
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {
-    hint: `what was written is in ${target.file === null ? "the output" : partPath(target.file)}; please report this`,
+    hint: `what was written is in ${target.file === null ? "the output" : partPath(target.file)}; if nothing else wrote there, please report this; --restart begins anew`,
   });
 }

@@ -6,7 +6,7 @@ import type { JournalFile } from "./journal-file.js";
 import { SortedRun } from "./sorted-run.js";
 
 export interface SequenceIndexOptions {
-  /** Entries kept in memory before they move into the file, at most 2^21. Default 262,144. */
+  /** Entries kept in memory before they move into the file, at most 2^21. Default 65,536. */
   readonly recentLimit?: number;
   /** Bytes of the filter, a power of two. Default 8 MiB. */
   readonly filterBytes?: number;
@@ -37,7 +37,7 @@ export class SequenceIndex {
   constructor(file: JournalFile, options: SequenceIndexOptions = {}) {
     this.#file = file;
     this.#filter = new BloomFilter(options.filterBytes ?? 8 * 1024 * 1024);
-    this.#recentLimit = options.recentLimit ?? 262_144;
+    this.#recentLimit = options.recentLimit ?? 65_536;
     this.#recent = new HashTable(this.#recentLimit);
   }
 
