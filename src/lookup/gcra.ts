@@ -4,7 +4,7 @@ import type { Rate } from "../core/options.js";
 const mostInASecond = 1.05;
 
 /** What was missed is caught up with at so much of the rate, until no more than `longestMs` of it. */
-const catchUp = { speed: 1.02, longestMs: 250 };
+const catchUp = { speed: 1.02, longestMs: 500 };
 
 /**
  * What timers come late by is caught up with at once, up to this, in milliseconds. With the speed

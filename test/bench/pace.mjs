@@ -32,7 +32,7 @@ async function measure(rate, start) {
   await writeFile(join(folder, "in.txt"), addresses(rows));
   const server = await start(folder);
   const args = ["--lookups", "quick-check", "--rate", `${rate}/s`, "--concurrency", "128"];
-  const usage = await enrich(folder, server.url, args);
+  const usage = await enrich(folder, server.url, args).catch((error) => server.abandon(error));
   const { arrivals } = await server.stop();
   if ((await enrichedRows(folder)).complete !== rows) throw new Error("rows are missing");
   const ms = arrivals.at(-1) - arrivals[0];

@@ -52,6 +52,10 @@ async function start(args, record, env) {
   );
   return {
     url: /http:\/\/\S+/.exec(line)[0],
+    abandon(error) {
+      child.kill("SIGKILL");
+      throw error;
+    },
     async stop() {
       child.kill("SIGTERM");
       await ended;

@@ -47,7 +47,8 @@ async function measure({ server: serverArgs, rows, args, limit, from }) {
   try {
     await writeFile(join(folder, "in.txt"), addresses(rows));
     const server = await startServer(folder, ["--latency", "40", ...serverArgs]);
-    await enrich(folder, server.url, ["--lookups", "quick-check", ...args]);
+    const asked = ["--lookups", "quick-check", ...args];
+    await enrich(folder, server.url, asked).catch((error) => server.abandon(error));
     const { arrivals, passed } = await server.stop();
     // The last second is left out: rows that wait for another attempt are all that is left then.
     const to = Math.floor(arrivals.at(-1) / 1000) - 1;

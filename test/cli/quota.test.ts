@@ -61,12 +61,14 @@ test("two processes with one cache use a day's quota up and never exceed it toge
 
 test("permits that a killed process held stay counted: the quota is not exceeded", async () => {
   let requests = 0;
-  let onTenth = (): void => undefined;
-  const tenth = new Promise<void>((resolve) => (onTenth = resolve));
-  const onRequest = (): void => {
-    if (++requests === 10) onTenth();
-  };
-  const service = await startService({ latency: "20ms", onRequest });
+  let reached: () => void = () => undefined;
+  const some = new Promise<void>((resolve) => (reached = resolve));
+  const service = await startService({
+    latency: "20ms",
+    onRequest: () => {
+      if (++requests === 10) reached();
+    },
+  });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
   const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);
@@ -74,7 +76,7 @@ test("permits that a killed process held stay counted: the quota is not exceeded
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
   const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
   const first = startRepute([...args, ...limits], { cwd });
-  await tenth;
+  await some;
   first.child.kill("SIGKILL");
   await first.result;
   const second = await runRepute([...args, ...limits, "--resume"], { cwd });
