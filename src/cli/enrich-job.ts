@@ -3,7 +3,6 @@ import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
 import type { CommandCall } from "./command.js";
 import { exitCodeOfRun, exitCodes } from "./exit-code.js";
-import { explainInterruption } from "./interrupted-run.js";
 import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
 import { embeddedServiceName } from "./services.js";
@@ -79,6 +78,7 @@ async function runJob(call: EnrichJobCall, perform: PerformJob, job: EnrichJob):
       },
     });
   } catch (error) {
+    const { explainInterruption } = await import("./interrupted-run.js");
     throw explainInterruption(error, settings.output);
   } finally {
     display.stop();

@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from "node:fs";
-import { EarlyEndError, FatalError, InterruptedError } from "../core/errors.js";
+import { existsSync } from "node:fs";
+import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../core/errors.js";
+import { outputBase } from "../pipeline/output-base.js";
 import { statePath } from "../pipeline/state-folder.js";
 
 /** A run that a signal ended, with what is left of it. */
@@ -14,7 +15,9 @@ class InterruptedRunError extends InterruptedError {
 
 /** Adds to the error that ended a run how to go on, where something was kept to go on from. */
 export function explainInterruption(error: unknown, output: string): unknown {
-  const kept = output !== "-" && isResumable(output);
+  // A wrong output is told of as it is; everything else of it can be asked for its state.
+  if (error instanceof UsageError) return error;
+  const kept = output !== "-" && existsSync(statePath(outputBase(output)));
   if (error instanceof InterruptedError) {
     return new InterruptedRunError(
       error.signal,
@@ -39,10 +42,4 @@ export function explainInterruption(error: unknown, output: string): unknown {
     });
   }
   return error;
-}
-
-/** An output that is a symbolic link has its state beside the file that it points to. */
-function isResumable(output: string): boolean {
-  const file = existsSync(output) ? realpathSync(output) : output;
-  return existsSync(statePath(file));
 }

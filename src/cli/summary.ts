@@ -1,6 +1,8 @@
+import { relative } from "node:path";
 import { findingStatuses } from "../core/finding.js";
 import { manifestPath } from "../pipeline/manifest.js";
 import type { Manifest, RequestCounts } from "../pipeline/types.js";
+import { findWarehouse } from "../sinks/warehouse/registry.js";
 import { formatBytes, formatCount, formatPercent, formatSeconds, formatSpeed } from "./quantity.js";
 import { wrapText } from "./wrap-text.js";
 
@@ -22,8 +24,8 @@ export function formatSummary(manifest: Manifest, width: number): string {
     ["tags", list(manifest.tags, longest.tags)],
     ["drift", list(manifest.drift, longest.drift)],
     ["warnings", warningLines(manifest.warnings)],
-    ["output", [`${output.path ?? "stdout"} (${formatBytes(output.bytes)})`]],
-    ["manifest", output.path === null ? [] : [manifestPath(output.path)]],
+    ["output", [outputLine(output)]],
+    ["manifest", output.path === null ? [] : [manifestPath(shownBase(output.path))]],
   ];
   const shown = table.filter(([, lines]) => lines.length > 0);
   const column = Math.max(...shown.map(([label]) => label.length)) + 4;
@@ -39,6 +41,19 @@ export function formatSummary(manifest: Manifest, width: number): string {
     `repute: ${formatCount(output.rows)} rows in ${formatSeconds(seconds)}${speed}`,
     ...body,
   ].join("\n");
+}
+
+function outputLine({ path, bytes }: Manifest["output"]): string {
+  const name = path ?? "stdout";
+  return bytes === null ? name : `${name} (${formatBytes(bytes)})`;
+}
+
+/** What the manifest's name begins with, as short as the output itself was written. */
+function shownBase(output: string): string {
+  const target = findWarehouse(output)?.target;
+  if (target === undefined || target.base === target.file) return output;
+  const near = relative(".", target.base);
+  return near.startsWith("..") ? target.base : near;
 }
 
 function statusLines(manifest: Manifest): readonly string[] {

@@ -1,11 +1,12 @@
 import type { Clock } from "../core/clock.js";
-import type { Sink } from "../sinks/types.js";
+import type { Sink, SinkPosition } from "../sinks/types.js";
 import { checkpointVersion } from "./checkpoint.js";
 import type { Checkpoint } from "./checkpoint.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "./row-window.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "./tally.js";
+import { writeNote } from "./warehouse-run.js";
 
 /** A checkpoint is due after so much time or so many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -64,7 +65,8 @@ export class Checkpointer {
     if (this.#options.state === null) return;
     const elapsed = this.#options.clock.monotonic() - this.#lastAt;
     const rows = this.#options.tally.rows - this.#lastRows;
-    if (last || elapsed >= due.ms || rows >= due.rows) await this.#save(false);
+    const isDue = elapsed >= due.ms || rows >= due.rows || this.#options.sink.full === true;
+    if (last || isDue) await this.#save(false);
   }
 
   /** The output is whole and checked; only its name is missing. */
@@ -75,9 +77,7 @@ export class Checkpointer {
   async #save(complete: boolean): Promise<void> {
     const { state, sink, journal, tally, clock } = this.#options;
     if (state === null) return;
-    const durable = await sink.checkpoint();
-    await journal.sync();
-    await state.save({
+    const checkpoint = (position: SinkPosition): Checkpoint => ({
       version: checkpointVersion,
       runId: this.runId,
       startedAt: this.startedAt,
@@ -86,10 +86,15 @@ export class Checkpointer {
       fingerprint: this.#options.fingerprint,
       source: this.#sourcePosition(),
       ahead: this.#ahead(),
-      sink: durable,
+      sink: position,
       tally: tally.snapshot(),
       complete,
     });
+    await journal.sync();
+    // A run without a row leaves nothing in a database that somebody would have to look after.
+    const note = (position: SinkPosition): string => writeNote(checkpoint(position));
+    const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
+    await state.save(checkpoint(durable));
     this.#lastAt = clock.monotonic();
     this.#lastRows = tally.rows;
   }

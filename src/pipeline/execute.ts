@@ -13,17 +13,22 @@ import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { endAt } from "./deadline.js";
+import { discardRows } from "./discard-rows.js";
 import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { finalPath } from "./final-path.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
+import { addRejects } from "./open-rejects.js";
+import type { RejectsFile } from "./open-rejects.js";
+import { orStopped } from "./or-stopped.js";
 import { publish } from "./publish.js";
 import { run } from "./run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
+import { WarehouseRun } from "./warehouse-run.js";
 import type { Work } from "./work.js";
 
 /**
@@ -36,8 +41,11 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   const { settings } = job;
   const inputPath = "path" in job.input ? job.input.path : null;
   const target = await chooseOutput(settings.output, settings, work.inputFormat, inputPath);
-  if (job.durable === false) return executeInto(job, work, target, null, null);
-  if (target.file === null) {
+  if (job.durable === false) {
+    if (target.warehouse === null) return executeInto(job, work, target, null, null);
+    throw new UsageError("warehouse_is_durable", `${target.name} needs a run that is durable`);
+  }
+  if (target.base === null) {
     if (settings.resume) {
       throw new UsageError(
         "resume_needs_file",
@@ -51,7 +59,9 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
       await rm(scratch, { recursive: true, force: true });
     }
   }
-  const state = await openStateFolder(target.file, settings);
+  const state = await openStateFolder(target.base, settings, (found) =>
+    discardRows(job, target, found),
+  );
   let keep = true;
   try {
     const manifest = await executeInto(job, work, target, state, state.journalPath);
@@ -60,7 +70,7 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   } catch (error) {
     // What did not get anywhere leaves nothing behind; an interrupted run stays resumable.
     keep = state.worthKeeping;
-    if (!keep) await rm(partPath(target.file), { force: true });
+    if (!keep && target.file !== null) await rm(partPath(target.file), { force: true });
     throw error;
   } finally {
     await (keep ? state.release() : state.remove());
@@ -75,11 +85,21 @@ async function executeInto(
   journalPath: string | null,
 ): Promise<Manifest> {
   const clock = job.clock ?? systemClock;
-  const before = state?.checkpoint ?? null;
+  const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, work, target);
-  const inputGrew = before === null ? false : await sameRun(job, before, fingerprint);
-  if (before?.complete) await takeNamesBack(target, job.settings.rejects);
-  const source = await orStopped(work.open(before?.source ?? null), job.signal);
+  const inputGrew = saved === null ? false : await sameRun(job, saved, fingerprint);
+  if (saved?.complete) await takeNamesBack(target, job.settings.rejects);
+  const runId = saved?.runId ?? randomUUID();
+  const warehouse =
+    target.warehouse === null || state === null
+      ? null
+      : new WarehouseRun({ job, target, runId, clock, stateFolder: state.path });
+  const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
+  const opening = orStopped(work.open(before?.source ?? null), job.signal, (late) => late.close());
+  const source = await opening.catch(async (error: unknown) => {
+    await warehouse?.abandon();
+    throw error;
+  });
   let lookup: AssembledLookup | null = null;
   try {
     const encoder: EncoderOptions = {
@@ -89,23 +109,19 @@ async function executeInto(
       formulaGuard: job.settings.formulaGuard,
     };
     const tally = new Tally(before?.tally);
-    const { rejects } = job.settings;
-    const sink = await openSink(target, {
-      encoder,
-      wrapEncoder: work.encoder,
-      stdout: job.stdout,
-      resume: before?.sink ?? null,
-      rejects:
-        rejects === undefined
-          ? null
-          : {
-              path: rejects,
-              format: work.inputFormat,
-              columns: source.columns,
-              header: job.settings.header,
-              formulaGuard: job.settings.formulaGuard,
-            },
-    });
+    if (warehouse !== null) warehouse.tally = tally;
+    const resume = before?.sink ?? null;
+    const rejects = rejectsFile(job, work, source);
+    const sink =
+      target.warehouse === null
+        ? await openSink(target, {
+            encoder,
+            wrapEncoder: work.encoder,
+            stdout: job.stdout,
+            resume,
+            rejects,
+          })
+        : await addRejects(await opened(warehouse).sink(source.columns), rejects, resume);
     const requests = new AbortController();
     const early = new AbortController();
     const over = new AbortController();
@@ -131,7 +147,7 @@ async function executeInto(
         fingerprint,
         columns: source.columns,
         before,
-        runId: before?.runId ?? randomUUID(),
+        runId,
       });
       await checkpointer.begin();
       const read = { rows: before?.source.row ?? 0 };
@@ -168,6 +184,7 @@ async function executeInto(
         target,
         encoder,
         sink,
+        warehouse,
         tally,
         checkpointer,
         rowsRead: read.rows + (before?.ahead.length ?? 0),
@@ -183,6 +200,18 @@ async function executeInto(
     await lookup?.close();
     await source.close();
   }
+}
+
+/** A warehouse has always a state folder, and so a run of its own. */
+function opened(warehouse: WarehouseRun | null): WarehouseRun {
+  if (warehouse === null) throw new TypeError("a warehouse is opened without a state folder");
+  return warehouse;
+}
+
+function rejectsFile(job: EnrichJob, work: Work, source: OpenedSource): RejectsFile | null {
+  const { rejects: path, header, formulaGuard } = job.settings;
+  if (path === undefined) return null;
+  return { path, format: work.inputFormat, columns: source.columns, header, formulaGuard };
 }
 
 /** A column that was not named by anybody and holds hardly an item is the wrong one, most likely. */
@@ -201,22 +230,6 @@ async function takeNamesBack({ file }: OutputTarget, rejects: string | undefined
     if (path === null || existsSync(partPath(path)) || !existsSync(path)) continue;
     await rename(path, partPath(path));
   }
-}
-
-/** Opening waits for the input's first bytes, on a pipe for as long as it takes: a signal ends that. */
-function orStopped(opening: Promise<OpenedSource>, signal: AbortSignal): Promise<OpenedSource> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(signal.reason);
-      opening.then(
-        (source) => source.close(),
-        () => undefined,
-      );
-    };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    opening.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 async function takeFingerprint(

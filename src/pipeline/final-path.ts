@@ -42,24 +42,37 @@ export async function checkInputIsSafe(
       hint: "write to another file",
     });
   }
-  if (input === partPath(file) || input === manifestPath(file)) {
-    throw new UsageError(
-      "output_is_input",
-      `the input ${inputPath} has a name that is needed for the output ${output} itself`,
-      { hint: "give the input another name, or write to another file" },
-    );
-  }
+  await checkInputIsNot(output, [partPath(file), manifestPath(file)], inputPath);
+}
+
+/**
+ * Makes sure that a run reads none of the files that its output needs for itself.
+ *
+ * @param output name for the message
+ * @throws UsageError `output_is_input`
+ */
+export async function checkInputIsNot(
+  output: string,
+  needed: readonly (string | null)[],
+  inputPath: string | null,
+): Promise<void> {
+  if (inputPath === null || !needed.includes(await finalPath(inputPath))) return;
+  throw new UsageError(
+    "output_is_input",
+    `the input ${inputPath} has a name that is needed for the output ${output} itself`,
+    { hint: "give the input another name, or write to another file" },
+  );
 }
 
 /**
  * Makes sure that the file of rejected rows is a file of its own.
  *
- * @param output the run's output file, null for a stream
+ * @param output the run's output file and what its own files begin with, null for a stream
  * @throws UsageError `rejects_is_no_file`, `rejects_is_output`, `output_folder_missing`, `output_is_input`
  */
 export async function checkRejects(
   rejects: string,
-  output: string | null,
+  output: { readonly file: string | null; readonly base: string | null },
   inputPath: string | null,
 ): Promise<void> {
   const file = await finalPath(rejects);
@@ -70,8 +83,11 @@ export async function checkRejects(
     });
   }
   await checkFolder(file);
-  const taken = output === null ? [] : [output, partPath(output), manifestPath(output)];
-  if (taken.includes(file) || taken.includes(partPath(file))) {
+  const taken = new Set([
+    ...(output.file === null ? [] : [output.file, partPath(output.file)]),
+    ...(output.base === null ? [] : [manifestPath(output.base)]),
+  ]);
+  if (taken.has(file) || taken.has(partPath(file))) {
     throw new UsageError("rejects_is_output", `--rejects ${rejects} is the output's own file`, {
       hint: "name another file",
     });

@@ -1,7 +1,7 @@
 import { schemaVersion } from "../core/columns.js";
 import { programInfo } from "../core/program.js";
 import type { SinkResult } from "../sinks/types.js";
-import type { Audit } from "./output-audit.js";
+import type { WarehouseAudit } from "../sinks/warehouse/types.js";
 import type { OutputTarget } from "./open-output.js";
 import type { TallySnapshot } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -25,7 +25,8 @@ export interface RunFacts {
   readonly itemColumn: string;
   readonly target: OutputTarget;
   readonly result: SinkResult;
-  readonly audit: Audit | null;
+  /** What the output was found to hold; null for a stream. */
+  readonly audit: WarehouseAudit | null;
   readonly tally: TallySnapshot;
 }
 
@@ -46,9 +47,9 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       grew_while_interrupted: facts.inputGrew,
     },
     output: {
-      path: target.file === null ? null : target.name,
+      path: target.base === null ? null : target.name,
       format: target.format,
-      bytes: facts.audit?.bytes ?? result.bytes,
+      bytes: facts.audit === null ? result.bytes : facts.audit.bytes,
       rows: facts.audit?.rows ?? result.rows,
       sha256: facts.audit?.sha256 ?? null,
     },

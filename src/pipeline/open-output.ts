@@ -8,8 +8,6 @@ import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { SinkSettings } from "../sinks/options.js";
 import { streamDestination } from "../sinks/stream-destination.js";
 import { textSink } from "../sinks/text-sink.js";
-import { rejectsEncoder } from "../sinks/rejects-encoder.js";
-import type { RejectsOptions } from "../sinks/rejects-encoder.js";
 import type {
   Destination,
   Encoder,
@@ -18,24 +16,47 @@ import type {
   SinkFormat,
   SinkPosition,
 } from "../sinks/types.js";
-import { withRejects } from "../sinks/with-rejects.js";
+import { findWarehouse } from "../sinks/warehouse/registry.js";
+import type { Warehouse } from "../sinks/warehouse/registry.js";
 import type { SourceFormat } from "../sources/types.js";
+import { chooseWarehouse } from "./choose-warehouse.js";
 import { checkFolder, checkInputIsSafe, checkRejects, finalPath } from "./final-path.js";
+import { addRejects } from "./open-rejects.js";
+import type { RejectsFile } from "./open-rejects.js";
 
-/** Where the rows go: a file that appears by rename, or a stream that has no second chance. */
-export interface OutputTarget {
-  /** Final path of a regular file, symbolic links followed; null for stdout and devices. */
+/** Where the rows go. */
+export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
+
+interface AnyOutputTarget {
+  /** Path of a file that appears by rename, symbolic links followed; null for all else. */
   readonly file: string | null;
-  /** What to call it. */
+  /** Path that the run's own files begin with; null where nothing is kept: stdout and devices. */
+  readonly base: string | null;
+  /** What to call it; no password is in it. */
   readonly name: string;
+}
+
+/** Text: a file that appears by rename, or a stream that has no second chance. */
+export interface TextOutputTarget extends AnyOutputTarget {
   readonly format: SinkFormat;
   readonly gzip: boolean;
+  readonly warehouse: null;
+}
+
+/** Typed columns: a Parquet file, or a table of a database. */
+export interface WarehouseOutputTarget extends AnyOutputTarget {
+  readonly base: string;
+  /** The warehouse's kind. */
+  readonly format: string;
+  readonly gzip: false;
+  readonly warehouse: Warehouse;
 }
 
 /**
  * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
  *
- * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as `checkRejects`
+ * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
+ * `findWarehouse`, `chooseWarehouse` and `checkRejects`
  */
 export async function chooseOutput(
   output: string,
@@ -43,9 +64,16 @@ export async function chooseOutput(
   inputFormat: SourceFormat,
   inputPath: string | null,
 ): Promise<OutputTarget> {
-  const target = await chooseTarget(output, settings, inputFormat, inputPath);
+  const warehouse = output === "-" ? null : findWarehouse(output);
+  const target =
+    warehouse === null
+      ? await chooseTarget(output, settings, inputFormat, inputPath)
+      : await chooseWarehouse(warehouse, settings, inputPath);
   const { rejects } = settings;
-  if (rejects !== undefined) await checkRejects(rejects, target.file, inputPath);
+  if (rejects !== undefined) {
+    const file = target.file ?? warehouse?.target.file ?? null;
+    await checkRejects(rejects, { file, base: target.base }, inputPath);
+  }
   return target;
 }
 
@@ -54,10 +82,11 @@ async function chooseTarget(
   settings: SinkSettings,
   inputFormat: SourceFormat,
   inputPath: string | null,
-): Promise<OutputTarget> {
+): Promise<TextOutputTarget> {
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
   const format = settings.to ?? detected.format ?? (inputFormat === "ndjson" ? "ndjson" : "csv");
-  if (output === "-") return { file: null, name: "stdout", format, gzip: false };
+  const stream = { file: null, base: null, format, warehouse: null };
+  if (output === "-") return { ...stream, name: "stdout", gzip: false };
 
   const facts = await stat(output).catch(() => null);
   if (facts?.isDirectory()) {
@@ -66,12 +95,12 @@ async function chooseTarget(
     });
   }
   if (facts !== null && !facts.isFile()) {
-    return { file: null, name: output, format, gzip: detected.gzip };
+    return { ...stream, name: output, gzip: detected.gzip };
   }
   const file = await finalPath(output);
   await checkFolder(file);
   await checkInputIsSafe(output, file, inputPath);
-  return { file, name: output, format, gzip: detected.gzip };
+  return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
 }
 
 export interface OpenSinkOptions {
@@ -82,34 +111,22 @@ export interface OpenSinkOptions {
   /** Where an interrupted run got to, or null. */
   readonly resume: SinkPosition | null;
   /** File for rejected rows and the form that they came in; null for none. */
-  readonly rejects: (RejectsOptions & { readonly path: string }) | null;
+  readonly rejects: RejectsFile | null;
 }
 
 /** Opens the sink for a target, cut back to a checkpoint where there is one. */
-export async function openSink(target: OutputTarget, options: OpenSinkOptions): Promise<Sink> {
+export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
   const plain = encoders[target.format](options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
   const { resume, rejects } = options;
   const destination = await openDestination(target, options.stdout, resume);
   const resumeRows = resume?.rows ?? null;
   const sink = textSink(encoder, destination, { gzip: target.gzip, resumeRows });
-  if (rejects === null) return sink;
-  try {
-    const apart = resume?.rejects ?? null;
-    const file = await openFileDestination(await finalPath(rejects.path), apart?.length ?? null);
-    const rejectsSink = textSink(rejectsEncoder(rejects), file, {
-      gzip: detectSinkFormat(rejects.path).gzip,
-      resumeRows: apart?.rows ?? null,
-    });
-    return withRejects(sink, rejectsSink);
-  } catch (error) {
-    await sink.abandon();
-    throw error;
-  }
+  return addRejects(sink, rejects, resume);
 }
 
 async function openDestination(
-  target: OutputTarget,
+  target: TextOutputTarget,
   stdout: Writable,
   resume: SinkPosition | null,
 ): Promise<Destination> {

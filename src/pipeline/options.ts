@@ -11,7 +11,8 @@ export const failOnLevels = ["failed", "partial", "invalid", "never"] as const;
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
-    description: "Where the rows go: a file, or - for stdout",
+    description:
+      "Where the rows go: a file (Parquet where it ends in .parquet), duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
     value: "OUT",
     alias: "o",
   }),

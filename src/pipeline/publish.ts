@@ -4,15 +4,17 @@ import { addedColumnNames, addedMemberName } from "../sinks/added-names.js";
 import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
+import type { WarehouseAudit } from "../sinks/warehouse/types.js";
 import type { OpenedSource, SourceFormat } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
 import { writeJsonFile } from "../core/json-file.js";
 import { manifestOf, manifestPath } from "./manifest.js";
-import type { OutputTarget } from "./open-output.js";
+import type { OutputTarget, TextOutputTarget } from "./open-output.js";
 import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
+import type { WarehouseRun } from "./warehouse-run.js";
 
 export interface FinishedRun {
   readonly source: OpenedSource;
@@ -21,6 +23,8 @@ export interface FinishedRun {
   readonly target: OutputTarget;
   readonly encoder: EncoderOptions;
   readonly sink: Sink;
+  /** Null where the output is text. */
+  readonly warehouse: WarehouseRun | null;
   readonly tally: Tally;
   readonly checkpointer: Checkpointer;
   /** Rows that the source gave, those before an interruption included. */
@@ -36,7 +40,7 @@ export interface FinishedRun {
 export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Manifest> {
   const { target, sink, tally, checkpointer, source } = finished;
   await sink.checkpoint();
-  const audit = target.file === null ? null : await auditTarget(target.file, finished);
+  const audit = await auditTarget(finished);
   addUp(finished, audit);
   await checkpointer.complete();
   const result = await sink.finish();
@@ -56,8 +60,8 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
     audit,
     tally: tally.snapshot(),
   });
-  if (target.file !== null) {
-    const path = manifestPath(target.file);
+  if (target.base !== null) {
+    const path = manifestPath(target.base);
     await writeJsonFile(path, manifest).catch((error: unknown) => {
       throw outputFault(path, error);
     });
@@ -65,8 +69,17 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
   return manifest;
 }
 
-async function auditTarget(file: string, { target, encoder }: FinishedRun): Promise<Audit> {
-  const path = partPath(file);
+async function auditTarget(finished: FinishedRun): Promise<Audit | WarehouseAudit | null> {
+  const { target, warehouse } = finished;
+  if (target.warehouse !== null) return warehouse?.audit() ?? null;
+  return target.file === null ? null : auditText(partPath(target.file), target, finished);
+}
+
+async function auditText(
+  path: string,
+  target: TextOutputTarget,
+  { encoder }: FinishedRun,
+): Promise<Audit> {
   const nested = encoder.shape === "nested" && target.format === "ndjson";
   const member = nested
     ? addedMemberName(encoder.prefix, encoder.columns)
@@ -87,25 +100,28 @@ async function auditTarget(file: string, { target, encoder }: FinishedRun): Prom
 }
 
 /** Rows read = rows written = sum of the statuses, in memory and in the file. */
-function addUp({ rowsRead, tally, target }: FinishedRun, audit: Audit | null): void {
+function addUp(
+  { rowsRead, tally, target }: FinishedRun,
+  audit: Pick<Audit, "rows" | "statuses"> | null,
+): void {
   const counted = findingStatuses.reduce((sum, status) => sum + tally.statuses[status], 0);
   const faults: string[] = [];
   if (tally.rows !== rowsRead) faults.push(`${rowsRead} rows read, ${tally.rows} written`);
   if (counted !== tally.rows) faults.push(`${tally.rows} rows written, ${counted} with a status`);
   if (audit !== null) {
     if (audit.rows !== tally.rows) {
-      faults.push(`${tally.rows} rows written, ${audit.rows} in the file`);
+      faults.push(`${tally.rows} rows written, ${audit.rows} in the output`);
     }
     for (const status of findingStatuses) {
       if (audit.statuses[status] !== tally.statuses[status]) {
         faults.push(
-          `${tally.statuses[status]} rows ${status}, ${audit.statuses[status]} in the file`,
+          `${tally.statuses[status]} rows ${status}, ${audit.statuses[status]} in the output`,
         );
       }
     }
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {
-    hint: `what was written is in ${target.file === null ? "the output" : partPath(target.file)}; if nothing else wrote there, please report this; --restart begins anew`,
+    hint: `what was written is in ${target.file === null ? target.name : partPath(target.file)}; if nothing else wrote there, please report this; --restart begins anew`,
   });
 }

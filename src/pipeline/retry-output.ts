@@ -1,6 +1,7 @@
 import { UsageError } from "../core/errors.js";
 import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { Encoder } from "../sinks/types.js";
+import { findWarehouse } from "../sinks/warehouse/registry.js";
 import { execute } from "./execute.js";
 import { openEarlierOutput } from "./retry/earlier-output.js";
 import type { EarlierOutput } from "./retry/earlier-output.js";
@@ -12,13 +13,15 @@ import type { EnrichJob, Manifest } from "./types.js";
  * Asks again for the failed and partial rows of an earlier output and fills them in place. Every
  * other row, and every row that comes to nothing better, is copied to the letter.
  *
- * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_keeps_format`; as `enrich`
+ * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
+ * `retry_keeps_format`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
   const { path } = job.input;
+  refuseWarehouses(path, job.settings.output, job.settings.prefix);
   const detected = detectSinkFormat(path);
   const format = job.settings.to ?? detected.format ?? "csv";
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
@@ -49,6 +52,25 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
         return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
       },
       encoder: (encoder) => copying(encoder, peeked, settings),
+    },
+  );
+}
+
+/** Retry copies rows to the letter, which only text has; a table keeps both answers instead. */
+function refuseWarehouses(path: string, output: string, prefix: string): void {
+  const from = findWarehouse(path)?.target.display;
+  const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
+  if (from !== undefined) {
+    throw new UsageError("retry_needs_text", `retry fills in text outputs; ${from} is none`, {
+      hint: `take the items whose ${prefix}status is failed or partial out of it into a CSV file, and enrich that to where its rows go; or keep them apart from the start with --rejects`,
+    });
+  }
+  if (to === undefined) return;
+  throw new UsageError(
+    "retry_keeps_format",
+    `retry keeps the format of ${path}; ${to} is no text`,
+    {
+      hint: "retry into a text file; or enrich what --rejects kept to where its rows go",
     },
   );
 }

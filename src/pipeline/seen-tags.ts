@@ -1,6 +1,7 @@
 import { UsageError } from "../core/errors.js";
 import { readJsonFile } from "../core/json-file.js";
 import { manifestPath } from "./manifest.js";
+import { outputBase } from "./output-base.js";
 import { othersName } from "./tally.js";
 import type { Manifest } from "./types.js";
 
@@ -15,7 +16,7 @@ export function seenTags({ tags }: Pick<Manifest, "tags">): readonly string[] {
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function tagsSeenIn(output: string): Promise<readonly string[]> {
-  const path = manifestPath(output);
+  const path = manifestPath(outputBase(output));
   let manifest: Partial<Manifest> | null;
   try {
     manifest = (await readJsonFile(path)) as Partial<Manifest> | null;

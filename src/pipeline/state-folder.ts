@@ -10,6 +10,7 @@ import { outputFault } from "../sinks/output-fault.js";
 
 /** What is kept beside a growing output: checkpoint, journal and lock. */
 export interface StateFolder {
+  readonly path: string;
   /** Folder of the lookup journal. */
   readonly journalPath: string;
   /** Where an interrupted run got to; null when this one starts. */
@@ -25,6 +26,9 @@ export interface StateFolder {
   release(): Promise<void>;
 }
 
+/** A checkpoint that may be another version's: nothing in it is sure to be there. */
+export type AnyCheckpoint = Partial<Checkpoint>;
+
 /** Folder of a run's state beside its output. */
 export function statePath(output: string): string {
   return `${output}.state`;
@@ -33,12 +37,16 @@ export function statePath(output: string): string {
 /**
  * Opens the state of an output's run and locks it.
  *
+ * @param output path that the folder's name begins with
+ * @param discard on a restart, takes away what the interrupted run left elsewhere; null where its
+ * checkpoint cannot be read
  * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
  * do, `output_locked` when a run is under way
  */
 export async function openStateFolder(
   output: string,
   { resume, restart }: { resume: boolean; restart: boolean },
+  discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
   if (resume && restart) {
@@ -49,6 +57,8 @@ export async function openStateFolder(
     const found = (await readdir(folder)).filter((name) => !name.startsWith("lock"));
     if (found.length > 0 && !resume && !restart) throw refusal(output, folder);
     if (restart) {
+      // First: as long as this is not done, the folder tells what is still to be thrown away.
+      if (found.includes("checkpoint.json")) await discard(await readAnyCheckpoint(folder));
       await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
     }
     const checkpoint = resume ? await readCheckpoint(join(folder, "checkpoint.json")) : null;
@@ -58,6 +68,7 @@ export async function openStateFolder(
     }
     let worthKeeping = checkpoint !== null;
     return {
+      path: folder,
       journalPath: join(folder, "journal"),
       checkpoint,
       get worthKeeping() {
@@ -102,6 +113,11 @@ function refusal(output: string, folder: string): UsageError {
   return new UsageError("state_exists", `an interrupted run of ${output} is there (${folder})`, {
     hint: "continue it with --resume, or throw it away with --restart",
   });
+}
+
+async function readAnyCheckpoint(folder: string): Promise<AnyCheckpoint | null> {
+  const found = await readJsonFile(join(folder, "checkpoint.json")).catch(() => null);
+  return found as AnyCheckpoint | null;
 }
 
 async function readCheckpoint(path: string): Promise<Checkpoint | null> {

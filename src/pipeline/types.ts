@@ -71,10 +71,13 @@ export interface Manifest {
     readonly grew_while_interrupted: boolean;
   };
   readonly output: {
+    /** As it was given, without a password; null for stdout. */
     readonly path: string | null;
     readonly format: string;
-    readonly bytes: number;
+    /** Null for a database, which holds more than this run. */
+    readonly bytes: number | null;
     readonly rows: number;
+    /** Null for stdout and databases. */
     readonly sha256: string | null;
   };
   readonly statuses: Readonly<Record<FindingStatus, number>>;

@@ -2,25 +2,30 @@ import { realpath } from "node:fs/promises";
 import { FatalError, UsageError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
 import { readJsonFile } from "../core/json-file.js";
+import { findWarehouse } from "../sinks/warehouse/registry.js";
+import type { Warehouse } from "../sinks/warehouse/registry.js";
+import type { WarehouseAudit } from "../sinks/warehouse/types.js";
 import { manifestPath } from "./manifest.js";
 import { auditOutput } from "./output-audit.js";
-import type { Audit } from "./output-audit.js";
 import { openEarlierOutput } from "./retry/earlier-output.js";
 import type { Manifest } from "./types.js";
 
 /** What a check came to: what is in the file, and each way in which the manifest says otherwise. */
 export interface Verification {
-  readonly audit: Audit;
+  readonly audit: WarehouseAudit;
   readonly differences: readonly string[];
 }
 
 /**
- * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status.
+ * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status. Of a
+ * database's table the rows of the manifest's run are counted.
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`
  * @throws FatalError `output_corrupt` when it holds what is no row
  */
 export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
+  const warehouse = findWarehouse(path);
+  if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
   const file = await realpath(path).catch(() => path);
   const manifest = await readManifest(manifestPath(file));
   const { format } = manifest.output;
@@ -44,7 +49,24 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   return { audit, differences: differencesOf(manifest, audit) };
 }
 
-function differencesOf({ output, statuses }: Manifest, audit: Audit): readonly string[] {
+async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
+  const { base, kind, display } = warehouse.target;
+  const manifest = await readManifest(manifestPath(base));
+  const audit = await warehouse.recount({ runId: manifest.run_id, prefix });
+  if (audit === null) {
+    throw new UsageError("not_an_output", `${display} is ${kind}, which cannot be checked`);
+  }
+  return {
+    audit,
+    differences: differencesOf(manifest, audit, kind === "parquet" ? "file" : "table"),
+  };
+}
+
+function differencesOf(
+  { output, statuses }: Manifest,
+  audit: WarehouseAudit,
+  place = "file",
+): readonly string[] {
   const facts: [what: string, said: unknown, found: unknown][] = [
     ["bytes", output.bytes, audit.bytes],
     ["sha256", output.sha256, audit.sha256],
@@ -59,7 +81,7 @@ function differencesOf({ output, statuses }: Manifest, audit: Audit): readonly s
     .filter(([, said, found]) => said !== found)
     .map(
       ([what, said, found]) =>
-        `${what}: the manifest says ${String(said)}, the file has ${String(found)}`,
+        `${what}: the manifest says ${String(said)}, the ${place} has ${String(found)}`,
     );
 }
 

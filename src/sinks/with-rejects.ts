@@ -17,6 +17,9 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
       const both = (position: SinkPosition): SinkPosition => ({ ...position, rejects: apart });
       return both(await sink.checkpoint(note && ((position) => note(both(position)))));
     },
+    get full() {
+      return sink.full ?? false;
+    },
     async finish() {
       await rejects.finish();
       return sink.finish();

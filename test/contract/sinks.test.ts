@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../src/core/errors.js";
 import { openSink } from "../../src/pipeline/open-output.js";
-import type { OutputTarget } from "../../src/pipeline/open-output.js";
+import type { TextOutputTarget } from "../../src/pipeline/open-output.js";
 import type { Sink, SinkFormat, SinkPosition } from "../../src/sinks/types.js";
 import { sinkFormats } from "../../src/sinks/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
@@ -128,7 +128,14 @@ describe("a stream as output", () => {
 
 const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat", formulaGuard: true } as const;
 
-const streamTarget: OutputTarget = { file: null, name: "stdout", format: "csv", gzip: false };
+const streamTarget: TextOutputTarget = {
+  file: null,
+  base: null,
+  name: "stdout",
+  format: "csv",
+  gzip: false,
+  warehouse: null,
+};
 
 async function open(
   format: SinkFormat,
@@ -138,7 +145,7 @@ async function open(
 ): Promise<{ sink: Sink; target: string }> {
   const target = path ?? join(await temporaryFolder(), `out.${format}`);
   const sink = await openSink(
-    { file: target, name: target, format, gzip },
+    { file: target, base: target, name: target, format, gzip, warehouse: null },
     {
       encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
       stdout: new PassThrough(),

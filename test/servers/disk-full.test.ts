@@ -80,3 +80,21 @@ test("a full folder for temporary files ends a run to stdout with a line", async
   expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n/);
   expect(code).toBe(1);
 });
+
+test.each(["disk/out.parquet", "duckdb:disk/out.duckdb"])(
+  "a run into %s whose disk was full goes on when there is space, no row lost or doubled",
+  async (output) => {
+    const folder = await prepared();
+    const lines = `
+      head -c 2000000 /dev/zero > disk/ballast
+      repute enrich in.csv -o '${output}' --local --quiet && exit 98
+      rm disk/ballast; mount -o remount,size=200m disk
+      repute enrich in.csv -o '${output}' --local --quiet --resume || exit 97
+      repute verify '${output}'`;
+    const { code, stdout, stderr } = await onDisk(folder, "3m", lines);
+    expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n {2}free some space/);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/: 30000 rows.*, as its manifest says\n$/);
+  },
+);

@@ -47,16 +47,17 @@ export const enrichCommand = defineCommand({
       what: "asks the service, at most 100 requests a second",
     },
     {
+      command: "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'",
+      what: "adds the rows to a table; so does postgres://USER@HOST/DB?table=NAME; FILE.parquet is a file",
+    },
+    {
       command: "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip",
       what: "takes the item from a member within each record; gzip on both sides",
     },
     {
-      command: "repute enrich list.txt --lookups quick-check --rate 600/m > list.csv",
-      what: "reads one item a line, asks the quick check alone at ten a second and writes to stdout",
-    },
-    {
-      command: "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' -o feed.csv",
-      what: "reads rows without a header from a pipe, lines that begin with # left out",
+      command:
+        "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv",
+      what: "reads rows without a header from a pipe, asks the quick check alone and writes to stdout",
     },
     {
       command: "repute enrich dump.csv -o enriched.csv --resume",

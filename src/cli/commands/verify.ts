@@ -5,6 +5,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
+import { redactAddress } from "../redact.js";
 
 const options = z.strictObject({
   prefix: sinkOptions.shape.prefix,
@@ -19,7 +20,7 @@ export const verifyCommand = defineCommand({
   usage: "OUT [flags]",
   summary: "check that an output still is what its manifest says",
   description: [
-    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Nothing is asked and nothing is changed.",
+    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Of a table in a database, the rows of the manifest's run are counted. Nothing is asked and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, its manifest beside it"]],
   options,
@@ -38,6 +39,10 @@ export const verifyCommand = defineCommand({
       what: "loads a file only when it is whole",
     },
     {
+      command: "repute verify 'duckdb:intel.duckdb?table=enriched'",
+      what: "counts the rows of the last run in a database",
+    },
+    {
       command: "repute verify enriched.csv --prefix x_",
       what: "checks an output whose added columns begin with x_",
     },
@@ -54,15 +59,16 @@ async function verify(call: CommandCall<z.output<typeof options>>): Promise<numb
   if (settings.json) {
     const { bytes, rows, sha256, statuses } = audit;
     context.stdout.write(
-      `${JSON.stringify({ path, bytes, rows, sha256, statuses, differences })}\n`,
+      `${JSON.stringify({ path: redactAddress(path), bytes, rows, sha256, statuses, differences })}\n`,
     );
   } else if (differences.length > 0) {
     context.reporter.print(
       `repute: ${path} is not what its manifest says\n${differences.map((line) => `  ${line}\n`).join("")}`,
     );
   } else if (!settings.quiet) {
+    const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
     context.stdout.write(
-      `${path}: ${audit.rows} rows, ${audit.bytes} bytes, as its manifest says\n`,
+      `${redactAddress(path)}: ${audit.rows} rows${bytes}, as its manifest says\n`,
     );
   }
   return differences.length === 0 ? 0 : 1;

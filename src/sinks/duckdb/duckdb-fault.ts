@@ -16,7 +16,7 @@ const known: readonly Known[] = [
     usage: false,
     code: "output_memory",
     text: "cells of hundreds of kilobytes, row after row, are more than DuckDB's memory limit holds",
-    hint: "write such rows to a Parquet file or to PostgreSQL; what was committed stays",
+    hint: "write such rows to a Parquet file or to PostgreSQL; what was committed stays in the table until a run with --restart",
   },
   {
     pattern: /duplicate key|violates (?:primary key|unique)/i,
@@ -59,6 +59,13 @@ const known: readonly Known[] = [
     code: "output_denied",
     text: "permission denied",
     hint: "check the owner and mode of the file and its folder",
+  },
+  {
+    pattern: /referenced column .* not found/i,
+    usage: true,
+    code: "not_an_output",
+    text: "the table has not the columns of an output",
+    hint: "columns that begin otherwise than rep_ need --prefix",
   },
   {
     pattern: /no space left|disk quota/i,

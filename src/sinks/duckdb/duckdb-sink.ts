@@ -1,14 +1,12 @@
 import { stat } from "node:fs/promises";
-import { FatalError } from "../../core/errors.js";
-import { findingStatuses } from "../../core/finding.js";
-import type { FindingStatus } from "../../core/finding.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { checkpointTableName, quoteTable } from "../warehouse/dialect.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import type { WarehouseAudit } from "../warehouse/types.js";
+import { countRun } from "./count-run.js";
 import type { DuckdbDatabase } from "./duckdb-database.js";
 import type { Loader } from "./loader.js";
 
@@ -79,27 +77,9 @@ export class DuckdbSink implements Sink {
     return position;
   }
 
-  async audit(): Promise<WarehouseAudit> {
+  audit(): Promise<WarehouseAudit> {
     const { database, schema, target, runId } = this.#parts;
-    const status = quoteIdentifier("duckdb", `${schema.prefix}status`);
-    const counts = await database.run(
-      `SELECT ${status}, count(*) FROM ${quoteTable("duckdb", target.table)}
-       WHERE ${quoteIdentifier("duckdb", schema.key[0])} = ? GROUP BY ALL`,
-      [runId],
-    );
-    const statuses = Object.fromEntries(findingStatuses.map((name) => [name, 0])) as Record<
-      FindingStatus,
-      number
-    >;
-    let rows = 0;
-    for (const [name, count] of counts) {
-      if (!Object.hasOwn(statuses, String(name))) {
-        throw new FatalError("output_corrupt", `${target.display} has rows without a status`);
-      }
-      statuses[name as FindingStatus] = Number(count);
-      rows += Number(count);
-    }
-    return { bytes: null, rows, statuses, sha256: null };
+    return countRun(database, target, { runId, prefix: schema.prefix });
   }
 
   async finish(): Promise<SinkResult> {

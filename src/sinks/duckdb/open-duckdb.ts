@@ -4,10 +4,18 @@ import type { SinkPosition } from "../types.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
+import { tableMissing } from "../warehouse/count-statuses.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
-import type { OpenedWarehouse, UnfinishedRun, WarehouseOptions } from "../warehouse/types.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseAudit,
+  WarehouseOptions,
+  WarehouseRun,
+} from "../warehouse/types.js";
+import { countRun } from "./count-run.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
 import { DuckdbSink } from "./duckdb-sink.js";
 import { hasTable, prepareTable } from "./duckdb-table.js";
@@ -40,7 +48,7 @@ export async function openDuckdb(
     const loader = await openLoader(database, target.table, schema, found);
     const batch = new ColumnBatch(readers, chunkBounds);
     const sink = new DuckdbSink({ target, database, loader, batch, schema, runId, rows });
-    return { sink, note, audit: () => sink.audit() };
+    return { sink, note, rows, audit: () => sink.audit() };
   } catch (error) {
     database.close();
     throw error;
@@ -48,7 +56,8 @@ export async function openDuckdb(
 }
 
 /**
- * Takes the rows of an unfinished run out again. A run that is finished has no note and stays.
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays,
+ * unless it is known to have ended before its end.
  *
  * @throws UsageError `driver_missing`, `output_*`; FatalError `output_*`
  */
@@ -58,7 +67,8 @@ export async function discardFromDuckdb(target: DuckdbTarget, run: UnfinishedRun
   try {
     const notes = { ...target.table, name: checkpointTableName };
     if (!(await hasTable(database, target.table)) || !(await hasTable(database, notes))) return;
-    if ((await savedNote(database, target, run.runId)) === null) return;
+    const unfinished = run.complete === true;
+    if (!unfinished && (await savedNote(database, target, run.runId)) === null) return;
     const key = quoteIdentifier("duckdb", `${run.prefix}run_id`);
     await database.transaction(async () => {
       await database.run(`DELETE FROM ${quoteTable("duckdb", target.table)} WHERE ${key} = ?`, [
@@ -68,6 +78,25 @@ export async function discardFromDuckdb(target: DuckdbTarget, run: UnfinishedRun
         run.runId,
       ]);
     });
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Counts what is there of a finished run.
+ *
+ * @throws UsageError `driver_missing`; FatalError `output_*`
+ */
+export async function recountDuckdb(
+  target: DuckdbTarget,
+  run: WarehouseRun,
+): Promise<WarehouseAudit> {
+  if (!existsSync(target.file)) throw tableMissing(target.display);
+  const database = await DuckdbDatabase.open(target);
+  try {
+    if (!(await hasTable(database, target.table))) throw tableMissing(target.display);
+    return await countRun(database, target, run);
   } finally {
     database.close();
   }
@@ -86,7 +115,7 @@ async function savedNote(
 async function rowsOf(
   database: DuckdbDatabase,
   { table }: DuckdbTarget,
-  { runId, prefix }: UnfinishedRun,
+  { runId, prefix }: WarehouseRun,
 ): Promise<number> {
   const [found] = await database.run(
     `SELECT count(*) FROM ${quoteTable("duckdb", table)} WHERE ${quoteIdentifier("duckdb", `${prefix}run_id`)} = ?`,

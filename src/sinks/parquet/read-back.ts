@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { findingStatuses } from "../../core/finding.js";
 import type { FindingStatus } from "../../core/finding.js";
 import { outputFault } from "../output-fault.js";
@@ -11,7 +11,8 @@ import type { WarehouseAudit } from "../warehouse/types.js";
 /**
  * Reads a whole Parquet file: its end, the status of every row and, for the hash, every byte.
  *
- * @throws FatalError `output_corrupt` when it holds a row without a known status or cannot be read
+ * @throws FatalError `output_corrupt` when it holds a row without a known status or cannot be read;
+ * UsageError `not_an_output`
  */
 export async function readBack(path: string, statusColumn: string): Promise<WarehouseAudit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
@@ -30,6 +31,11 @@ export async function readBack(path: string, statusColumn: string): Promise<Ware
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
     throw corrupt(path, "its end cannot be read", error);
+  }
+  if (!metadata.schema.some(({ name }) => name === statusColumn)) {
+    throw new UsageError("not_an_output", `${path} has no column ${statusColumn}`, {
+      hint: "name an output of repute; columns that begin otherwise than rep_ need --prefix",
+    });
   }
   let rows = 0;
   for (const { num_rows: size } of metadata.row_groups) {

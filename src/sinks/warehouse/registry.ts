@@ -1,13 +1,16 @@
 import { UsageError } from "../../core/errors.js";
-import { discardFromDuckdb, openDuckdb } from "../duckdb/open-duckdb.js";
+import { discardFromDuckdb, openDuckdb, recountDuckdb } from "../duckdb/open-duckdb.js";
 import { openParquet } from "../parquet/open-parquet.js";
-import { discardFromPostgres, openPostgres } from "./postgres/open-postgres.js";
+import { readBack } from "../parquet/read-back.js";
+import { discardFromPostgres, openPostgres, recountPostgres } from "./postgres/open-postgres.js";
 import { parseDuckdbTarget, parseParquetTarget, parsePostgresTarget } from "./target.js";
 import type {
   OpenedWarehouse,
   UnfinishedRun,
+  WarehouseAudit,
   WarehouseKind,
   WarehouseOptions,
+  WarehouseRun,
   WarehouseTarget,
 } from "./types.js";
 
@@ -18,6 +21,8 @@ export interface Warehouse {
   open(options: WarehouseOptions): Promise<OpenedWarehouse>;
   /** Takes the rows of an unfinished run out again (`--restart`). @throws ReputeError */
   discard(run: UnfinishedRun): Promise<void>;
+  /** Counts what is there of a finished run; null where the kind cannot. @throws ReputeError */
+  recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
 }
 
 /** Reads `-o`: the warehouse of one kind that it names, or null. */
@@ -25,9 +30,23 @@ export type FindWarehouse = (output: string) => Warehouse | null;
 
 /** Every warehouse that can be written; another one is one file and one line here. */
 export const warehouses: readonly FindWarehouse[] = [
-  defineWarehouse({ parse: parseParquetTarget, open: openParquet }),
-  defineWarehouse({ parse: parseDuckdbTarget, open: openDuckdb, discard: discardFromDuckdb }),
-  defineWarehouse({ parse: parsePostgresTarget, open: openPostgres, discard: discardFromPostgres }),
+  defineWarehouse({
+    parse: parseParquetTarget,
+    open: openParquet,
+    recount: ({ file }, { prefix }) => readBack(file, `${prefix}status`),
+  }),
+  defineWarehouse({
+    parse: parseDuckdbTarget,
+    open: openDuckdb,
+    discard: discardFromDuckdb,
+    recount: recountDuckdb,
+  }),
+  defineWarehouse({
+    parse: parsePostgresTarget,
+    open: openPostgres,
+    discard: discardFromPostgres,
+    recount: recountPostgres,
+  }),
 ];
 
 /**
@@ -57,6 +76,7 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
       target,
       open: (options) => kind.open(target, options),
       discard: async (run) => kind.discard?.(target, run),
+      recount: async (run) => (await kind.recount?.(target, run)) ?? null,
     };
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import type { TableName } from "./dialect.js";
@@ -21,6 +22,7 @@ export interface DuckdbTarget extends WarehouseTarget {
 /** A table of a PostgreSQL database. */
 export interface PostgresTarget extends WarehouseTarget {
   readonly kind: "postgres";
+  readonly file: null;
   /** The address without `table`; it may hold a password, so it goes to the driver and nowhere else. */
   readonly url: string;
   readonly table: TableName;
@@ -35,7 +37,7 @@ export function parseParquetTarget(output: string): ParquetTarget | null {
     });
   }
   if (!name.endsWith(".parquet")) return null;
-  const file = resolve(output);
+  const file = realFile(output);
   return { kind: "parquet", file, display: output, base: file };
 }
 
@@ -58,7 +60,7 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
     });
   }
   const table = parseTableName(options.get("table") ?? defaultTable);
-  const file = resolve(path);
+  const file = realFile(path);
   return {
     kind: "duckdb",
     file,
@@ -84,11 +86,21 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   const words = [url.host, url.pathname.slice(1), tableText(table)].filter((word) => word !== "");
   return {
     kind: "postgres",
+    file: null,
     url: url.href,
     table,
     display: `postgres://${user}${place}?table=${tableText(table)}`,
     base: resolve(`repute-${fileWord(words.join("-"))}`),
   };
+}
+
+/** The file that a path stands for; one that is not there yet has its own path. */
+function realFile(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 /** Never shows what it was given: a password may be anywhere in it. */

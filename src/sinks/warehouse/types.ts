@@ -40,6 +40,11 @@ export interface OpenedWarehouse {
    */
   readonly note: string | null;
   /**
+   * Rows of this run that a table held when it was opened: as many as the newest checkpoint says, or
+   * somebody took some away. Nothing is compared where it is left out.
+   */
+  readonly rows?: number;
+  /**
    * Counts what is there of this run by reading it back: after the last checkpoint, before
    * `finish`. No row can be written after it.
    */
@@ -54,12 +59,25 @@ export interface WarehouseKind<T extends WarehouseTarget> {
   open(target: T, options: WarehouseOptions): Promise<OpenedWarehouse>;
   /** Takes the rows of an unfinished run out again (`--restart`); files need nothing. */
   discard?(target: T, run: UnfinishedRun): Promise<void>;
+  /** Counts what is there of a finished run, and changes nothing: `repute verify`. @throws ReputeError */
+  recount?(target: T, run: WarehouseRun): Promise<WarehouseAudit>;
+}
+
+/** Which rows are a run's, and what the names of their added columns begin with. */
+export interface WarehouseRun {
+  readonly runId: string;
+  readonly prefix: string;
 }
 
 /** A run whose rows are in a table although it will not be continued. */
-export interface UnfinishedRun {
-  readonly runId: string;
-  readonly prefix: string;
+export interface UnfinishedRun extends WarehouseRun {
+  /**
+   * All its rows were written and it ended while it put its name to them: then its note may be gone
+   * already. Without it a run that has no note counts as finished, and stays.
+   *
+   * @default false
+   */
+  readonly complete?: boolean;
 }
 
 /** What every target has. */
@@ -67,6 +85,8 @@ export interface WarehouseTarget {
   readonly kind: string;
   /** What to call it in messages and in the manifest: no password. */
   readonly display: string;
+  /** The file that holds it, symbolic links followed; null for a server. */
+  readonly file: string | null;
   /** Path that the run's own files begin with: `BASE.state/`, `BASE.manifest.json`. */
   readonly base: string;
 }

@@ -8,6 +8,10 @@ test.each([
   ["postgres://me:p/ss@host/db", "postgres://***@host/db"],
   ["https://intel.example:8443/beta?x=a@b", "https://intel.example:8443/beta?x=a@b"],
   ["user@example.com", "user@example.com"],
+  [
+    "postgres://h/db?user=me&password=p%20w&table=t",
+    "postgres://h/db?user=me&password=***&table=t",
+  ],
 ])("%s", (address, shown) => {
   expect(redactAddress(address)).toBe(shown);
 });
@@ -19,4 +23,16 @@ test("the command line is kept without credentials", () => {
     "a.csv",
     "--intel-url=https://***@h/beta",
   ]);
+});
+
+test.each([
+  ['postgres://me:it\'s "p w"@h/db?table=t', "postgres://***@h/db?table=t"],
+  ["-opostgres://me:p@w @h/db", "-opostgres://***@h/db"],
+  [
+    "--output=postgres://h/db?password=p w&table=t",
+    "--output=postgres://h/db?password=***&table=t",
+  ],
+  ["a b@example.com", "a b@example.com"],
+])("an argument is kept without what the address in it is no place for: %s", (arg, shown) => {
+  expect(shownCommand([arg])).toEqual(["repute", shown]);
 });

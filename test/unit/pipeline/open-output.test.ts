@@ -62,6 +62,66 @@ describe("chooseOutput", () => {
   });
 });
 
+describe("chooseOutput of a warehouse", () => {
+  it.each([
+    ["--to", "out.parquet", { to: "csv" }, "text_option"],
+    ["--shape nested", "duckdb:out.duckdb", { shape: "nested" }, "text_option"],
+    ["the input", "in.parquet", {}, "output_is_input"],
+    ["the input as manifest", "duckdb:out.duckdb?table=t", {}, "output_is_input"],
+    ["a directory", "duckdb:folder", {}, "output_is_directory"],
+    ["a named pipe", "pipe.parquet", {}, "output_no_file"],
+    ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
+    [
+      "rejects over the database",
+      "duckdb:out.duckdb",
+      { rejects: "out.duckdb" },
+      "rejects_is_output",
+    ],
+    ["a database without a table's address", "out.duckdb", {}, "bad_output"],
+    ["an address of no known kind", "mysql://me:secret@db.example/x", {}, "unknown_output"],
+  ])("refuses %s", async (what, output, settings, code) => {
+    const folder = await prepared();
+    execFileSync("mkfifo", [join(folder, "pipe.parquet")]);
+    await writeFile(join(folder, "in.parquet"), "");
+    const input = what === "the input as manifest" ? "out.duckdb.t.manifest.json" : "in.parquet";
+    await writeFile(join(folder, input), "");
+    await expect(chosenIn(folder, input, output, settings)).rejects.toMatchObject({
+      code,
+      message: expect.not.stringContaining("secret"),
+    });
+  });
+
+  it.each([
+    ["out.parquet", "parquet", "out.parquet", "out.parquet"],
+    ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
+    ["duckdb:link.duckdb", "duckdb", null, "real.duckdb.enriched"],
+  ])(
+    "knows what of %s appears by rename, and where the run's own files are",
+    async (output, format, file, base) => {
+      const folder = await prepared();
+      await writeFile(join(folder, "real.duckdb"), "");
+      await symlink("real.duckdb", join(folder, "link.duckdb"));
+      expect(await chosenIn(folder, "in.csv", output, {})).toMatchObject({
+        format,
+        file: file === null ? null : join(folder, file),
+        base: join(folder, base),
+      });
+    },
+  );
+
+  it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
+    const settings = sinkOptions.parse({});
+    const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
+    const target = await chooseOutput(output, settings, "csv", null);
+    expect(target).toMatchObject({
+      file: null,
+      format: "postgres",
+      name: "postgres://me@db.example:5433/intel?table=a.b",
+      base: expect.stringMatching(/\/repute-db\.example_5433-intel-a\.b-[0-9a-f]{8}$/),
+    });
+  });
+});
+
 async function prepared(): Promise<string> {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "in.csv"), "ip\n");
@@ -76,4 +136,22 @@ function chosen(folder: string, input: string, output: string, rejects?: string)
     rejects === undefined ? {} : { rejects: join(folder, rejects) },
   );
   return chooseOutput(join(folder, output), settings, "csv", join(folder, input));
+}
+
+/** The same with the paths in an address taken from the folder. */
+function chosenIn(
+  folder: string,
+  input: string,
+  output: string,
+  settings: Readonly<Record<string, string>>,
+) {
+  const [, scheme = "", path = ""] = /^(duckdb:)?(.*)$/.exec(output) ?? [];
+  const rejects = settings["rejects"];
+  const all = { ...settings, ...(rejects === undefined ? {} : { rejects: join(folder, rejects) }) };
+  return chooseOutput(
+    output.includes("://") ? output : `${scheme}${join(folder, path)}`,
+    sinkOptions.parse(all),
+    "csv",
+    join(folder, input),
+  );
 }

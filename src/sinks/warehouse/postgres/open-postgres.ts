@@ -3,10 +3,17 @@ import { systemClock } from "../../../core/clock.js";
 import { FatalError } from "../../../core/errors.js";
 import type { SinkPosition } from "../../types.js";
 import { cellReaders } from "../cell-values.js";
+import { countStatuses, tableMissing } from "../count-statuses.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
 import { tableSchema } from "../table-schema.js";
 import type { PostgresTarget } from "../target.js";
-import type { OpenedWarehouse, UnfinishedRun, WarehouseOptions } from "../types.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseAudit,
+  WarehouseOptions,
+  WarehouseRun,
+} from "../types.js";
 import { BinaryCopy } from "./binary-copy.js";
 import { Connection } from "./connection.js";
 import type { ConnectionOptions } from "./connection.js";
@@ -63,11 +70,12 @@ export async function openPostgres(
   const names = schema.columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
   const copyStatement = `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (FORMAT binary)`;
   const sink = new PostgresSink({ connection, run, batch, copyStatement, display, rows });
-  return { sink, note, audit: () => sink.audit() };
+  return { sink, note, rows, audit: () => sink.audit() };
 }
 
 /**
- * Takes the rows of an unfinished run out again. A run that is finished has no note and stays.
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays,
+ * unless it is known to have ended before its end.
  *
  * @throws UsageError `driver_missing`, `database_*`; FatalError `database_*`
  */
@@ -86,12 +94,35 @@ export async function discardFromPostgres(
       if (notes === null) return;
       const run = new RunRows(table, unfinished);
       await run.lock(session);
-      if ((await run.note(session)) === null) return;
+      if (unfinished.complete !== true && (await run.note(session)) === null) return;
       await run.removeRows(session);
       await run.removeNote(session);
     },
   );
   await connection.end();
+}
+
+/**
+ * Counts what is there of a finished run.
+ *
+ * @throws UsageError `driver_missing`, `database_*`; FatalError `database_*`, `output_*`
+ */
+export async function recountPostgres(
+  target: PostgresTarget,
+  run: WarehouseRun,
+  patience: Patience = {},
+): Promise<WarehouseAudit> {
+  const [connection, counts] = await Connection.open(
+    connectionOptions(target, patience),
+    async (session) => {
+      const found = await findTable(session, target.table);
+      if (found === null) return null;
+      return new RunRows({ ...target.table, schema: found.schema }, run).statuses(session);
+    },
+  );
+  await connection.end();
+  if (counts === null) throw tableMissing(target.display);
+  return countStatuses(counts, target.display);
 }
 
 function connectionOptions(

@@ -1,8 +1,7 @@
 import { FatalError } from "../../../core/errors.js";
-import { findingStatuses } from "../../../core/finding.js";
-import type { FindingStatus } from "../../../core/finding.js";
 import type { EnrichedRow } from "../../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../../types.js";
+import { countStatuses } from "../count-statuses.js";
 import type { WarehouseAudit } from "../types.js";
 import type { BinaryCopy } from "./binary-copy.js";
 import type { Connection } from "./connection.js";
@@ -70,19 +69,7 @@ export class PostgresSink implements Sink {
   async audit(): Promise<WarehouseAudit> {
     const { connection, run, display } = this.#parts;
     const counts = await connection.transaction((session) => run.statuses(session));
-    const statuses = Object.fromEntries(findingStatuses.map((name) => [name, 0])) as Record<
-      FindingStatus,
-      number
-    >;
-    let rows = 0;
-    for (const [status, count] of counts) {
-      if (status === null || !Object.hasOwn(statuses, status)) {
-        throw new FatalError("output_corrupt", `${display} has rows without a status`);
-      }
-      statuses[status as FindingStatus] = count;
-      rows += count;
-    }
-    return { bytes: null, rows, statuses, sha256: null };
+    return countStatuses(counts, display);
   }
 
   async finish(): Promise<SinkResult> {

@@ -1,6 +1,6 @@
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
 import type { TableName } from "../dialect.js";
-import type { UnfinishedRun } from "../types.js";
+import type { WarehouseRun } from "../types.js";
 import type { Session } from "./session.js";
 
 /** What is kept of one run: its rows in a table and the note of its checkpoint. */
@@ -11,7 +11,7 @@ export class RunRows {
   readonly #prefix: string;
 
   /** @param table with the schema that it is in */
-  constructor(table: TableName, { runId, prefix }: UnfinishedRun) {
+  constructor(table: TableName, { runId, prefix }: WarehouseRun) {
     this.#runId = runId;
     this.#prefix = prefix;
     this.#table = quoteTable("postgres", table);

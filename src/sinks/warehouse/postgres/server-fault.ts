@@ -103,6 +103,7 @@ export function serverFault(error: unknown, display: string): Error {
 const usageFaults: Readonly<Record<string, readonly [code: string, hint: string]>> = {
   "3D000": ["database_missing", "create the database first, or name another one"],
   "3F000": ["schema_missing", "create the schema first: CREATE SCHEMA …"],
+  "42703": ["not_an_output", "columns that begin otherwise than rep_ need --prefix"],
   "54011": ["too_many_columns", "leave columns out of the input"],
   "42501": [
     "database_denied",

@@ -18,7 +18,8 @@ const items: (string | undefined)[] = [];
 const memory: WarehouseKind<MemoryTarget> = {
   parse(output) {
     const name = /^memory:(\w+)$/.exec(output)?.[1];
-    return name === undefined ? null : { kind: "memory", name, display: output, base: output };
+    if (name === undefined) return null;
+    return { kind: "memory", name, file: null, display: output, base: output };
   },
   open({ name }, { runId }) {
     opened.push(`${name} for ${runId}`);

@@ -1,0 +1,532 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, rmdir, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
+import type { ReadRow } from "../contract/warehouse-readers.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { enrichKilled } from "../helpers/enrich-killed.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import type { RunReputeResult } from "../helpers/run-repute.js";
+import { seeded } from "../helpers/seeded.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+interface Place {
+  readonly kind: string;
+  /** What `-o` is, in the working folder. */
+  readonly output: string;
+  /** What the run's own files begin with. */
+  readonly base: string;
+  /** Where a query finds the rows. */
+  readonly from: string;
+  /** The file that is the database, where there is one. */
+  readonly database?: string;
+}
+
+const places: readonly Place[] = [
+  {
+    kind: "parquet",
+    output: "out.parquet",
+    base: "out.parquet",
+    from: "read_parquet('FOLDER/out.parquet')",
+  },
+  {
+    kind: "duckdb",
+    output: "duckdb:out.duckdb?table=nightly",
+    base: "out.duckdb.nightly",
+    from: "nightly",
+    database: "out.duckdb",
+  },
+];
+
+/** Everything but what may differ between two runs over the same input. */
+const rowsWithoutTimes = (from: string): string =>
+  `SELECT * EXCLUDE (rep_run_id, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
+
+const countOf = (from: string): string =>
+  `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${from}`;
+
+describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
+  const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>
+    queryDuckdb(
+      sql(from.replace("FOLDER", cwd)),
+      database === undefined ? undefined : join(cwd, database),
+    );
+
+  it("takes the rows, and leaves the manifest beside it and nothing else", async () => {
+    const { cwd, enrich } = await prepared(10);
+    const { code, stderr } = await enrich(["in.csv", "-o", output]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf)).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
+    const file = database ?? base;
+    expect((await readdir(cwd)).sort()).toEqual(["in.csv", file, `${base}.manifest.json`].sort());
+    const manifest = await manifestOf(cwd, base);
+    expect(manifest.output).toMatchObject({ path: output, format: kind, rows: 10 });
+    expect(manifest.output.sha256 === null).toBe(kind !== "parquet");
+    const [row] = await query(
+      cwd,
+      (rows) => `SELECT n, domain, rep_run_id, rep_tags, rep_first_seen FROM ${rows} LIMIT 1`,
+    );
+    expect(row).toMatchObject({
+      n: "0",
+      domain: "host-0.example.com",
+      rep_run_id: manifest.run_id,
+      rep_first_seen: BigInt(Date.parse("2025-01-01T00:00:00Z")) * 1000n,
+    });
+    expect(Array.isArray(row?.["rep_tags"])).toBe(true);
+  });
+
+  it("has each row once after a run that is killed again and again", async () => {
+    const { cwd, server, distinct } = await prepared(6_000);
+    const calm = await prepared(6_000);
+    await calm.enrich(["in.csv", "-o", output]);
+
+    const random = seeded(kind.length * 104_729);
+    const kills = 8;
+    let killed = 0;
+    let run: RunReputeResult;
+    do {
+      const early = Math.floor(random() * ((2 * distinct) / kills));
+      // The last ones come when everything is asked: while rows are committed, counted and named.
+      const kill =
+        killed < kills
+          ? { requests: 1 + early, ms: 0 }
+          : killed < kills + 2
+            ? { requests: 1, ms: Math.floor(100 + random() * 500) }
+            : null;
+      run = await enrichKilled({
+        server,
+        cwd,
+        args: ["in.csv", "-o", output, "--resume", "--rejects", "left.csv"],
+        kill,
+      });
+      if (run.code === null) killed++;
+    } while (run.code === null);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(killed).toBeGreaterThan(kills / 2);
+    expect(await query(cwd, countOf)).toEqual([{ n: 6_000n, keys: 6_000n, last: 6_000n }]);
+    expect(await query(cwd, rowsWithoutTimes)).toEqual(await query(calm.cwd, rowsWithoutTimes));
+    expect(server.total - distinct).toBeLessThanOrEqual(killed * 32);
+    expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(62);
+    expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
+    expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 6_000 } });
+  }, 180_000);
+
+  it("has each row once when rows are written as they come, and begins anew only when told", async () => {
+    const { cwd, server, enrich } = await prepared(3_000);
+    const args = ["in.csv", "-o", output, "--unordered", "--resume"];
+    const first = await enrichKilled({ server, cwd, args, kill: { requests: 1_500, ms: 0 } });
+    expect(first.signal).toBe("SIGKILL");
+    const refused = await enrich(["in.csv", "-o", output, "--unordered"]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/an interrupted run of .* is there[^]*--resume[^]*--restart/);
+    const second = await enrichKilled({ server, cwd, args, kill: null });
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf)).toEqual([{ n: 3_000n, keys: 3_000n, last: 3_000n }]);
+  });
+
+  it("says how to go on when it is interrupted", async () => {
+    const { cwd, server } = await prepared(2_000);
+    const { child, result } = startRepute(
+      ["enrich", "in.csv", "-o", output, "--intel-url", server.url, "--rate", "100/s"],
+      { cwd },
+    );
+    const asked = new Promise<void>((resolve) => {
+      server.onRequest = (total) => {
+        if (total === 20) resolve();
+        return true;
+      };
+    });
+    await Promise.race([asked, result]);
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({
+      code: 130,
+      stderr:
+        "repute: stopped by SIGINT\n  what is done is kept; go on with the same command and --resume\n",
+    });
+  });
+
+  it("is written by one run at a time", async () => {
+    const { cwd, server, enrich } = await prepared(2_000);
+    const asked = new Promise<void>((resolve) => {
+      server.onRequest = (total) => {
+        if (total === 20) resolve();
+        return true;
+      };
+    });
+    const { child, result } = startRepute(
+      ["enrich", "in.csv", "-o", output, "--intel-url", server.url, "--rate", "100/s"],
+      { cwd },
+    );
+    await Promise.race([asked, result]);
+    const { code, stderr } = await enrich(["in.csv", "-o", output, "--resume"]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`another run (process ${child.pid}) is writing this output`),
+    });
+    child.kill("SIGKILL");
+    await result;
+  });
+
+  it("is finished when the run was cut off before its manifest", async () => {
+    const { cwd, enrich } = await prepared(10);
+    await mkdir(join(cwd, `${base}.manifest.json`));
+    expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
+    await rmdir(join(cwd, `${base}.manifest.json`));
+    expect(await enrich(["in.csv", "-o", output, "--resume"])).toMatchObject({ code: 0 });
+    expect(await query(cwd, countOf)).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
+    expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed: 1 });
+  });
+
+  it("is checked by verify, which notices a row that is gone", async () => {
+    const { cwd, enrich } = await prepared(10);
+    await enrich(["in.csv", "-o", output]);
+    const fine = await runRepute(["verify", output], { cwd });
+    expect(fine).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/10 rows.*, as its manifest says\n$/),
+    });
+    if (database === undefined) {
+      const path = join(cwd, base);
+      const bytes = await readFile(path);
+      bytes[200] = (bytes[200] ?? 0) ^ 1;
+      await writeFile(path, bytes);
+    } else await query(cwd, (rows) => `DELETE FROM ${rows} WHERE rep_row = 3`);
+    const { code, stderr } = await runRepute(["verify", output], { cwd });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(database === undefined ? /sha256|not as it was written/ : /table has 9/);
+  });
+
+  it("cannot be retried, and says what to do instead", async () => {
+    const { cwd, enrich } = await prepared(10);
+    await enrich(["in.csv", "-o", output]);
+    await enrich(["in.csv", "-o", "out.csv"]);
+    const service = ["--intel-url", "http://127.0.0.1:1/beta"];
+    const from = await runRepute(["retry", output, "-o", "again.csv", ...service], { cwd });
+    const to = await runRepute(["retry", "out.csv", "-o", output, ...service], { cwd });
+    expect([from.code, to.code]).toEqual([2, 2]);
+    expect(from.stderr).toMatch(/retry fills in text outputs[^]*rep_status is failed or partial/);
+    expect(to.stderr).toMatch(/retry keeps the format of out\.csv[^]*--rejects/);
+  });
+
+  it("stores hostile names and values, or says what it changed", async () => {
+    const { cwd, enrich } = await prepared(0);
+    await writeFile(join(cwd, "in.csv"), hostileCsv);
+    expect(await enrich(["in.csv", "-o", output, "--item-column", "ip"])).toMatchObject({
+      code: 0,
+    });
+    const [row] = await query(cwd, (rows) => `SELECT * FROM ${rows}`);
+    expect(Object.values(row ?? {}).slice(2, 2 + hostileNames.length)).toEqual(hostileCells);
+    expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 35);
+  });
+
+  it("stores what NDJSON can hold and a database cannot with a replacement, and counts it", async () => {
+    const { cwd, enrich } = await prepared(0);
+    const large = "ä".repeat(512 * 1024);
+    const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
+    await writeFile(
+      join(cwd, "in.ndjson"),
+      [
+        ...values.map((v) => JSON.stringify({ domain: "a.example.com", v })),
+        ...Array.from({ length: 60 }, () => JSON.stringify({ domain: "a.example.com", v: large })),
+      ].join("\n"),
+    );
+    const { code, stderr } = await enrich(["in.ndjson", "-o", output]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/warning: values with the character U\+0000 were stored with U\+FFFD/);
+    const stored = await query(cwd, (rows) => `SELECT v FROM ${rows} ORDER BY rep_row`);
+    expect(stored.slice(0, 4).map(({ v }) => v)).toEqual([
+      "a\uFFFDb",
+      "\uFFFDx",
+      "y\uFFFD",
+      "plain \u{1F600}",
+    ]);
+    expect(stored.slice(4).every(({ v }) => v === large)).toBe(true);
+    expect(stored).toHaveLength(64);
+    const { warnings } = await manifestOf(cwd, base);
+    expect(Object.values(warnings)).toEqual([2, 1]);
+  });
+
+  it("refuses an input column that would be added, before anything is asked", async () => {
+    const { cwd, server, enrich } = await prepared(0);
+    await writeFile(join(cwd, "in.csv"), "domain,Rep_Status\na.example.com,x\n");
+    const { code, stderr } = await enrich(["in.csv", "-o", output]);
+    expect({ code, asked: server.total }).toEqual({ code: 2, asked: 0 });
+    expect(stderr).toMatch(/Rep_Status[^]*--prefix/);
+    expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
+  });
+
+  it("names the package that it needs when that is not installed", async () => {
+    const { cwd, enrich } = await prepared(1);
+    const name = kind === "parquet" ? "hyparquet-writer" : "@duckdb/node-api";
+    const { code, stderr } = await enrich(["in.csv", "-o", output], await without(cwd, name));
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `repute: this output needs the package ${name}\n  install it with: npm install ${name}\n  see: repute enrich --help\n`,
+    });
+    expect(await readdir(cwd)).not.toContain(`${base}.state`);
+  });
+
+  it("exports the addresses behind the tags of its rows", async () => {
+    const cwd = await temporaryFolder();
+    const { code } = await runRepute(
+      ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"],
+      { cwd, stdin: "ip\n192.0.2.1\n" },
+    );
+    expect(code).toBe(0);
+    const tags = Object.keys((await manifestOf(cwd, base)).tags);
+    const lists = await runRepute(
+      ["tags", "export", "--local", "--seen-in", output, "-o", "same", "--quiet"],
+      { cwd },
+    );
+    expect(lists.code).toBe(0);
+    expect(tags.length).toBeGreaterThan(0);
+    expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
+    expect(await exportedTags(cwd, "same")).toEqual(tags.sort());
+  });
+});
+
+describe("a table of a DuckDB file", () => {
+  const output = "duckdb:out.duckdb?table=nightly";
+  const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
+    queryDuckdb(sql, join(cwd, "out.duckdb"));
+
+  it("keeps the nights before when a run is thrown away with --restart", async () => {
+    const { cwd, server, enrich } = await prepared(12_000);
+    await enrich(["in.csv", "-o", output]);
+    const first = await manifestOf(cwd, "out.duckdb.nightly");
+    await writeFile(join(cwd, "in2.csv"), inputOf(12_000, "other"));
+    const args = ["in2.csv", "-o", output];
+    expect((await enrichKilled({ server, cwd, args, kill: pastCheckpoint })).signal).toBe(
+      "SIGKILL",
+    );
+    const half = await query(cwd, countOf("nightly"));
+    expect(half[0]?.["n"]).toBeGreaterThan(12_000n);
+    expect((await enrich(["in2.csv", "-o", output, "--restart"])).code).toBe(0);
+    const second = await manifestOf(cwd, "out.duckdb.nightly");
+    const runs = await query(
+      cwd,
+      "SELECT rep_run_id AS run, count(*) AS n FROM nightly GROUP BY 1 ORDER BY min(rep_looked_up_at)",
+    );
+    expect(runs).toEqual([
+      { run: first.run_id, n: 12_000n },
+      { run: second.run_id, n: 12_000n },
+    ]);
+    expect(await query(cwd, "FROM repute_checkpoint")).toEqual([]);
+  });
+
+  it("loses a run to --restart that ended between its last row and its manifest", async () => {
+    const { cwd, enrich } = await prepared(10);
+    await mkdir(join(cwd, "out.duckdb.nightly.manifest.json"));
+    expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
+    await rmdir(join(cwd, "out.duckdb.nightly.manifest.json"));
+    expect((await enrich(["in.csv", "-o", output, "--restart"])).code).toBe(0);
+    expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
+  });
+
+  it("goes on from the checkpoint in the database where that is the newer one", async () => {
+    const { cwd, server, args } = await behind();
+    const second = await enrichKilled({ server, cwd, args, kill: null });
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf("nightly"))).toEqual([
+      { n: 12_000n, keys: 12_000n, last: 12_000n },
+    ]);
+  });
+
+  it("is refused when rows of the run were taken out of it", async () => {
+    const { cwd, server, args } = await behind();
+    await query(cwd, "DELETE FROM nightly WHERE rep_row = 2");
+    const { code, stderr } = await enrichKilled({ server, cwd, args, kill: null });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /holds \d+ rows of the interrupted run where \d+ were written[^]*--restart/,
+    );
+  });
+
+  /** A run that was killed between a commit and the state folder's checkpoint. */
+  async function behind(): Promise<Prepared & { args: readonly string[] }> {
+    const all = await prepared(12_000);
+    const { cwd, server } = all;
+    const args = ["in.csv", "-o", output, "--resume"];
+    const state = join(cwd, "out.duckdb.nightly.state", "checkpoint.json");
+    const first = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
+    expect(first.signal).toBe("SIGKILL");
+    const known = JSON.parse(await readFile(state, "utf8")) as Record<string, unknown>;
+    const fresh = { source: { offset: 0, row: 0, line: 0, columns: ["n", "domain"] }, ahead: [] };
+    const tally = emptyTally(known["tally"] as Record<string, unknown>);
+    const sink = { length: 0, rows: 0 };
+    await writeFile(state, JSON.stringify({ ...known, ...fresh, tally, sink }));
+    return { ...all, args };
+  }
+
+  it("goes on the next day when the requests of one are used up", async () => {
+    const { cwd, enrich } = await prepared(500);
+    const args = ["in.csv", "-o", output, "--max-requests", "300"];
+    const first = await enrich(args);
+    expect(first.code).toBe(75);
+    expect(first.stderr).toContain("go on with the same command and --resume");
+    expect(await enrich([...args, "--resume"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 500n, keys: 500n, last: 500n }]);
+  });
+
+  it("that lacks columns is refused with the statements that add them", async () => {
+    const { cwd, server, enrich } = await prepared(3);
+    await query(cwd, "CREATE TABLE nightly (rep_run_id VARCHAR, rep_row BIGINT, n VARCHAR)");
+    const { code, stderr } = await enrich(["in.csv", "-o", output]);
+    expect({ code, asked: server.total }).toEqual({ code: 2, asked: 0 });
+    expect(stderr).toContain('ALTER TABLE "nightly" ADD COLUMN "domain" VARCHAR;');
+    expect(existsSync(join(cwd, "out.duckdb.nightly.state"))).toBe(false);
+  });
+
+  it("is the same table through a link", async () => {
+    const { cwd, enrich } = await prepared(3);
+    await enrich(["in.csv", "-o", output]);
+    await symlink("out.duckdb", join(cwd, "link.duckdb"));
+    await enrich(["in.csv", "-o", "duckdb:link.duckdb?table=nightly"]);
+    expect(await query(cwd, countOf("nightly"))).toMatchObject([{ n: 6n, keys: 6n }]);
+    expect(await readdir(cwd)).not.toContain("link.duckdb.nightly.manifest.json");
+  });
+});
+
+it("stops on SIGINT while a database does not answer", async () => {
+  const { cwd, server } = await prepared(3);
+  const silent = createServer();
+  const reached = once(silent, "connection");
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const { child, result } = startRepute(
+    [
+      "enrich",
+      "in.csv",
+      "-o",
+      `postgres://me:secret@127.0.0.1:${port}/x`,
+      "--intel-url",
+      server.url,
+    ],
+    { cwd },
+  );
+  await Promise.race([reached, result]);
+  child.kill("SIGINT");
+  expect(await result).toMatchObject({
+    code: 130,
+    stderr: "repute: stopped by SIGINT\n  nothing is kept; run it again\n",
+  });
+  expect(await readdir(cwd)).toEqual(["in.csv"]);
+});
+
+/**
+ * Of these requests' rows at most 4,096 wait to be written, so that at least 5,000 are, and with them
+ * a checkpoint.
+ */
+const pastCheckpoint = { requests: 10_000, ms: 0 };
+
+interface Prepared {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  /** Items that are asked for. */
+  readonly distinct: number;
+  readonly enrich: (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => ReturnType<typeof runRepute>;
+}
+
+/** A working folder with `in.csv` and a service that answers. */
+async function prepared(rows: number): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), inputOf(rows));
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  return {
+    cwd,
+    server,
+    distinct: rows - Math.floor(rows / 10),
+    enrich: (args, env = {}) => runRepute(["enrich", ...args, ...service, "--quiet"], { cwd, env }),
+  };
+}
+
+/** Every tenth row asks what one before it asks, or would if it were an item; one in a hundred is none. */
+function inputOf(rows: number, name = "host"): string {
+  const lines = Array.from({ length: rows }, (_, n) => {
+    if (n % 100 === 50) return `${n},setup.exe\n`;
+    return `${n},${name}-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
+  });
+  return `n,domain\n${lines.join("")}`;
+}
+
+async function manifestOf(cwd: string, base: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(cwd, `${base}.manifest.json`), "utf8")) as Manifest;
+}
+
+/** A tally of the same form in which nothing is counted but requests. */
+function emptyTally(tally: Record<string, unknown>): Record<string, unknown> {
+  const zeros = (counts: unknown): Record<string, number> =>
+    Object.fromEntries(Object.keys(counts as object).map((name) => [name, 0]));
+  const counted = ["statuses", "kinds", "sources"].map((name) => [name, zeros(tally[name])]);
+  return {
+    ...tally,
+    ...Object.fromEntries(counted),
+    rows: 0,
+    unsupported: {},
+    errors: {},
+    tags: {},
+  };
+}
+
+/** An environment in which a package cannot be found. */
+async function without(folder: string, name: string): Promise<Record<string, string>> {
+  const hooks = `export async function resolve(specifier, context, next) {
+    if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
+    throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+  }`;
+  const path = join(folder, "without.mjs");
+  await writeFile(
+    path,
+    `import { register } from "node:module";\nregister("data:text/javascript," + ${JSON.stringify(encodeURIComponent(hooks))});\n`,
+  );
+  return { NODE_OPTIONS: `--import=${path}` };
+}
+
+async function exportedTags(cwd: string, folder: string): Promise<readonly string[]> {
+  const index = JSON.parse(await readFile(join(cwd, folder, "index.json"), "utf8")) as {
+    tags: readonly { name: string }[];
+  };
+  return index.tags.map(({ name }) => name).sort();
+}
+
+const hostileNames: readonly string[] = [
+  "ip",
+  'with "quotes"',
+  "same",
+  "same",
+  "select",
+  "xmin",
+  "",
+  "Case",
+  "case",
+  "n".repeat(70),
+  `${"n".repeat(70)}m`,
+  "ä".repeat(40),
+  "back\\slash; drop table x; --",
+  "new\nline",
+  "column_7",
+  "rowid",
+];
+
+const hostileCells = [
+  "192.0.2.1",
+  ...hostileNames.slice(1).map((_, n) => ["'; drop table nightly; --", "\\N", "", "tab\t"][n % 4]!),
+];
+
+const quoted = (cells: readonly string[]): string =>
+  cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",");
+
+const hostileCsv = `${quoted(hostileNames)}\n${quoted(hostileCells)}\n`;

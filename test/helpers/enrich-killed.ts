@@ -1,0 +1,34 @@
+import type { AnsweringServer } from "./answering-server.js";
+import { startRepute } from "./run-repute.js";
+import type { RunReputeResult } from "./run-repute.js";
+
+export interface KilledRun {
+  readonly server: AnsweringServer;
+  readonly cwd: string;
+  /** Arguments behind `enrich`. */
+  readonly args: readonly string[];
+  /** Requests after which the program is killed, and how long it still has then; null for never. */
+  readonly kill: { readonly requests: number; readonly ms: number } | null;
+}
+
+/** Runs the main job against a server of the test's own, and kills the program on its way. */
+export async function enrichKilled({
+  server,
+  cwd,
+  args,
+  kill,
+}: KilledRun): Promise<RunReputeResult> {
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  const { child, result } = startRepute(["enrich", ...args, ...service, "--quiet"], { cwd });
+  const last = server.total + (kill?.requests ?? Number.POSITIVE_INFINITY);
+  let timer: NodeJS.Timeout | undefined;
+  server.onRequest = (total) => {
+    if (total < last || kill === null) return true;
+    timer ??= setTimeout(() => child.kill("SIGKILL"), kill.ms);
+    return kill.ms > 0;
+  };
+  const ended = await result;
+  clearTimeout(timer);
+  server.onRequest = () => true;
+  return ended;
+}

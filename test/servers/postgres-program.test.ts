@@ -1,0 +1,354 @@
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import type { EnrichJob, Manifest } from "../../src/pipeline/types.js";
+import { outputBase } from "../../src/pipeline/output-base.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { enrichKilled } from "../helpers/enrich-killed.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
+import { PostgresCluster } from "../helpers/postgres-cluster.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import type { RunReputeResult } from "../helpers/run-repute.js";
+import { seeded } from "../helpers/seeded.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+});
+
+afterAll(() => cluster.stop());
+
+describe("enrich into a table", () => {
+  it("makes the table, and keeps the manifest and nothing else in the working folder", async () => {
+    const { cwd, output, server } = await prepared("fresh", 50);
+    const run = await enrichKilled({ server, cwd, args: ["in.csv", "-o", output], kill: null });
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(await countsOf("fresh")).toEqual({ rows: "50", keys: "50", last: "50" });
+    const names = await readdir(cwd);
+    expect(names.toSorted()).toEqual([
+      "in.csv",
+      expect.stringMatching(/^repute-127.*\.manifest\.json$/),
+    ]);
+    const manifest = JSON.parse(await readFile(join(cwd, names[1] ?? ""), "utf8")) as Manifest;
+    expect(manifest.output).toEqual({
+      path: `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=fresh`,
+      format: "postgres",
+      bytes: null,
+      rows: 50,
+      sha256: null,
+    });
+    expect(await cluster.query("SELECT count(*) FROM fresh_newest")).toEqual([{ count: "45" }]);
+    const verified = await runRepute(["verify", output], { cwd });
+    expect(verified).toMatchObject({ code: 0, stderr: "" });
+    expect(verified.stdout).toMatch(/^postgres:.*table=fresh: 50 rows, as its manifest says\n$/);
+    await cluster.query("DELETE FROM fresh WHERE rep_row = 7");
+    expect((await runRepute(["verify", output], { cwd })).stderr).toMatch(/the table has 49/);
+  });
+
+  it("shows and stores the password nowhere", async () => {
+    const { cwd, output, server } = await prepared("secret", 12_000);
+    const secrets = [cluster.password, encodeURIComponent(cluster.password)];
+    const args = ["in.csv", "-o", output, "--resume"];
+    const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
+    expect(half.signal).toBe("SIGKILL");
+    const notes = await cluster.query("SELECT note FROM repute_checkpoint");
+    expect(notes).toHaveLength(1);
+    const kept = `${JSON.stringify(notes)}${await textUnder(cwd)}`;
+    const wrong = output.replace(/:[^:@/]+@/, ":wr0ng-secret@");
+    const refused = await runRepute(["enrich", "in.csv", "-o", wrong, "--local", "--resume"], {
+      cwd,
+      env: { REPUTE_DEBUG: "1" },
+    });
+    expect(refused.code).toBe(2);
+    const whole = await enrichKilled({ server, cwd, args, kill: null });
+    expect(whole).toMatchObject({ code: 0, stderr: "" });
+    const said = [kept, refused.stderr, whole.stdout, await textUnder(cwd)].join("\n");
+    for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
+    // What is kept in the database is no more than the database needs.
+    expect(JSON.stringify(notes)).not.toContain(server.url);
+    expect(JSON.stringify(notes)).not.toContain("in.csv");
+  });
+
+  it("explains a login that is refused", async () => {
+    const { cwd, output } = await prepared("refused", 5);
+    const wrong = output.replace(/:[^:@/]+@/, ":wr0ng@");
+    const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", wrong, "--local"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/refuses the login[^]*PGPASSWORD or ~\/\.pgpass/);
+    expect(await readdir(cwd)).toEqual(["in.csv"]);
+  });
+
+  it("takes the password from the environment", async () => {
+    const { cwd, server } = await prepared("environment", 5);
+    const { code } = await runRepute(
+      [
+        "enrich",
+        "in.csv",
+        "-o",
+        cluster.url({ password: null, parameters: { table: "environment" } }),
+        "--intel-url",
+        server.url,
+      ],
+      { cwd, env: { PGPASSWORD: cluster.password } },
+    );
+    expect(code).toBe(0);
+    expect(await countsOf("environment")).toMatchObject({ rows: "5" });
+  });
+
+  it("loses the rows of an interrupted run to --restart, and no others", async () => {
+    const { cwd, output, server } = await prepared("restarted", 12_000);
+    const args = ["in.csv", "-o", output];
+    await enrichKilled({ server, cwd, args, kill: null });
+    const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
+    expect(half.signal).toBe("SIGKILL");
+    expect(Number((await countsOf("restarted")).rows)).toBeGreaterThan(12_000);
+    const restart = await enrichKilled({ server, cwd, args: [...args, "--restart"], kill: null });
+    expect(restart.code).toBe(0);
+    const runs = await cluster.query("SELECT count(*) AS n FROM restarted GROUP BY rep_run_id");
+    expect(runs).toEqual([{ n: "12000" }, { n: "12000" }]);
+    expect(await notesOf(cwd, output)).toEqual([]);
+  });
+
+  it("stores hostile names and values with a replacement where it must", async () => {
+    const { cwd, output, server } = await prepared("hostile", 0);
+    const names = [
+      "domain",
+      "select",
+      'a "quote"',
+      "xmin",
+      "Case",
+      "case",
+      "n".repeat(70),
+      "",
+      "'; --",
+    ];
+    const row = Object.fromEntries(names.map((name) => [name, "a\0b\uD800"]));
+    await writeFile(
+      join(cwd, "in.ndjson"),
+      `${JSON.stringify({ ...row, domain: "a.example.com" })}\n${JSON.stringify({ ...row, domain: "x".repeat(1024 * 1024) })}\n`,
+    );
+    const args = ["in.ndjson", "-o", output, "--item-column", "domain"];
+    const run = await enrichKilled({ server, cwd, args, kill: null });
+    expect(run.code).toBe(0);
+    expect(run.stderr).toMatch(/U\+0000[^]*lone surrogate/);
+    const [stored] = await cluster.query("SELECT * FROM hostile WHERE rep_row = 1");
+    expect(Object.values(stored ?? {}).slice(3, 2 + names.length)).toEqual(
+      names.slice(1).map(() => "a\uFFFDb\uFFFD"),
+    );
+    const [large] = await cluster.query(
+      "SELECT length(domain) AS n, rep_status FROM hostile WHERE rep_row = 2",
+    );
+    expect(large).toEqual({ n: 1024 * 1024, rep_status: "unsupported" });
+  });
+
+  it("names the statements for a table that lacks columns, and changes nothing", async () => {
+    const { cwd, output } = await prepared("narrow", 3);
+    await cluster.query("CREATE TABLE narrow (n text, domain text)");
+    const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", output, "--local"], {
+      cwd,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('ALTER TABLE "public"."narrow" ADD COLUMN "rep_run_id" text');
+    expect(await readdir(cwd)).toEqual(["in.csv"]);
+  });
+});
+
+describe("a run into a table that is disturbed", () => {
+  it.each([1, 2])("has each row once when the program is killed, seed %i", async (seed) => {
+    const table = `killed_${seed}`;
+    const { cwd, output, server } = await prepared(table, 15_000);
+    const random = seeded(seed);
+    let killed = 0;
+    let run: RunReputeResult;
+    do {
+      const early = { requests: 1 + Math.floor(random() * 3_000), ms: 0 };
+      const late = { requests: 1, ms: Math.floor(50 + random() * 600) };
+      const kill = killed < 8 ? early : killed < 12 ? late : null;
+      const args = ["in.csv", "-o", output, "--resume", "--rejects", "left.csv"];
+      run = await enrichKilled({ server, cwd, args, kill });
+      if (run.code === null) killed++;
+    } while (run.code === null);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(killed).toBeGreaterThan(6);
+    expect(await countsOf(table)).toEqual({ rows: "15000", keys: "15000", last: "15000" });
+    expect(await notesOf(cwd, output)).toEqual([]);
+    expect(server.total - 13_500).toBeLessThanOrEqual(killed * 32);
+    expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(152);
+  });
+
+  it("goes on over a new connection when the server is killed and comes back", async () => {
+    const { cwd, output, server } = await prepared("server_killed", 20_000);
+    const random = seeded(3);
+    const { child, result } = startRepute(
+      ["enrich", "in.csv", "-o", output, "--quiet", ...serviceOf(server)],
+      { cwd },
+    );
+    let kills = 0;
+    await asked(server, 500);
+    while (child.exitCode === null && kills < 4) {
+      await cluster.kill();
+      await cluster.startServer();
+      kills++;
+      await delay(Math.floor(random() * 900));
+    }
+    expect(await result).toMatchObject({ code: 0, stderr: "" });
+    expect(kills).toBeGreaterThan(0);
+    expect(await countsOf("server_killed")).toEqual({
+      rows: "20000",
+      keys: "20000",
+      last: "20000",
+    });
+  });
+
+  it("has each row once when program and server are killed together", async () => {
+    const { cwd, output, server } = await prepared("together", 20_000);
+    const random = seeded(4);
+    const refusals: string[] = [];
+    let killed = 0;
+    let run: RunReputeResult;
+    do {
+      const kill = killed < 6 ? { requests: 1 + Math.floor(random() * 5_000), ms: 0 } : null;
+      const args = ["in.csv", "-o", output, "--resume"];
+      const running = enrichKilled({ server, cwd, args, kill });
+      await delay(Math.floor(300 + random() * 1_200));
+      await cluster.kill();
+      await cluster.startServer();
+      run = await running;
+      if (run.code === null) killed++;
+      if (run.code === 1) refusals.push(run.stderr);
+    } while (run.code === null || run.code === 1);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    // A server that is not there at the very beginning is told of: the run is begun again.
+    expect(refusals.filter((text) => !text.includes("cannot reach postgres:"))).toEqual([]);
+    expect(killed).toBeGreaterThan(2);
+    expect(await countsOf("together")).toEqual({ rows: "20000", keys: "20000", last: "20000" });
+  });
+
+  it("ends with 1, resumable, when the server does not come back", async () => {
+    const { cwd, output, server } = await prepared("lost", 12_000);
+    const job: EnrichJob = {
+      settings: enrichOptions.parse({
+        intelUrl: server.url,
+        lookups: "query",
+        rate: "1000000/s",
+        output,
+      }),
+      input: { path: join(cwd, "in.csv") },
+      stdout: new PassThrough(),
+      apiKey: null,
+      command: [],
+      signal: new AbortController().signal,
+      clock: new HurriedClock(),
+    };
+    // The working folder is that of all tests.
+    const base = outputBase(output);
+    onTestFinished(async () => {
+      await rm(`${base}.manifest.json`, { force: true });
+      await rm(`${base}.state`, { recursive: true, force: true });
+    });
+    const lost = enrich(job).catch((error: unknown) => error);
+    await asked(server, 6_000);
+    await cluster.kill();
+    expect(await lost).toMatchObject({
+      code: "database_lost",
+      hint: expect.stringContaining("--resume"),
+    });
+    await cluster.startServer();
+    const manifest = await enrich({ ...job, settings: { ...job.settings, resume: true } });
+    expect(manifest).toMatchObject({ output: { rows: 12_000 }, resumed: 1 });
+    expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
+  });
+
+  it("stops at once on SIGINT while the server is gone", async () => {
+    const { cwd, output, server } = await prepared("stopped", 12_000);
+    const { child, result } = startRepute(
+      ["enrich", "in.csv", "-o", output, "--quiet", ...serviceOf(server)],
+      { cwd },
+    );
+    await asked(server, 6_000);
+    await cluster.kill();
+    await delay(1_500);
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining("go on with the same command and --resume"),
+    });
+    await cluster.startServer();
+    const args = ["in.csv", "-o", output, "--resume"];
+    const run = await enrichKilled({ server, cwd, args, kill: null });
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(await countsOf("stopped")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
+  });
+});
+
+/**
+ * Of these requests' rows at most 4,096 wait to be written, so that at least 5,000 are, and with them
+ * a checkpoint.
+ */
+const pastCheckpoint = { requests: 10_000, ms: 0 };
+
+interface Prepared {
+  readonly cwd: string;
+  readonly output: string;
+  readonly server: AnsweringServer;
+}
+
+/** A working folder with `in.csv` and a service that answers. */
+async function prepared(table: string, rows: number): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  // Every tenth row asks again what one before it asked, one in a hundred is no item.
+  const lines = Array.from({ length: rows }, (_, n) => {
+    if (n % 100 === 50) return `${n},setup.exe\n`;
+    return `${n},host-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
+  });
+  await writeFile(join(cwd, "in.csv"), `n,domain\n${lines.join("")}`);
+  return { cwd, server, output: cluster.url({ parameters: { table } }) };
+}
+
+function serviceOf({ url }: AnsweringServer): readonly string[] {
+  return ["--intel-url", url, "--lookups", "query", "--rate", "1000000/s"];
+}
+
+/** Resolves when the service was asked so often. */
+function asked(server: AnsweringServer, requests: number): Promise<void> {
+  return new Promise((resolve) => {
+    server.onRequest = (total) => {
+      if (total === requests) resolve();
+      return true;
+    };
+  });
+}
+
+async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last", string>> {
+  const [counts] = await cluster.query<Record<"rows" | "keys" | "last", string>>(
+    `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
+  );
+  return counts!;
+}
+
+/** Notes of the run that the manifest in a working folder tells of. */
+async function notesOf(cwd: string, output: string): Promise<unknown[]> {
+  const name = outputBase(output).split("/").at(-1) ?? "";
+  const text = await readFile(join(cwd, `${name}.manifest.json`), "utf8");
+  const { run_id } = JSON.parse(text) as Manifest;
+  return cluster.query("SELECT 1 FROM repute_checkpoint WHERE run_id = $1", [run_id]);
+}
+
+/** The text of every file under a folder. */
+async function textUnder(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(
+    files.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")),
+  );
+  return texts.join("\n");
+}

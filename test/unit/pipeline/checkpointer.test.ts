@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { Checkpoint } from "../../../src/pipeline/checkpoint.js";
+import { Checkpointer } from "../../../src/pipeline/checkpointer.js";
+import type { StateFolder } from "../../../src/pipeline/state-folder.js";
+import { Tally } from "../../../src/pipeline/tally.js";
+import type { Sink } from "../../../src/sinks/types.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+
+describe("a checkpoint", () => {
+  it("is made when the sink holds as much as it should", async () => {
+    const { checkpointer, sink, steps } = prepared();
+    await checkpointer.written({ last: null, ahead: [] }, false);
+    expect(steps).toEqual([]);
+    sink.full = true;
+    await checkpointer.written({ last: null, ahead: [] }, false);
+    expect(steps).toContain("saved");
+  });
+
+  it("relies on the journal, and the state folder relies on it", async () => {
+    const { checkpointer, steps } = prepared();
+    await checkpointer.begin();
+    expect(steps).toEqual(["journal", "sink", "saved"]);
+  });
+
+  it("is kept with the rows by a database, and says there how far the run is but not where", async () => {
+    const { checkpointer, notes, saved, tally } = prepared();
+    tally.row(anEnrichedRow());
+    await checkpointer.complete();
+    const note = JSON.parse(notes[0] ?? "") as Partial<Checkpoint>;
+    const { fingerprint, ...rest } = saved[0]!;
+    expect(note).toEqual(JSON.parse(JSON.stringify(rest)));
+    expect(note).toMatchObject({ runId: "a run", complete: true, sink: { length: 1, rows: 1 } });
+    expect(JSON.stringify(fingerprint)).toContain("in.csv");
+    expect(notes[0]).not.toContain("in.csv");
+  });
+
+  it("leaves no note in a database before the first row", async () => {
+    const { checkpointer, notes, saved } = prepared();
+    await checkpointer.begin();
+    expect({ notes, saved: saved.length }).toEqual({ notes: [], saved: 1 });
+  });
+});
+
+function prepared() {
+  const steps: string[] = [];
+  const notes: string[] = [];
+  const saved: Checkpoint[] = [];
+  const tally = new Tally();
+  const sink: Sink & { full: boolean } = {
+    full: false,
+    write: () => Promise.resolve(),
+    checkpoint(note) {
+      steps.push("sink");
+      const position = { length: 1, rows: 1 };
+      if (note !== undefined) notes.push(note(position));
+      return Promise.resolve(position);
+    },
+    finish: () => Promise.resolve({ path: null, bytes: 0, rows: 0 }),
+    abandon: () => Promise.resolve(),
+  };
+  const state: StateFolder = {
+    path: "",
+    journalPath: "",
+    checkpoint: null,
+    worthKeeping: true,
+    forget: () => undefined,
+    save(checkpoint) {
+      steps.push("saved");
+      saved.push(checkpoint);
+      return Promise.resolve();
+    },
+    remove: () => Promise.resolve(),
+    release: () => Promise.resolve(),
+  };
+  const checkpointer = new Checkpointer({
+    clock: new ManualClock(),
+    sink,
+    journal: { sync: () => Promise.resolve(void steps.push("journal")) },
+    state,
+    tally,
+    fingerprint: {
+      schemaVersion: 1,
+      input: { path: "in.csv", bytes: 1, head: null, tail: null },
+      options: {},
+    },
+    columns: ["ip"],
+    before: null,
+    runId: "a run",
+  });
+  return { checkpointer, sink, steps, notes, saved, tally };
+}
