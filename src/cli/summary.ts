@@ -14,7 +14,7 @@ export function formatSummary(manifest: Manifest, width: number): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
-    ["rows", [`${formatCount(input.rows)} read, ${formatCount(output.rows)} written`]],
+    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
     ["status", statusLines(manifest)],
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
@@ -54,6 +54,11 @@ function shownBase(output: string): string {
   if (target === undefined || target.base === target.file) return output;
   const near = relative(".", target.base);
   return near.startsWith("..") ? target.base : near;
+}
+
+function writtenText({ rows, indicators }: Manifest["output"]): string {
+  if (indicators === undefined) return `${formatCount(rows)} written`;
+  return `${formatCount(indicators)} indicators written`;
 }
 
 function statusLines(manifest: Manifest): readonly string[] {

@@ -107,6 +107,7 @@ async function executeInto(
       prefix: job.settings.prefix,
       shape: job.settings.shape ?? (target.format === "ndjson" ? "nested" : "flat"),
       formulaGuard: job.settings.formulaGuard,
+      clock,
     };
     const tally = new Tally(before?.tally);
     if (warehouse !== null) warehouse.tally = tally;

@@ -1,7 +1,7 @@
 import { schemaVersion } from "../core/columns.js";
 import { programInfo } from "../core/program.js";
 import type { SinkResult } from "../sinks/types.js";
-import type { WarehouseAudit } from "../sinks/warehouse/types.js";
+import type { Audit } from "./output-audit.js";
 import type { OutputTarget } from "./open-output.js";
 import type { TallySnapshot } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -26,7 +26,7 @@ export interface RunFacts {
   readonly target: OutputTarget;
   readonly result: SinkResult;
   /** What the output was found to hold; null for a stream. */
-  readonly audit: WarehouseAudit | null;
+  readonly audit: Audit | null;
   readonly tally: TallySnapshot;
 }
 
@@ -52,6 +52,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       bytes: facts.audit === null ? result.bytes : facts.audit.bytes,
       rows: facts.audit?.rows ?? result.rows,
       sha256: facts.audit?.sha256 ?? null,
+      ...(result.indicators === undefined ? {} : { indicators: result.indicators }),
     },
     statuses: tally.statuses,
     kinds: tally.kinds,

@@ -2,10 +2,11 @@ import { createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { UsageError } from "../core/errors.js";
-import { openFileDestination } from "../sinks/file-destination.js";
+import { openFileDestination, partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
 import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { SinkSettings } from "../sinks/options.js";
+import { rereadOutput } from "../sinks/shapes/reread-output.js";
 import { streamDestination } from "../sinks/stream-destination.js";
 import { textSink } from "../sinks/text-sink.js";
 import type {
@@ -119,9 +120,18 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
   const plain = encoders[target.format](options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
   const { resume, rejects } = options;
+  const { file, gzip } = target;
   const destination = await openDestination(target, options.stdout, resume);
+  try {
+    if (file !== null && resume !== null) {
+      await rereadOutput(encoder, partPath(file), { position: resume, gzip });
+    }
+  } catch (error) {
+    await destination.abandon();
+    throw error;
+  }
   const resumeRows = resume?.rows ?? null;
-  const sink = textSink(encoder, destination, { gzip: target.gzip, resumeRows });
+  const sink = textSink(encoder, destination, { gzip, resumeRows });
   return addRejects(sink, rejects, resume);
 }
 

@@ -7,29 +7,35 @@ import { FatalError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { SinkFormat } from "../sinks/types.js";
+import { AuditLines } from "./audit-lines.js";
+import { BundleCounter } from "./bundle-counter.js";
 
 export interface AuditOptions {
   readonly format: SinkFormat;
   readonly gzip: boolean;
   /** Number of input columns, which come first (CSV and TSV). */
   readonly inputColumns: number;
-  /** Reads the status of one NDJSON record. */
-  readonly statusMember: (record: unknown) => unknown;
+  /** Where the JSON of a line has its status; null where lines are no JSON. */
+  readonly statusPath: readonly string[] | null;
 }
 
-/** What an output file really holds. */
+/** What an output really holds of a run. */
 export interface Audit {
-  readonly bytes: number;
-  readonly rows: number;
-  readonly statuses: Record<FindingStatus, number>;
-  /** SHA-256 of the file's bytes, hex. */
-  readonly sha256: string;
+  /** Bytes of the file; null for a database, which holds more than this run. */
+  readonly bytes: number | null;
+  /** Null where the rows are not in the file one by one: a STIX bundle. */
+  readonly rows: number | null;
+  readonly statuses: Readonly<Record<FindingStatus, number>> | null;
+  /** Of a STIX bundle. */
+  readonly indicators?: number;
+  /** SHA-256 of the file's bytes, hex; null for a database. */
+  readonly sha256: string | null;
 }
 
 /**
- * Reads an output file from its first byte and counts its rows by status.
+ * Reads an output file from its first byte and counts its rows by status, or its indicators.
  *
- * @throws FatalError `output_corrupt` when it holds a row without a known status
+ * @throws FatalError `output_corrupt` when it holds a row without a known status, or is no bundle
  */
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
@@ -38,7 +44,7 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
     hash.update(chunk);
     bytes += chunk.length;
   });
-  const counter = options.format === "ndjson" ? new JsonCounter(options) : new CsvCounter(options);
+  const counter = counterFor(options);
   if (options.gzip) {
     await pipeline(copies(file), createGunzip(), async (text: AsyncIterable<Buffer>) => {
       for await (const chunk of text) counter.push(chunk);
@@ -47,7 +53,20 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
     for await (const chunk of file) counter.push(chunk);
   }
   counter.end();
-  return { bytes, rows: counter.rows, statuses: counter.statuses, sha256: hash.digest("hex") };
+  return { bytes, ...counter.found(), sha256: hash.digest("hex") };
+}
+
+/** Takes the bytes of an output, decompressed, and tells what is in it. */
+interface OutputCounter {
+  push(chunk: Buffer): void;
+  end(): void;
+  found(): Omit<Audit, "bytes" | "sha256">;
+}
+
+function counterFor(options: AuditOptions): OutputCounter {
+  if (options.format === "stix") return new BundleCounter();
+  const { statusPath } = options;
+  return statusPath === null ? new CsvCounter(options) : new JsonCounter(statusPath);
 }
 
 /** The bytes of a file, all through one buffer: whoever takes a chunk must be done with it. */
@@ -81,6 +100,10 @@ class Counter {
     FindingStatus,
     number
   >;
+
+  found(): Omit<Audit, "bytes" | "sha256"> {
+    return { rows: this.rows, statuses: this.statuses };
+  }
 
   protected count(status: FindingStatus | undefined): void {
     this.rows++;
@@ -164,31 +187,36 @@ function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
 }
 
 class JsonCounter extends Counter {
-  readonly #statusMember: (record: unknown) => unknown;
-  #rest: Buffer[] = [];
+  readonly #statusPath: readonly string[];
+  readonly #lines = new AuditLines((line) => this.#count(line));
 
-  constructor(options: AuditOptions) {
+  constructor(statusPath: readonly string[]) {
     super();
-    this.#statusMember = options.statusMember;
+    this.#statusPath = statusPath;
   }
 
   push(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      this.#rest.push(chunk.subarray(start, end));
-      const line = Buffer.concat(this.#rest).toString();
-      this.#rest = [];
-      start = end + 1;
-      const status = this.#statusMember(JSON.parse(line));
-      this.count(findingStatuses.find((known) => known === status));
-    }
-    // The chunk's bytes are overwritten by the next one's.
-    if (start < chunk.length) this.#rest.push(Buffer.from(chunk.subarray(start)));
+    this.#lines.push(chunk);
   }
 
   end(): void {
-    if (this.#rest.length > 0) {
-      throw new FatalError("output_corrupt", `the output's last line is not whole`);
+    this.#lines.end();
+  }
+
+  #count(line: string): void {
+    let value: unknown = this.#parse(line);
+    for (const member of this.#statusPath) {
+      value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[member];
+    }
+    this.count(findingStatuses.find((known) => known === value));
+  }
+
+  #parse(line: string): unknown {
+    try {
+      return JSON.parse(line);
+    } catch (error) {
+      const message = `row ${this.rows + 1} of the output is no JSON`;
+      throw new FatalError("output_corrupt", message, { cause: error });
     }
   }
 }

@@ -1,10 +1,9 @@
 import { FatalError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
-import { addedColumnNames, addedMemberName } from "../sinks/added-names.js";
 import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
+import { statusPath } from "../sinks/status-path.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
-import type { WarehouseAudit } from "../sinks/warehouse/types.js";
 import type { OpenedSource, SourceFormat } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
 import { writeJsonFile } from "../core/json-file.js";
@@ -39,9 +38,10 @@ export interface FinishedRun {
  */
 export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Manifest> {
   const { target, sink, tally, checkpointer, source } = finished;
-  await sink.checkpoint();
+  const { indicators } = await sink.checkpoint();
+  await sink.end?.();
   const audit = await auditTarget(finished);
-  addUp(finished, audit);
+  addUp(finished, audit, indicators);
   await checkpointer.complete();
   const result = await sink.finish();
   const clock = job.clock ?? { now: () => Date.now() };
@@ -69,7 +69,7 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
   return manifest;
 }
 
-async function auditTarget(finished: FinishedRun): Promise<Audit | WarehouseAudit | null> {
+async function auditTarget(finished: FinishedRun): Promise<Audit | null> {
   const { target, warehouse } = finished;
   if (target.warehouse !== null) return warehouse?.audit() ?? null;
   return target.file === null ? null : auditText(partPath(target.file), target, finished);
@@ -80,35 +80,35 @@ async function auditText(
   target: TextOutputTarget,
   { encoder }: FinishedRun,
 ): Promise<Audit> {
-  const nested = encoder.shape === "nested" && target.format === "ndjson";
-  const member = nested
-    ? addedMemberName(encoder.prefix, encoder.columns)
-    : addedColumnNames(encoder.prefix, []).find((name) => name.endsWith("status"));
   try {
     return await auditOutput(path, {
       format: target.format,
       gzip: target.gzip,
       inputColumns: encoder.columns.length,
-      statusMember: (record) => {
-        const value = (record as Record<string, unknown>)[member ?? ""];
-        return nested ? (value as { status?: unknown } | undefined)?.status : value;
-      },
+      statusPath: statusPath(target.format, encoder),
     });
   } catch (error) {
     throw error instanceof FatalError ? error : outputFault(path, error);
   }
 }
 
-/** Rows read = rows written = sum of the statuses, in memory and in the file. */
+/**
+ * Rows read = rows written = sum of the statuses, in memory and in the file. Of a bundle, which does
+ * not hold its rows one by one, the indicators are held against those that were written.
+ */
 function addUp(
   { rowsRead, tally, target }: FinishedRun,
-  audit: Pick<Audit, "rows" | "statuses"> | null,
+  audit: Audit | null,
+  indicators: number | undefined,
 ): void {
   const counted = findingStatuses.reduce((sum, status) => sum + tally.statuses[status], 0);
   const faults: string[] = [];
   if (tally.rows !== rowsRead) faults.push(`${rowsRead} rows read, ${tally.rows} written`);
   if (counted !== tally.rows) faults.push(`${tally.rows} rows written, ${counted} with a status`);
-  if (audit !== null) {
+  if (audit !== null && audit.indicators !== indicators) {
+    faults.push(`${indicators} indicators written, ${audit.indicators} in the file`);
+  }
+  if (audit !== null && audit.statuses !== null) {
     if (audit.rows !== tally.rows) {
       faults.push(`${tally.rows} rows written, ${audit.rows} in the output`);
     }

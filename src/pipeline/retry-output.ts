@@ -3,7 +3,7 @@ import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { Encoder } from "../sinks/types.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
 import { execute } from "./execute.js";
-import { openEarlierOutput } from "./retry/earlier-output.js";
+import { openEarlierOutput, shapeRefused } from "./retry/earlier-output.js";
 import type { EarlierOutput } from "./retry/earlier-output.js";
 import { isNoWorse, worthAsking } from "./retry/earlier-record.js";
 import type { EarlierRow } from "./retry/earlier-record.js";
@@ -14,7 +14,7 @@ import type { EnrichJob, Manifest } from "./types.js";
  * other row, and every row that comes to nothing better, is copied to the letter.
  *
  * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
- * `retry_keeps_format`; as `enrich`
+ * `retry_cannot_read_shape`, `retry_keeps_format`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (!("path" in job.input)) {
@@ -24,6 +24,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
   const detected = detectSinkFormat(path);
   const format = job.settings.to ?? detected.format ?? "csv";
+  if (format !== "csv" && format !== "tsv" && format !== "ndjson") throw shapeRefused(path);
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
   if (target !== null && target !== format) {
     throw new UsageError(

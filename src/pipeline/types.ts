@@ -79,6 +79,8 @@ export interface Manifest {
     readonly rows: number;
     /** Null for stdout and databases. */
     readonly sha256: string | null;
+    /** Of a STIX bundle: what became of the rows, of which those that accuse nobody are not in it. */
+    readonly indicators?: number;
   };
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   readonly kinds: Readonly<Record<ItemKind, number>>;

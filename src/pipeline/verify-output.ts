@@ -4,21 +4,26 @@ import { findingStatuses } from "../core/finding.js";
 import { readJsonFile } from "../core/json-file.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
 import type { Warehouse } from "../sinks/warehouse/registry.js";
-import type { WarehouseAudit } from "../sinks/warehouse/types.js";
 import { manifestPath } from "./manifest.js";
+import { statusPath } from "../sinks/status-path.js";
+import { sinkFormats } from "../sinks/types.js";
+import type { EncoderOptions, SinkFormat } from "../sinks/types.js";
 import { auditOutput } from "./output-audit.js";
+import type { Audit } from "./output-audit.js";
 import { openEarlierOutput } from "./retry/earlier-output.js";
+import type { EarlierOutputOptions } from "./retry/earlier-output.js";
 import type { Manifest } from "./types.js";
 
 /** What a check came to: what is in the file, and each way in which the manifest says otherwise. */
 export interface Verification {
-  readonly audit: WarehouseAudit;
+  readonly audit: Audit;
   readonly differences: readonly string[];
 }
 
 /**
  * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status. Of a
- * database's table the rows of the manifest's run are counted.
+ * database's table the rows of the manifest's run are counted; of a STIX bundle, which does not hold
+ * its rows one by one, the indicators.
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`
  * @throws FatalError `output_corrupt` when it holds what is no row
@@ -28,25 +33,40 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
   const file = await realpath(path).catch(() => path);
   const manifest = await readManifest(manifestPath(file));
-  const { format } = manifest.output;
-  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
-    throw new UsageError("not_an_output", `${path} is ${format}, which cannot be checked`);
+  const format = sinkFormats.find((known) => known === manifest.output.format);
+  if (format === undefined) {
+    throw new UsageError(
+      "not_an_output",
+      `${path} is ${manifest.output.format}, which cannot be checked`,
+    );
   }
   const gzip = file.toLowerCase().endsWith(".gz");
-  const opened = await openEarlierOutput({ path: file, format, gzip, prefix }, null);
-  await opened.close();
-  const member = prefix.replace(/_$/, "");
+  const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
   const audit = await auditOutput(file, {
     format,
     gzip,
-    inputColumns: opened.columns.length,
-    statusMember: (record) => {
-      const object = record as Record<string, unknown>;
-      if (opened.shape === "flat") return object[`${prefix}status`];
-      return (object[member] as { status?: unknown } | undefined)?.status;
-    },
+    inputColumns,
+    statusPath: statusPath(format, { prefix, shape }),
   });
   return { audit, differences: differencesOf(manifest, audit) };
+}
+
+interface Layout {
+  readonly shape: EncoderOptions["shape"];
+  readonly inputColumns: number;
+}
+
+/** How the rows of an output stand in it, as its beginning says; the other formats have one way. */
+async function layoutOf({
+  format,
+  ...options
+}: Omit<EarlierOutputOptions, "format"> & { readonly format: SinkFormat }): Promise<Layout> {
+  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
+    return { shape: "nested", inputColumns: 0 };
+  }
+  const opened = await openEarlierOutput({ ...options, format }, null);
+  await opened.close();
+  return { shape: opened.shape, inputColumns: opened.columns.length };
 }
 
 async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
@@ -64,19 +84,21 @@ async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Ve
 
 function differencesOf(
   { output, statuses }: Manifest,
-  audit: WarehouseAudit,
+  audit: Audit,
   place = "file",
 ): readonly string[] {
   const facts: [what: string, said: unknown, found: unknown][] = [
     ["bytes", output.bytes, audit.bytes],
     ["sha256", output.sha256, audit.sha256],
-    ["rows", output.rows, audit.rows],
-    ...findingStatuses.map((status): [string, unknown, unknown] => [
-      `rows ${status}`,
-      statuses[status],
-      audit.statuses[status],
-    ]),
+    ["indicators", output.indicators, audit.indicators],
   ];
+  const { statuses: found } = audit;
+  if (found !== null) {
+    facts.push(["rows", output.rows, audit.rows]);
+    for (const status of findingStatuses) {
+      facts.push([`rows ${status}`, statuses[status], found[status]]);
+    }
+  }
   return facts
     .filter(([, said, found]) => said !== found)
     .map(

@@ -28,11 +28,12 @@ export async function openFileDestination(
     // Of nothing nothing was kept: an empty part goes when a run is abandoned.
     handle = await open(part, resumeAt === null || resumeAt === 0 ? "w" : "r+", 0o666);
   } catch (error) {
-    if (resumeAt !== null && (error as NodeJS.ErrnoException).code === "ENOENT") throw gone(part);
+    if (resumeAt !== null && (error as NodeJS.ErrnoException).code === "ENOENT")
+      throw partGone(part);
     throw outputFault(part, error);
   }
   try {
-    if (resumeAt !== null && (await handle.stat()).size < resumeAt) throw gone(part);
+    if (resumeAt !== null && (await handle.stat()).size < resumeAt) throw partGone(part);
     if (resumeAt !== null) await handle.truncate(resumeAt);
   } catch (error) {
     await handle.close();
@@ -42,7 +43,7 @@ export async function openFileDestination(
 }
 
 /** What a run wrote before it was interrupted is not there any more. */
-function gone(part: string): FatalError {
+export function partGone(part: string): FatalError {
   return new FatalError("output_part_gone", `${part} is not what the interrupted run left`, {
     hint: "start anew with --restart",
   });

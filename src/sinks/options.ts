@@ -6,7 +6,7 @@ import { sinkFormats } from "./types.js";
 export const sinkOptions = z.strictObject({
   to: option(z.enum(sinkFormats).optional(), {
     description:
-      "Format of the output; by default from the file's extension, else that of the input (ndjson for ndjson, csv otherwise)",
+      "Format of the output; by default from the file's extension, else that of the input (ndjson for ndjson, csv otherwise). ecs, ocsf and stix are shapes for security platforms, written only when named here",
     value: "FORMAT",
   }),
   rejects: option(z.string().min(1).optional(), {

@@ -1,5 +1,8 @@
 import { csvEncoder } from "./csv-encoder.js";
 import { ndjsonEncoder } from "./ndjson-encoder.js";
+import { ecsEncoder } from "./shapes/ecs-encoder.js";
+import { ocsfEncoder } from "./shapes/ocsf-encoder.js";
+import { stixEncoder } from "./shapes/stix-encoder.js";
 import type { Encoder, EncoderOptions, SinkFormat } from "./types.js";
 
 /** Every text format that can be written; another one is one file and one line here. */
@@ -7,6 +10,9 @@ export const encoders = {
   csv: (options) => csvEncoder(",", options),
   tsv: (options) => csvEncoder("\t", options),
   ndjson: ndjsonEncoder,
+  ecs: ecsEncoder,
+  ocsf: ocsfEncoder,
+  stix: stixEncoder,
 } satisfies Record<SinkFormat, (options: EncoderOptions) => Encoder>;
 
 const extensions: Readonly<Record<string, SinkFormat>> = {

@@ -30,11 +30,23 @@ export function textSink(
   let rows = options.resumeRows ?? 0;
   const limit = options.gzip ? flushAt.gzip : flushAt.plain;
 
+  let beforeEnd: SinkPosition | null = null;
+
   const flush = async (): Promise<void> => {
     if (pending === "") return;
     const bytes = encodeText(pending);
     pending = "";
     await destination.write(options.gzip ? await compress(bytes) : bytes);
+  };
+
+  const position = (): SinkPosition => ({ length: destination.length, rows, ...written(encoder) });
+
+  const end = async (): Promise<void> => {
+    if (beforeEnd !== null || encoder.footer === undefined) return;
+    await flush();
+    beforeEnd = position();
+    pending = encoder.footer;
+    await flush();
   };
 
   return {
@@ -51,13 +63,19 @@ export function textSink(
         await destination.write(await compress(new Uint8Array(0)));
       }
       await destination.sync();
-      return { length: destination.length, rows };
+      return beforeEnd ?? position();
     },
+    end,
     async finish(): Promise<SinkResult> {
+      await end();
       await flush();
       await destination.finish();
-      return { path: destination.path, bytes: destination.length, rows };
+      return { path: destination.path, bytes: destination.length, rows, ...written(encoder) };
     },
     abandon: () => destination.abandon(),
   };
+}
+
+function written({ indicators }: Encoder): { readonly indicators?: number } {
+  return indicators === undefined ? {} : { indicators };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { EnrichedRow } from "../core/row.js";
 
-export const sinkFormats = ["csv", "tsv", "ndjson"] as const;
+export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "ocsf", "stix"] as const;
 
 export type SinkFormat = (typeof sinkFormats)[number];
 
@@ -11,6 +11,8 @@ export interface SinkPosition {
   readonly length: number;
   /** Rows within that length. */
   readonly rows: number;
+  /** Indicators within that length, in formats that write those instead of rows (STIX). */
+  readonly indicators?: number;
   /** The same of the file of rejected rows, where there is one. */
   readonly rejects?: SinkPosition;
 }
@@ -21,6 +23,8 @@ export interface SinkResult {
   readonly path: string | null;
   readonly bytes: number;
   readonly rows: number;
+  /** Indicators that became of the rows, in formats that write those instead (STIX). */
+  readonly indicators?: number;
 }
 
 /** Takes enriched rows to where they are kept. */
@@ -36,6 +40,11 @@ export interface Sink {
   checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition>;
   /** True when so much waits in memory for a checkpoint that one should be made now. */
   readonly full?: boolean;
+  /**
+   * Writes what the output ends with, so that it can be read as a whole before it is finished.
+   * Positions stay those before that end: a run that is resumed there writes it again.
+   */
+  end?(): Promise<void>;
   /** Completes the output and puts it under its final name. */
   finish(): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */
@@ -59,15 +68,12 @@ export interface EncoderOptions {
 export interface Encoder {
   /** What the output begins with; "" for formats without a header. */
   readonly header: string;
-  /** The rows' text, each with its line end. */
+  /** The rows' text, in most formats a line each. */
   encode(rows: readonly EnrichedRow[]): string;
   /** What the output ends with, behind the last row; none by default. */
   readonly footer?: string;
-  /**
-   * Where the JSON of each line keeps the row's status, from the outside in, so that what is there
-   * can be counted; null where a row is not one line. Undefined where the format is known.
-   */
-  readonly statusPath?: readonly string[] | null;
+  /** Indicators written so far, those read back included; undefined where rows are written. */
+  readonly indicators?: number;
   /**
    * Reads back one line of what a resumed output holds already, for formats in which a row depends
    * on those before it. Called for every line, in order, before anything is encoded.

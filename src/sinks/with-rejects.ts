@@ -20,6 +20,10 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
     get full() {
       return sink.full ?? false;
     },
+    async end() {
+      await rejects.end?.();
+      await sink.end?.();
+    },
     async finish() {
       await rejects.finish();
       return sink.finish();

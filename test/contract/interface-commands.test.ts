@@ -254,6 +254,18 @@ describe("case", () => {
     });
   });
 
+  test.each(["ecs", "ocsf"])("enrich keeps the case as it came in the shape %s", async (to) => {
+    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", to];
+    const [row] = records((await runInProcess(args)).stdout);
+    const input = {
+      ip: "192.0.2.1",
+      event_count: 42,
+      event_types: ["credentials:brute-force", "spam"],
+    };
+    const repute = { row: 1, status: "complete", input };
+    expect(row).toMatchObject(to === "ecs" ? { repute } : { unmapped: { repute } });
+  });
+
   test("enrich keeps lists in flat NDJSON, and its members never change", async () => {
     const args = [
       "case",
@@ -443,6 +455,6 @@ describe("schema", () => {
   test("lists the formats when none is given", async () => {
     const { code, stderr } = await runInProcess(["schema"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("--format: openapi");
+    expect(stderr).toContain("--format: openapi, json-schema, postgres, duckdb, bigquery");
   });
 });

@@ -1,22 +1,18 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
+import { concurrency, enrichUntilKilled as enrich, seeded } from "../helpers/killed-run.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** `REPUTE_TEST_KILLS=500` for the long version; by default 52 over the four forms. */
 const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "52") / 4);
 
 const rows = 20_000;
 const distinct = 18_000;
-const concurrency = 32;
 
 describe("a run that is killed again and again", () => {
   it.each(["csv", "csv.gz", "ndjson", "ndjson.gz"])(
@@ -99,46 +95,6 @@ async function serving(): Promise<AnsweringServer> {
   return server;
 }
 
-/** Runs the program; `killAfter` requests it is killed. Resolves to its exit code, null when killed. */
-async function enrich(
-  server: AnsweringServer,
-  input: string,
-  output: string,
-  flags: readonly string[],
-  killAfter: number | null = null,
-): Promise<number | null> {
-  const child = spawn(
-    process.execPath,
-    [
-      program,
-      "enrich",
-      input,
-      "-o",
-      output,
-      "--intel-url",
-      server.url,
-      "--lookups",
-      "query",
-      "--rate",
-      "1000000/s",
-      "--concurrency",
-      String(concurrency),
-      ...flags,
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  const last = server.total + (killAfter ?? Number.POSITIVE_INFINITY);
-  server.onRequest = (total) => {
-    if (total >= last) child.kill("SIGKILL");
-    return total < last;
-  };
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  if (code !== 0 && code !== null && flags.length > 0) throw new Error(said);
-  return code;
-}
-
 function inputOf(extension: string): string {
   // Every tenth row repeats an earlier one.
   const names: string[] = [];
@@ -162,15 +118,4 @@ function rowsOf(bytes: Buffer, extension: string): string[] {
         .replace(/"source":"\w+"|"looked_up_at":"[^"]*"/g, "")
         .replace(/,(?:live|duplicate),(200,\d+),[^,]*,/, ",$1,"),
     );
-}
-
-/** Mulberry32: small, and the same everywhere. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

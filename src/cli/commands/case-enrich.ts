@@ -105,6 +105,7 @@ function rowsFormat({
   shape,
 }: Pick<Settings, "to" | "output" | "shape">): CaseRowsFormat {
   const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
-  if (format !== "ndjson") return "csv";
+  if (format === null || format === "csv" || format === "tsv") return "csv";
+  if (format !== "ndjson") return "ndjson, all";
   return shape === "flat" ? "ndjson" : "ndjson, all";
 }

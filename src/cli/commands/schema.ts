@@ -1,13 +1,19 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
+import { sinkOptions } from "../../sinks/options.js";
+import { defaultTable } from "../../sinks/warehouse/table-name.js";
+import { sourceOptions } from "../../sources/options.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { writeText } from "../data-output.js";
+import { enrichInput } from "../enrich-input.js";
 import { exitCodes } from "../exit-code.js";
 import { noOperands } from "../operands.js";
 import { schemaFormatNames, schemaFormats } from "../schema-formats.js";
+
+const { from, itemColumn, header, comment } = sourceOptions.shape;
 
 const options = z.strictObject({
   format: option(z.enum(schemaFormatNames).optional(), {
@@ -16,54 +22,81 @@ const options = z.strictObject({
       .join("; "),
     value: "FORMAT",
   }),
+  table: option(z.string().min(1).default(defaultTable), {
+    description: "Name of the table, SCHEMA.NAME allowed; the view's name is made from it",
+    value: "NAME",
+  }),
+  prefix: sinkOptions.shape.prefix,
+  from,
+  itemColumn,
+  header,
+  comment,
   config: cliOptions.shape.config,
 });
 
 /** The schemas that the program goes by. */
 export const schemaCommand = defineCommand({
   name: "schema",
-  usage: "--format FORMAT",
-  summary: "print the schema of the interface",
+  usage: "[input] --format FORMAT",
+  summary: "print the schema of the rows, for a database or as JSON Schema, or of the interface",
   description: [
-    "Prints a schema to stdout. It is made from the same definitions that the program checks answers with, so that it cannot tell anything else.",
+    "Prints a schema to stdout. It is made from the same definitions that the program writes rows and checks answers with, so that it cannot tell anything else.",
+    "Of rows it tells the columns that are added; where an input is named, its own columns stand before them, as enrich would write them. Nothing is created: give the statements to the database.",
   ],
-  operands: [],
+  operands: [
+    ["input", "file whose columns come before the added ones; only its beginning is read"],
+  ],
   options,
-  groups: [{ title: "Output", keys: ["format", "config"] }],
+  groups: [
+    { title: "Output", keys: ["format", "table", "prefix", "config"] },
+    { title: "Input", keys: ["from", "itemColumn", "header", "comment"] },
+  ],
   examples: [
-    { command: "repute schema --format openapi", what: "prints the interface as OpenAPI 3.1" },
     {
-      command: "repute schema --format openapi > openapi.json",
-      what: "keeps it in a file, for other tools",
+      command: "repute schema dump.csv --format postgres --table intel.enriched | psql",
+      what: "makes the table that rows of dump.csv need, and the view of the newest ones",
+    },
+    {
+      command: "repute schema --format json-schema > row.schema.json",
+      what: "keeps the JSON Schema of NDJSON rows, for other tools",
+    },
+    {
+      command: "repute schema dump.csv --format bigquery --table project.intel.enriched",
+      what: "prints the statements for BigQuery",
     },
     {
       command: "repute schema --format openapi | jq '.paths | keys'",
-      what: "lists the endpoints",
-    },
-    {
-      command: "repute schema --format openapi | jq .components.schemas.IpResult",
-      what: "takes the schema of one kind of result",
+      what: "lists the endpoints of the interface",
     },
   ],
   exitCodes: [
     ["0", "printed"],
+    ["1", "the input cannot be read"],
     ["2", "wrong usage or configuration"],
   ],
   run: printSchema,
 });
 
-async function printSchema({
-  settings,
-  operands,
-  context,
-}: CommandCall<z.output<typeof options>>): Promise<number> {
-  noOperands("schema", operands);
-  const { format } = settings;
+type Call = CommandCall<z.output<typeof options>>;
+
+async function printSchema(call: Call): Promise<number> {
+  const { format, prefix, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
       hint: `give one with --format: ${schemaFormatNames.join(", ")}`,
     });
   }
-  await writeText(context, await schemaFormats[format].print());
+  const { ofRows, print } = schemaFormats[format];
+  if (!ofRows) noOperands(`schema --format ${format}`, call.operands);
+  const inputColumns = call.operands.length === 0 ? [] : await columnsOf(call);
+  await writeText(call.context, await print({ inputColumns, prefix, table }));
   return exitCodes.done;
+}
+
+/** The columns of an input as a run would find them. */
+async function columnsOf({ operands, settings, context }: Call): Promise<readonly string[]> {
+  const { readingOf } = await import("../../pipeline/reading.js");
+  const source = await readingOf(enrichInput(operands, context), settings).open(null);
+  await source.close();
+  return source.columns;
 }

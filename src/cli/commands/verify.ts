@@ -6,6 +6,7 @@ import type { CommandCall } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { redactAddress } from "../redact.js";
+import type { Audit } from "../../pipeline/output-audit.js";
 
 const options = z.strictObject({
   prefix: sinkOptions.shape.prefix,
@@ -20,7 +21,7 @@ export const verifyCommand = defineCommand({
   usage: "OUT [flags]",
   summary: "check that an output still is what its manifest says",
   description: [
-    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Of a table in a database, the rows of the manifest's run are counted. Nothing is asked and nothing is changed.",
+    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Of a STIX bundle the indicators are counted, of a table in a database the rows of the manifest's run. Nothing is asked and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, its manifest beside it"]],
   options,
@@ -57,9 +58,9 @@ async function verify(call: CommandCall<z.output<typeof options>>): Promise<numb
   const { verifyOutput } = await import("../../pipeline/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix);
   if (settings.json) {
-    const { bytes, rows, sha256, statuses } = audit;
+    const { bytes, rows, indicators, sha256, statuses } = audit;
     context.stdout.write(
-      `${JSON.stringify({ path: redactAddress(path), bytes, rows, sha256, statuses, differences })}\n`,
+      `${JSON.stringify({ path: redactAddress(path), bytes, rows, indicators, sha256, statuses, differences })}\n`,
     );
   } else if (differences.length > 0) {
     context.reporter.print(
@@ -68,8 +69,12 @@ async function verify(call: CommandCall<z.output<typeof options>>): Promise<numb
   } else if (!settings.quiet) {
     const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
     context.stdout.write(
-      `${redactAddress(path)}: ${audit.rows} rows${bytes}, as its manifest says\n`,
+      `${redactAddress(path)}: ${countOf(audit)}${bytes}, as its manifest says\n`,
     );
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+function countOf({ rows, indicators }: Audit): string {
+  return indicators === undefined ? `${rows} rows` : `${indicators} indicators`;
 }

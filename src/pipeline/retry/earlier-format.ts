@@ -1,4 +1,5 @@
 import { parse } from "csv-parse/sync";
+import type { Options } from "csv-parse/sync";
 import { columns } from "../../core/columns.js";
 import type { EncoderOptions } from "../../sinks/types.js";
 import { memberTexts } from "../../sources/json-members.js";
@@ -30,7 +31,7 @@ export function tableFormat(
   prefix: string,
 ): EarlierFormat | null {
   const options = { delimiter, relax_column_count: true };
-  const [names = []]: string[][] = parse(header, options);
+  const names = namesIn(header, options);
   const width = names.length - columns.length;
   if (width < 0 || columns.some(({ name }, n) => names[width + n] !== prefix + name)) return null;
   return {
@@ -52,6 +53,16 @@ export function tableFormat(
       });
     },
   };
+}
+
+/** The names in a table's header; none when it is no table at all. */
+function namesIn(header: string, options: Options): readonly string[] {
+  try {
+    const [names = []]: string[][] = parse(header, options);
+    return names;
+  } catch {
+    return [];
+  }
 }
 
 /** NDJSON whose objects end with our members; null when the first does not. */

@@ -9,9 +9,12 @@ import { earlierFinding, earlierItem } from "./earlier-record.js";
 import type { EarlierRow } from "./earlier-record.js";
 import { RecordSplitter } from "./split-records.js";
 
+/** Formats that hold each row as it was read, with what was found beside it. */
+type RowFormat = "csv" | "tsv" | "ndjson";
+
 export interface EarlierOutputOptions {
   readonly path: string;
-  readonly format: "csv" | "tsv" | "ndjson";
+  readonly format: RowFormat;
   readonly gzip: boolean;
   /** What the names of the added columns begin with. */
   readonly prefix: string;
@@ -27,7 +30,8 @@ export interface EarlierOutput extends OpenedSource {
 /**
  * Opens an earlier output of ours.
  *
- * @throws UsageError `not_an_output` when its columns or members are not ours
+ * @throws UsageError `not_an_output` when its columns or members are not ours,
+ * `retry_cannot_read_shape` when it is in the shape of a security platform
  */
 export async function openEarlierOutput(
   options: EarlierOutputOptions,
@@ -38,7 +42,9 @@ export async function openEarlierOutput(
     options.format === "ndjson"
       ? jsonFormat(first, options.prefix)
       : tableFormat(header, options.format === "csv" ? "," : "\t", options.prefix);
-  if (format === null && first !== "") throw notAnOutput(options);
+  if (format === null && first !== "") {
+    throw shaped.test(first) ? shapeRefused(options.path) : notAnOutput(options);
+  }
   const input = await openInput(
     { path: options.path },
     { ...options, offset: resume?.offset ?? 0 },
@@ -151,6 +157,20 @@ function linesIn(bytes: Buffer): number {
   let lines = 0;
   for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines++;
   return lines;
+}
+
+/** What the lines of ECS and OCSF have in them, and a bundle begins with. */
+const shaped = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
+
+/** Refuses an output in the shape of a security platform and says what to do instead. */
+export function shapeRefused(path: string): UsageError {
+  return new UsageError(
+    "retry_cannot_read_shape",
+    `${path} is in the shape of a security platform, which retry does not read`,
+    {
+      hint: "run enrich on the input again; given a --cache DIR both times, it asks only for what it could not get before",
+    },
+  );
 }
 
 function notAnOutput({ path, prefix }: EarlierOutputOptions): UsageError {

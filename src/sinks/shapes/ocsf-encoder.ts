@@ -92,7 +92,6 @@ export function ocsfEncoder(options: EncoderOptions): Encoder {
 
   return {
     header: "",
-    statusPath: ["unmapped", "repute", "status"],
     encode(rows) {
       let text = "";
       for (const row of rows) text += encodeRow(row);
@@ -105,7 +104,7 @@ export function ocsfEncoder(options: EncoderOptions): Encoder {
 function osintOf(item: Item, enriched: EnrichedRow, verdict: Verdict | null): object {
   const { firstSeen, tags, asNumber, asName, reverseDns } = knownFacts(enriched);
   const [typeId, type] = kinds[item.kind].type;
-  return {
+  const osint = {
     type_id: typeId,
     type,
     value: item.value,
@@ -119,8 +118,8 @@ function osintOf(item: Item, enriched: EnrichedRow, verdict: Verdict | null): ob
       reverseDns.length === 0
         ? undefined
         : reverseDns.map((rdata) => ({ type: "PTR", class: "IN", rdata })),
-    ...(verdict !== null && indicationOf(item, verdict)),
   };
+  return verdict === null ? osint : Object.assign(osint, indicationOf(item, verdict));
 }
 
 /** What an item has only when something speaks against it. */

@@ -79,7 +79,9 @@ export function stixEncoder(options: EncoderOptions): Encoder {
   return {
     header: `{"type":"bundle","id":"bundle--${randomUUID()}","objects":[\n${JSON.stringify(identity)}`,
     footer: "\n]}\n",
-    statusPath: null,
+    get indicators() {
+      return written.size;
+    },
     encode(rows) {
       let text = "";
       for (const row of rows) text += encodeRow(row);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Item, ItemKind } from "../../core/item/item.js";
 
 /**
@@ -32,9 +32,9 @@ export function stixIndicatorId(pattern: string): string {
 
 /** A UUID of version 5 in repute's namespace, the same for the same name (RFC 9562, 5.5). */
 export function nameUuid(name: string): string {
-  const hash = createHash("sha1").update(namespace).update(name).digest();
-  hash[6] = (hash[6]! & 0x0f) | 0x50;
-  hash[8] = (hash[8]! & 0x3f) | 0x80;
-  const hex = hash.toString("hex", 0, 16);
+  const bytes = hash("sha1", Buffer.concat([namespace, Buffer.from(name)]), "buffer");
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex", 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -69,6 +69,12 @@ test("an output to stdout has no manifest", () => {
   expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
 });
 
+test("a bundle has indicators instead of rows", () => {
+  const output = { ...manifest.output, format: "stix", indicators: 1_234 };
+  const text = formatSummary({ ...manifest, output }, 100);
+  expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
+});
+
 test("an empty input has no speed and no share", () => {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
   const input = { ...manifest.input, rows: 0 };

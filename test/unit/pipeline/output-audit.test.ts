@@ -6,8 +6,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findingStatuses } from "../../../src/core/finding.js";
 import { auditOutput } from "../../../src/pipeline/output-audit.js";
+import type { Audit } from "../../../src/pipeline/output-audit.js";
 import { csvEncoder } from "../../../src/sinks/csv-encoder.js";
 import { ndjsonEncoder } from "../../../src/sinks/ndjson-encoder.js";
+import { stixEncoder } from "../../../src/sinks/shapes/stix-encoder.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -43,7 +45,7 @@ describe("auditOutput", () => {
         const audit = await auditOutput(path, csv);
         expect(audit.rows).toBe(rows.length);
         for (const status of findingStatuses) {
-          expect(audit.statuses[status]).toBe(rows.filter((r) => r.status === status).length);
+          expect(audit.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
         }
       }),
       { numRuns: 50 },
@@ -74,7 +76,7 @@ describe("auditOutput", () => {
       format: "ndjson",
       gzip: false,
       inputColumns: 2,
-      statusMember: (record) => (record as { rep: { status: string } }).rep.status,
+      statusPath: ["rep", "status"],
     });
     expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
   });
@@ -89,9 +91,52 @@ describe("auditOutput", () => {
   });
 });
 
+describe("auditOutput of a STIX bundle", () => {
+  const encoder = stixEncoder({ ...encoderOptions, columns: ["ip"] });
+  const text =
+    encoder.header +
+    encoder.encode([
+      anEnrichedRow({}, { query: { intent: "malicious" } }),
+      anEnrichedRow({}, { query: { intent: "none" } }),
+      anEnrichedRow({}, { query: { intent: "suspicious" } }, { kind: "ip", value: "192.0.2.2" }),
+    ]) +
+    String(encoder.footer);
+  const lines = text.split("\n");
+  const audited = async (changed: string): Promise<Audit> => {
+    const path = join(await temporaryFolder(), "out.json");
+    await writeFile(path, changed);
+    return auditOutput(path, { ...csv, format: "stix" });
+  };
+
+  it("counts its indicators", async () => {
+    expect(await audited(text)).toEqual({
+      bytes: Buffer.byteLength(text),
+      rows: null,
+      statuses: null,
+      indicators: 2,
+      sha256: createHash("sha256").update(text).digest("hex"),
+    });
+  });
+
+  it.each([
+    ["without an end", lines.slice(0, -2).join("\n") + "\n"],
+    ["whose last line is cut off", text.slice(0, -1)],
+    ["with something behind its end", `${text}{}\n`],
+    ["without its head", lines.slice(1).join("\n")],
+    ["with an indicator twice", lines.toSpliced(2, 0, lines[2]!).join("\n")],
+    ["that lacks a comma", text.replace("},\n{", "}\n{")],
+    ["that has a comma too many", text.replace("\n]}", ",\n]}")],
+    ["with a line that is cut off", text.replace(lines[2]!, `${lines[2]!.slice(0, -20)},`)],
+    ["with another object in it", text.replace('"type":"indicator"', '"type":"malware"')],
+    ["of nothing", ""],
+  ])("refuses one %s", async (_, changed) => {
+    await expect(audited(changed)).rejects.toMatchObject({ code: "output_corrupt" });
+  });
+});
+
 const csv = {
   format: "csv",
   gzip: false,
   inputColumns: 2,
-  statusMember: () => null,
+  statusPath: null,
 } as const;

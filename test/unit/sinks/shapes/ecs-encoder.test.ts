@@ -111,13 +111,6 @@ it("dates a row that was not looked up by the clock", () => {
   expect(documentOf(unansweredRows[0]!)["@timestamp"]).toBe("2026-05-06T07:08:09.000Z");
 });
 
-it("says where the status is", () => {
-  const { statusPath } = ecsEncoder(options);
-  let value: unknown = documentOf(maliciousRow);
-  for (const member of statusPath ?? []) value = (value as Record<string, unknown>)[member];
-  expect(value).toBe("complete");
-});
-
 it("keeps the input's columns, however they are named", () => {
   const encoder = ecsEncoder({ ...options, columns: ["ip", "ip", "", "repute"] });
   const line = encoder.encode([

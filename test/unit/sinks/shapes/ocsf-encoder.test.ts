@@ -114,10 +114,6 @@ it("writes what is no item as it was, of unknown type and dated by the clock", (
   expect(time).toBe(Date.parse("2026-05-06T07:08:09.000Z"));
 });
 
-it("says where the status is", () => {
-  expect(ocsfEncoder(options).statusPath).toEqual(["unmapped", "repute", "status"]);
-});
-
 interface Event extends Record<string, unknown> {
   readonly status_id: number;
   readonly status_code?: string;

@@ -103,10 +103,27 @@ describe("an item that comes again", () => {
     await writeFile(path, Buffer.concat([bytes, pack(lost)]));
 
     const second = stixEncoder(options);
-    await rereadOutput(second, path, { length: bytes.length, gzip });
+    const position = { length: bytes.length, rows: 1, indicators: 1 };
+    await rereadOutput(second, path, { position, gzip });
+    expect(second.indicators).toBe(1);
     const rest = second.encode([maliciousRow, accused(items.domain)]) + second.footer;
     const { objects } = JSON.parse(kept + rest) as Bundle;
     expect(objects.map(({ name }) => name)).toEqual(["repute", "192.0.2.1", "example.com"]);
+  });
+
+  it.each([
+    ["more indicators than the checkpoint says", false, 0],
+    ["fewer of them", false, 2],
+    ["no gzip", true, 1],
+  ])("is refused when the part that was written has %s", async (_, gzip, indicators) => {
+    const first = stixEncoder(options);
+    const bytes = Buffer.from(first.header + first.encode([maliciousRow]));
+    const path = join(await temporaryFolder(), "out.json.part");
+    await writeFile(path, bytes);
+    const position = { length: bytes.length, rows: 1, indicators };
+    await expect(rereadOutput(stixEncoder(options), path, { position, gzip })).rejects.toThrow(
+      expect.objectContaining({ code: "output_part_gone" }),
+    );
   });
 
   it("has the identifier of another run's indicator", () => {
@@ -118,8 +135,11 @@ describe("an item that comes again", () => {
   });
 });
 
-it("cannot be counted row by row", () => {
-  expect(stixEncoder(options).statusPath).toBeNull();
+it("counts its indicators, each item once", () => {
+  const encoder = stixEncoder(options);
+  expect(encoder.indicators).toBe(0);
+  encoder.encode([maliciousRow, unknownRow, maliciousRow, accused(items.domain)]);
+  expect(encoder.indicators).toBe(2);
 });
 
 interface Bundle {

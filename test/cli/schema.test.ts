@@ -1,0 +1,100 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { columns } from "../../src/core/columns.js";
+import { schemaFormats as tableFormats } from "../../src/sinks/warehouse/ddl.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+
+async function schemaOf(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runRepute(["schema", ...args]);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe.each(tableFormats)("repute schema --format %s", (format) => {
+  test("has every added column, and the input's own where an input is named", async () => {
+    const [bare, full] = [
+      await schemaOf("--format", format),
+      await schemaOf(join(samples, "indicators.csv"), "--format", format),
+    ];
+    for (const { name } of columns) expect(bare).toContain(`rep_${name}`);
+    expect(bare).not.toContain("indicator");
+    expect(full).toContain("indicator");
+  });
+
+  test("uses the prefix", async () => {
+    const text = await schemaOf("--format", format, "--prefix", "x_");
+    expect(text).toContain("x_looked_up_at");
+    expect(text).not.toContain("rep_");
+  });
+
+  test("refuses an input that has a column of the same name", async () => {
+    const args = ["schema", "-", "--format", format];
+    const { code, stdout, stderr } = await runRepute(args, { stdin: "ip,rep_tags\n" });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("rep_tags");
+  });
+});
+
+describe.each([
+  ["events.ndjson", "nested", "event.source.ip"],
+  ["events.ndjson", "flat", "event.source.ip"],
+  ["indicators.csv", "nested", "indicator"],
+  ["indicators.csv", "flat", "indicator"],
+])("the JSON Schema for %s", (name, shape, itemColumn) => {
+  test(`is what the ${shape} rows keep to`, async () => {
+    const input = [join(samples, name), "--item-column", itemColumn];
+    const schema = z.fromJSONSchema(
+      JSON.parse(
+        await schemaOf(...input, "--format", "json-schema"),
+      ) as z.core.JSONSchema.JSONSchema,
+    );
+    const out = join(await temporaryFolder(), "out.ndjson");
+    const args = ["enrich", ...input, "-o", out, "--local", "--shape", shape, "--fail-on", "never"];
+    expect(await runRepute([...args, "--quiet"])).toMatchObject({ code: 0, stderr: "" });
+    const rows = (await readFile(out, "utf8")).trimEnd().split("\n");
+    const faults = rows.flatMap((row) => schema.safeParse(JSON.parse(row)).error?.issues ?? []);
+    expect([rows.length > 0, faults]).toEqual([true, []]);
+    const wrong = rows[0]!.replace('"complete"', '"fine"');
+    expect(schema.safeParse(JSON.parse(wrong)).success).toBe(false);
+  });
+});
+
+test("the statements for DuckDB make a table and a view that can be read", async () => {
+  const input = join(samples, "indicators.csv");
+  const statements = await schemaOf(input, "--format", "duckdb", "--table", "intel.hits");
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  await connection.run(`CREATE SCHEMA intel; ${statements}`);
+  const found = await connection.runAndReadAll("DESCRIBE intel.hits");
+  expect(found.getRows().map(([name]) => name)).toEqual([
+    "rep_run_id",
+    "rep_row",
+    "seen",
+    "indicator",
+    "note",
+    ...columns.map((column) => `rep_${column.name}`),
+  ]);
+  const newest = await connection.runAndReadAll("FROM intel.hits_newest");
+  expect(newest.getRows()).toEqual([]);
+  connection.closeSync();
+  instance.closeSync();
+});
+
+test("the schema of the interface takes no input", async () => {
+  const { code, stderr } = await runRepute(["schema", "dump.csv", "--format", "openapi"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("schema --format openapi takes no argument; got dump.csv");
+});
+
+test("an input that is not there is named", async () => {
+  const { code, stderr } = await runRepute(["schema", "absent.csv", "--format", "duckdb"]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("absent.csv");
+});

@@ -1,0 +1,188 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const indicators = join(samples, "indicators.csv");
+const rows = 24;
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Shaped {
+  /** Path of the output. */
+  readonly out: string;
+  readonly text: string;
+  readonly manifest: { readonly output: Json; readonly statuses: Readonly<Record<string, number>> };
+}
+
+/** Enriches the sample indicators, or others, with the embedded service. */
+async function shaped(
+  to: string,
+  { name = "out.json", input = indicators, flags = [] as readonly string[] } = {},
+): Promise<Shaped> {
+  const out = join(await temporaryFolder(), name);
+  const args = ["enrich", input, "-o", out, "--to", to, "--local", "--quiet", "--fail-on", "never"];
+  const { code, stderr } = await runRepute([...args, ...flags]);
+  expect([code, stderr]).toEqual([0, ""]);
+  const bytes = await readFile(out);
+  return {
+    out,
+    text: (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString(),
+    manifest: JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Shaped["manifest"],
+  };
+}
+
+/** Writes an input for the embedded service's dataset to a folder of its own. */
+async function inputOf(text: string): Promise<string> {
+  const path = join(await temporaryFolder(), "in.csv");
+  await writeFile(path, text);
+  return path;
+}
+
+const linesOf = (text: string): readonly Json[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json);
+
+/** The part of a line in which everything known is kept. */
+function reputeOf(line: Json): Json {
+  return (line["repute"] ?? (line["unmapped"] as Json)["repute"]) as Json;
+}
+
+function bundleOf(text: string): readonly Json[] {
+  return (JSON.parse(text) as { readonly objects: readonly Json[] }).objects;
+}
+
+describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
+  test("writes a line a row, in input order, and says so in its manifest", async () => {
+    const { out, text, manifest } = await shaped(to);
+    const lines = linesOf(text);
+    expect(lines.map((line) => reputeOf(line)["row"])).toEqual(
+      Array.from({ length: rows }, (_, n) => n + 1),
+    );
+    expect(manifest.output).toMatchObject({ format: to, rows, bytes: Buffer.byteLength(text) });
+    for (const [status, count] of Object.entries(manifest.statuses)) {
+      expect(lines.filter((line) => reputeOf(line)["status"] === status)).toHaveLength(count);
+    }
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+  });
+
+  test("is found out by verify when a status was changed", async () => {
+    const { out, text } = await shaped(to);
+    await writeFile(out, text.replace('"status":"complete"', '"status":"partial_"'));
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 1 });
+    await writeFile(out, text.replace('"status":"invalid"', '"status":"failed"'));
+    const { code, stderr } = await runRepute(["verify", out]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("rows invalid: the manifest says 1, the file has 0");
+  });
+
+  test("compresses, and writes to stdout", async () => {
+    const { out, text } = await shaped(to, { name: "out.ndjson.gz" });
+    expect(linesOf(text)).toHaveLength(rows);
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
+    const args = ["enrich", indicators, "--to", to, "--local", "--quiet", "--fail-on", "never"];
+    const { stdout } = await runRepute(args);
+    expect(linesOf(stdout)).toHaveLength(rows);
+  });
+
+  test("says nothing of an item of which nothing is known", async () => {
+    const input = await inputOf("domain\nnever-heard-of.example.org\n");
+    const { text } = await shaped(to, { input });
+    const [line = {}] = linesOf(text);
+    expect(reputeOf(line)).toMatchObject({ status: "complete", verdict: null });
+    expect(reputeOf(line)["query"]).toMatchObject({ intent: "none" });
+    const { repute: _, unmapped: __, ...mapped } = line;
+    expect(JSON.stringify(mapped)).not.toMatch(/benign|safe|reputation|threat"|score/i);
+  });
+});
+
+describe("enrich --to stix", () => {
+  test("writes one bundle of the items that something speaks against", async () => {
+    const { out, text, manifest } = await shaped("stix");
+    const [identity, ...found] = bundleOf(text);
+    expect(identity).toMatchObject({ type: "identity" });
+    expect(found.length).toBeGreaterThan(5);
+    for (const indicator of found) {
+      expect(indicator).toMatchObject({
+        type: "indicator",
+        spec_version: "2.1",
+        created_by_ref: identity?.["id"],
+        pattern_type: "stix",
+        id: expect.stringMatching(/^indicator--[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}$/),
+        pattern: expect.stringMatching(/^\[[a-z0-9-]+:[^ ]+ = '.+'\]$/),
+        valid_from: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      });
+      expect(JSON.stringify(indicator)).not.toContain("benign");
+    }
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+    expect(manifest.output).toMatchObject({ format: "stix", rows, indicators: found.length });
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${found.length} indicators`)]);
+  });
+
+  test("has the same identifiers in another run", async () => {
+    const [one, other] = [await shaped("stix"), await shaped("stix")];
+    const ids = ({ text }: Shaped): readonly unknown[] => bundleOf(text).map(({ id }) => id);
+    expect(ids(other)).toEqual(ids(one));
+    expect(other.text).not.toBe(one.text);
+  });
+
+  test("is a whole bundle when nothing is known of anything", async () => {
+    const input = await inputOf("domain\nnever-heard-of.example.org\nsetup.exe\n");
+    const { out, text, manifest } = await shaped("stix", { input });
+    expect(bundleOf(text)).toHaveLength(1);
+    expect(manifest.output).toMatchObject({ rows: 2, indicators: 0 });
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
+  });
+
+  test("is a whole bundle compressed, on stdout, and of an input without rows", async () => {
+    const { out, text } = await shaped("stix", { name: "out.json.gz" });
+    expect(bundleOf(text).length).toBeGreaterThan(5);
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
+    const args = ["enrich", "--to", "stix", "--local", "--quiet", "--fail-on", "never"];
+    const { stdout } = await runRepute(args, { stdin: await readFile(indicators) });
+    expect(bundleOf(stdout).map(({ id }) => id)).toEqual(bundleOf(text).map(({ id }) => id));
+    const empty = await runRepute(args, { stdin: "ip\n" });
+    expect(bundleOf(empty.stdout)).toHaveLength(1);
+  });
+
+  test("is found out by verify when an indicator was taken out", async () => {
+    const { out, text, manifest } = await shaped("stix");
+    await writeFile(out, text.split("\n").toSpliced(2, 1).join("\n"));
+    const { code, stdout, stderr } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([1, ""]);
+    const before = Number(manifest.output["indicators"]);
+    expect(stderr).toContain(`indicators: the manifest says ${before}, the file has ${before - 1}`);
+  });
+
+  test("keeps rejected rows apart all the same", async () => {
+    const rejects = join(await temporaryFolder(), "rejects.csv");
+    const { manifest } = await shaped("stix", { flags: ["--rejects", rejects] });
+    const { invalid = 0, unsupported = 0, failed = 0 } = manifest.statuses;
+    const lines = (await readFile(rejects, "utf8")).trimEnd().split("\n");
+    expect(lines).toHaveLength(1 + invalid + unsupported + failed);
+  });
+});
+
+test.each([
+  ["ecs", "out.csv", []],
+  ["ocsf", "out.json.gz", []],
+  ["stix", "out.json", []],
+  ["stix", "out.csv", ["--to", "stix"]],
+])("%s in %s is what it is whatever its name says, and retry refuses it", async (...given) => {
+  const [to, name, flags] = given;
+  const { out, manifest } = await shaped(to, { name });
+  expect(manifest.output["format"]).toBe(to);
+  const args = ["retry", out, "-o", join(out, "..", `again.${name}`), "--local", ...flags];
+  const { code, stderr } = await runRepute(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain("in the shape of a security platform");
+  expect(stderr).toContain("--cache");
+});

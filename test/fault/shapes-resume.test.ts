@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { enrichUntilKilled as enrich, seeded } from "../helpers/killed-run.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const rows = 8_000;
+const kills = 4;
+
+describe.each([
+  ["ecs", "ndjson"],
+  ["ocsf", "ndjson.gz"],
+  ["stix", "json"],
+  ["stix", "json.gz"],
+])("a run to %s that is killed again and again", (to, extension) => {
+  it(
+    `ends with the bytes of an undisturbed run but for its times: ${extension}`,
+    { timeout: 300_000 },
+    async () => {
+      const { server, folder, input } = await prepared();
+      const calm = join(folder, `calm.${extension}`);
+      expect(await enrich(server, input, calm, ["--to", to])).toBe(0);
+
+      const random = seeded(to.length * 7919 + extension.length);
+      const out = join(folder, `out.${extension}`);
+      let killed = 0;
+      for (let code: number | null = null; code === null;) {
+        // Four times that are fewer requests than there are distinct names.
+        const after = 1_000 + Math.floor(random() * 700);
+        const flags = ["--to", to, "--resume"];
+        code = await enrich(server, input, out, flags, killed < kills ? after : null);
+        if (code === null) killed++;
+      }
+
+      expect(killed).toBe(kills);
+      const text = await textOf(out);
+      expect(timeless(text)).toBe(timeless(await textOf(calm)));
+      expect(existsSync(`${out}.part`)).toBe(false);
+      const documents = to === "stix" ? [text] : text.trimEnd().split("\n");
+      expect(() => documents.map((document) => JSON.parse(document) as unknown)).not.toThrow();
+      expect(await runRepute(["verify", out, "--quiet"])).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+});
+
+describe("a bundle", () => {
+  it("has one end when the run was cut off between the output's name and its manifest", async () => {
+    const { server, folder, input } = await prepared();
+    const out = join(folder, "out.json");
+    // A folder in the manifest's place stands for whatever kept it from being written.
+    const blocked = `${out}.manifest.json`;
+    await mkdir(blocked);
+    await expect(enrich(server, input, out, ["--to", "stix"])).rejects.toThrow("is a directory");
+    await rmdir(blocked);
+    expect(await enrich(server, input, out, ["--to", "stix", "--resume"])).toBe(0);
+    const { objects } = JSON.parse(await readFile(out, "utf8")) as { objects: unknown[] };
+    expect(await indicatorsSaidOf(out)).toBe(objects.length - 1);
+  });
+
+  it("is not continued from a part that is not the one that was written", async () => {
+    const { server, folder, input } = await prepared();
+    const out = join(folder, "out.json");
+    expect(await enrich(server, input, out, ["--to", "stix"], 7_000)).toBeNull();
+    const part = `${out}.part`;
+    const text = await readFile(part, "utf8");
+    await writeFile(part, text.replaceAll('"type":"indicator"', '"type":"indicatoR"'));
+    const args = ["enrich", input, "-o", out, "--to", "stix", "--resume", "--intel-url"];
+    const flags = ["--lookups", "query", "--rate", "1000000/s", "--concurrency", "32"];
+    const { code, stderr } = await runRepute([...args, server.url, ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("out.json.part is not what the interrupted run left");
+    expect(stderr).toContain("--restart");
+  });
+});
+
+interface Prepared {
+  readonly server: AnsweringServer;
+  readonly folder: string;
+  readonly input: string;
+}
+
+/** Names of which a third is malicious; every tenth row repeats an earlier one, and some are none. */
+async function prepared(): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder();
+  const input = join(folder, "in.csv");
+  const name = (n: number): string =>
+    n % 100 === 7 ? "setup.exe" : `host-${n % 10 === 9 ? n % 1_000 : n}.example.com`;
+  const lines = Array.from({ length: rows }, (_, n) => `${n},${name(n)}\n`);
+  await writeFile(input, `n,domain\n${lines.join("")}`);
+  return { server, folder, input };
+}
+
+async function textOf(path: string): Promise<string> {
+  const bytes = await readFile(path);
+  return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+}
+
+/** What is left without what may differ: when an answer came, where from, the bundle's own name. */
+function timeless(text: string): string {
+  return text
+    .replace(/"bundle--[^"]+"/, '"bundle"')
+    .replace(/"source":"(?:live|duplicate)"/g, "")
+    .replace(/"(?:@timestamp|looked_up_at|modified)":"[^"]*"/g, "")
+    .replace(/"time":\d+/g, "");
+}
+
+async function indicatorsSaidOf(output: string): Promise<number | undefined> {
+  const text = await readFile(`${output}.manifest.json`, "utf8");
+  return (JSON.parse(text) as Manifest).output.indicators;
+}

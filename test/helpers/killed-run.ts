@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { AnsweringServer } from "./answering-server.js";
+
+const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+/** Requests that a run of `enrichUntilKilled` has open at once. */
+export const concurrency = 32;
+
+/** Runs the program; `killAfter` requests it is killed. Resolves to its exit code, null when killed. */
+export async function enrichUntilKilled(
+  server: AnsweringServer,
+  input: string,
+  output: string,
+  flags: readonly string[],
+  killAfter: number | null = null,
+): Promise<number | null> {
+  const child = spawn(
+    process.execPath,
+    [
+      program,
+      "enrich",
+      input,
+      "-o",
+      output,
+      "--intel-url",
+      server.url,
+      "--lookups",
+      "query",
+      "--rate",
+      "1000000/s",
+      "--concurrency",
+      String(concurrency),
+      ...flags,
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  const last = server.total + (killAfter ?? Number.POSITIVE_INFINITY);
+  server.onRequest = (total) => {
+    if (total >= last) child.kill("SIGKILL");
+    return total < last;
+  };
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  if (code !== 0 && code !== null && flags.length > 0) throw new Error(said);
+  return code;
+}
+
+/** Mulberry32: small, and the same everywhere. */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,126 @@
+import { readFile } from "node:fs/promises";
+import { expect } from "vitest";
+import type { Finding, JsonObject } from "../../src/core/finding.js";
+import type { Item } from "../../src/core/item/item.js";
+import type { EnrichedRow } from "../../src/core/row.js";
+import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import { anEnrichedRow } from "./enriched-rows.js";
+
+/** The README's example queries, by the comment that each begins with. */
+async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+  const [, block = ""] = /<!-- queries -->\n```sql\n([^]*?)```/.exec(readme) ?? [];
+  const queries = block.split(";\n").filter((text) => text.trim() !== "");
+  return new Map(
+    queries.map((text) => {
+      const [heading = "", ...statement] = text.trim().split("\n");
+      return [heading.replace(/^-- /, ""), statement.join("\n")];
+    }),
+  );
+}
+
+/** What each query gives over the rows of `writeTwoNights`; a time is only said to be one. */
+const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
+  "Malicious since yesterday, and not before": [
+    ["ip", "192.0.2.1", "a time"],
+    ["domain", "login.example.com", "a time"],
+  ],
+  "Items with a tag": [
+    ["ip", "192.0.2.1", "a time"],
+    ["ip", "192.0.2.2", null],
+  ],
+  "The commonest tags": [
+    ["credentials:brute-force", "2"],
+    ["phishing:credential-page", "1"],
+  ],
+  "Networks by their malicious addresses": [
+    ["AS64496", "Example Hosting", "2"],
+    ["AS64511", "Example Transit", "1"],
+  ],
+  "Finished runs and how complete they are": [
+    ["first night", "a time", "5", "4", "0"],
+    ["second night", "a time", "4", "3", "1"],
+  ],
+};
+
+/**
+ * Runs every query of the README and holds its rows against what they must be.
+ *
+ * @param ask runs a query; values as the driver gives them
+ */
+export async function checkReadmeQueries(
+  ask: (query: string) => Promise<readonly (readonly unknown[])[]>,
+): Promise<void> {
+  const queries = await readmeQueries();
+  expect([...queries.keys()]).toEqual(Object.keys(answers));
+  for (const [heading, query] of queries) {
+    const rows = await ask(query);
+    expect([heading, rows.map((row) => row.map(plain))]).toEqual([heading, answers[heading]]);
+  }
+}
+
+/** Counts come as bigint or text, times as the driver's own objects. */
+function plain(value: unknown): unknown {
+  if (value === null || typeof value === "string") return value;
+  return typeof value === "bigint" || typeof value === "number" ? String(value) : "a time";
+}
+
+const hour = 3_600_000;
+
+/** Writes the rows of two nights, and those of a third that is not finished, to a table. */
+export async function writeTwoNights(output: string, folder: string, now: number): Promise<void> {
+  const at = (hours: number): Partial<Finding> => ({
+    lookedUpAt: new Date(now - hours * hour).toISOString(),
+  });
+  const hosting = { asn: "AS64496", name: "Example Hosting", countryCode: "NL" };
+  const transit = { asn: "AS64511", name: "Example Transit", countryCode: "DE" };
+  const brute = { intent: "malicious", tags: ["credentials:brute-force"], asn: hosting };
+  await write(output, folder, "first night", true, [
+    row(1, ip("192.0.2.1"), { intent: "none", tags: [], asn: hosting }, at(49)),
+    row(2, ip("192.0.2.2"), { ...brute, tags: [...brute.tags, "spam:snowshoe"] }, at(49)),
+    row(3, ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }, at(49)),
+    row(4, ip("192.0.2.2"), brute, { ...at(49), source: "duplicate" }),
+    row(5, null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }),
+  ]);
+  await write(output, folder, "second night", true, [
+    row(1, ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }, at(2)),
+    row(2, ip("192.0.2.2"), brute, at(2)),
+    row(3, login, { intent: "malicious", tags: ["phishing:credential-page"] }, at(2)),
+    row(4, ip("192.0.2.9"), null, { ...at(2), status: "failed", httpStatus: 404 }),
+  ]);
+  await write(output, folder, "third night", false, [row(1, ip("192.0.2.8"), {}, at(1))]);
+}
+
+const login: Item = { kind: "domain", value: "login.example.com" };
+
+function ip(value: string): Item {
+  return { kind: "ip", value };
+}
+
+function row(
+  number: number,
+  item: Item | null,
+  query: JsonObject | null,
+  finding: Partial<Finding>,
+): EnrichedRow {
+  return anEnrichedRow({ number, cells: [item?.value ?? "?"] }, { query, ...finding }, item);
+}
+
+async function write(
+  output: string,
+  folder: string,
+  runId: string,
+  finished: boolean,
+  rows: readonly EnrichedRow[],
+): Promise<void> {
+  const opened = await findWarehouse(output)!.open({
+    columns: ["item"],
+    prefix: "rep_",
+    runId,
+    resume: null,
+    stateFolder: folder,
+  });
+  await opened.sink.write(rows);
+  await opened.sink.checkpoint(() => "note");
+  await (finished ? opened.sink.finish() : opened.sink.abandon());
+}
