@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Abortable, AbortGroup } from "./abort-groups.js";
+import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
 import { decodeBody } from "./decode-body.js";
 import { TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, ResponseHeaders } from "./types.js";
@@ -9,6 +10,8 @@ export interface ExchangeBounds {
   readonly origin: string;
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
+  /** Ends those that take longer than `timeoutMs`. */
+  readonly deadlines: Deadlines;
 }
 
 /** Who is told, once, how an exchange ended. */
@@ -23,12 +26,12 @@ export interface Receiver {
  * A body that drips on for ever ends with the time allowed, which undici's own timeouts (silence
  * between two pieces) do not see.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Abortable {
+export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring {
   readonly #bounds: ExchangeBounds;
   readonly #receiver: Receiver;
   readonly #group: AbortGroup;
   readonly #seat: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #deadline: DeadlineSeat;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #stopReason: Error | null = null;
@@ -42,11 +45,23 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#receiver = receiver;
     this.#group = group;
     this.#seat = group.join(this);
-    this.#timer = setTimeout(() => this.#onTimeout(), bounds.timeoutMs);
+    this.#deadline = bounds.deadlines.join(this);
   }
 
   abort(reason: unknown): void {
     this.#stop(reason);
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    const { origin, timeoutMs } = this.#bounds;
+    this.#stop(
+      new TransportError(
+        "timeout",
+        `${origin} did not answer in full within ${timeoutMs / 1000} s`,
+        { httpStatus: this.#status },
+      ),
+    );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -106,17 +121,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#receiver.answered({ ...answer, body });
   }
 
-  #onTimeout(): void {
-    const { origin, timeoutMs } = this.#bounds;
-    this.#stop(
-      new TransportError(
-        "timeout",
-        `${origin} did not answer in full within ${timeoutMs / 1000} s`,
-        { httpStatus: this.#status },
-      ),
-    );
-  }
-
   #onTooLarge(): void {
     const { origin, maxBodyBytes } = this.#bounds;
     this.#stop(
@@ -139,7 +143,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#timer);
+    this.#bounds.deadlines.leave(this.#deadline);
     this.#group.leave(this.#seat);
   }
 }

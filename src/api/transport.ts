@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { UsageError } from "../core/errors.js";
 import { AbortGroups } from "./abort-groups.js";
+import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds, type Receiver } from "./exchange.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
@@ -44,9 +45,11 @@ export class Transport {
     this.origin = base.origin;
     this.#prefix = base.pathname.replace(/\/+$/, "");
     this.#dispatcher = options.dispatcher;
+    const timeoutMs = options.timeoutMs ?? 30_000;
     this.#bounds = {
       origin: this.origin,
-      timeoutMs: options.timeoutMs ?? 30_000,
+      timeoutMs,
+      deadlines: new Deadlines(timeoutMs),
       maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
     };
     const headers = [...standardHeaders, ...(options.headers ?? [])];

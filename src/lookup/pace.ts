@@ -1,11 +1,13 @@
 import type { Clock } from "../core/clock.js";
+import type { Finding } from "../core/finding.js";
+import type { Item } from "../core/item/item.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
 import { Gcra } from "./gcra.js";
 import { Quota } from "./quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
-import type { LookupWrapper } from "./types.js";
+import type { LookupOptions, LookupWrapper } from "./types.js";
 import { WaitingLine } from "./waiting-line.js";
 
 export interface PaceOptions {
@@ -100,10 +102,15 @@ export class Pace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#line.size === 0 && this.#leave()) return this.#granted;
+    if (this.takeAtOnce() !== null) return this.#granted;
     const turn = this.#line.join(signal);
     this.#wake();
     return turn;
+  }
+
+  /** As `take`, for a request that may leave now; null when it has to wait its turn. */
+  takeAtOnce(): number | null {
+    return this.#line.size === 0 && this.#leave() ? this.#ticket : null;
   }
 
   /**
@@ -275,8 +282,8 @@ export function share(own: Pace): LookupWrapper {
  * @param load is told how long answers take, from the moment at which an attempt leaves
  */
 export function pace(run: Pace, load?: LoadNote): LookupWrapper {
-  return (next) => (item, options) =>
-    run.take(options.signal).then((ticket) => {
+  return (next) => {
+    const send = (ticket: number, item: Item, options: LookupOptions): Promise<Finding> => {
       const sentAt = load?.clock.monotonic() ?? 0;
       load?.need.sent();
       return next(item, options).then(
@@ -295,5 +302,12 @@ export function pace(run: Pace, load?: LoadNote): LookupWrapper {
           throw error;
         },
       );
-    });
+    };
+    return (item, options) => {
+      const { signal } = options;
+      const ticket = signal.aborted ? null : run.takeAtOnce();
+      if (ticket !== null) return send(ticket, item, options);
+      return run.take(signal).then((turn) => send(turn, item, options));
+    };
+  };
 }
