@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
 import { checkpointVersion } from "./checkpoint.js";
@@ -54,6 +54,8 @@ export async function openStateFolder(
   }
   const release = await lockFolder(folder);
   try {
+    // Of a run that was killed while it tidied up.
+    await rm(`${folder}.done`, { recursive: true, force: true });
     const found = (await readdir(folder)).filter((name) => !name.startsWith("lock"));
     if (found.length > 0 && !resume && !restart) throw refusal(output, folder);
     if (restart) {
@@ -86,7 +88,11 @@ export async function openStateFolder(
         }
       },
       async remove() {
-        await rm(folder, { recursive: true, force: true });
+        // In one step: half a folder would look like a run that never began.
+        await rename(folder, `${folder}.done`).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== "ENOENT") throw error;
+        });
+        await rm(`${folder}.done`, { recursive: true, force: true });
       },
       release,
     };

@@ -243,7 +243,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
         format: "csv",
         gzip: false,
         inputColumns: encoderOptions.columns.length,
-        statusMember: () => null,
+        statusPath: null,
       });
       if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
     }),

@@ -106,8 +106,9 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
         kill,
       });
       if (run.code === null) killed++;
-    } while (run.code === null);
-    expect(run).toMatchObject({ code: 0, stderr: "" });
+      // A kill may come when all is done and only the process has yet to end.
+    } while (run.code === null && existsSync(join(cwd, `${base}.state`)));
+    if (run.code !== null) expect(run).toMatchObject({ code: 0, stderr: "" });
     expect(killed).toBeGreaterThan(kills / 2);
     expect(await query(cwd, countOf)).toEqual([{ n: 6_000n, keys: 6_000n, last: 6_000n }]);
     expect(await query(cwd, rowsWithoutTimes)).toEqual(await query(calm.cwd, rowsWithoutTimes));

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Checkpoint } from "../../../src/pipeline/checkpoint.js";
 import { openStateFolder, statePath } from "../../../src/pipeline/state-folder.js";
@@ -29,6 +29,16 @@ describe("openStateFolder", () => {
     const state = await openStateFolder(join(await temporaryFolder(), "out.csv"), resume);
     expect(state.checkpoint).toBeNull();
     await state.release();
+  });
+
+  it("begins where a run was killed while it tidied up, and tidies up after it", async () => {
+    const output = await interrupted();
+    await rename(statePath(output), `${statePath(output)}.done`);
+    const state = await openStateFolder(output, start);
+    expect(state.checkpoint).toBeNull();
+    expect(existsSync(`${statePath(output)}.done`)).toBe(false);
+    await state.remove();
+    expect(await readdir(dirname(output))).toEqual([]);
   });
 
   it("throws the earlier run away on restart", async () => {
