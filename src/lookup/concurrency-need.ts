@@ -17,8 +17,10 @@ const weight = 0.3;
 /**
  * Latency beyond so much of what it was is a queue, or the service has become slower: every so often
  * fewer are opened for a round, and where that does not make answers come within the share, it has.
+ * Never fewer than at the start: so few do not crowd a service, and a round of answers that take
+ * their time would last minutes with two open.
  */
-const probe = { beyond: 1.5, everyMs: 3_000, open: 0.4, share: 0.7 };
+const probe = { beyond: 1.5, everyMs: 3_000, open: 0.4, least: 12, share: 0.7 };
 
 /**
  * How many requests have to be open at once: rate times latency (Little's law), with latency as it is
@@ -35,8 +37,8 @@ export class ConcurrencyNeed {
   /** Latency of answers that did not wait for each other, in milliseconds; null before the first. */
   #unqueuedMs: number | null = null;
   #meanMs = 0;
-  /** Mean latency before the probe that is under way; null when there is none. */
-  #beforeProbeMs: number | null = null;
+  /** Mean latency before the probe that is under way, and the number open then; null when there is none. */
+  #beforeProbe: { readonly ms: number; readonly open: number } | null = null;
   #probedAt = 0;
   readonly #round = { from: Number.NEGATIVE_INFINITY, answers: 0, latencyMs: 0, open: 0 };
 
@@ -80,21 +82,27 @@ export class ConcurrencyNeed {
   }
 
   #judge(now: number, latencyMs: number, open: number): void {
-    const before = this.#beforeProbeMs;
-    if (before !== null) this.#learn(latencyMs, before);
+    const before = this.#beforeProbe;
+    if (before !== null) this.#learn(latencyMs, before.ms);
     else this.#meanMs += (latencyMs - this.#meanMs) * (this.#unqueuedMs === null ? 1 : weight);
-    const unqueued = Math.max(shortestMs, Math.min(this.#unqueuedMs ?? latencyMs, this.#meanMs));
-    this.#unqueuedMs = unqueued;
+    let unqueued = Math.max(shortestMs, Math.min(this.#unqueuedMs ?? latencyMs, this.#meanMs));
     if (before === null && this.#hasToProbe(now, open, unqueued)) {
-      this.#beforeProbeMs = this.#meanMs;
       this.#probedAt = now;
-      this.#most = this.#allowed(Math.floor(open * probe.open));
-      return;
+      const fewer = Math.floor(open * probe.open);
+      if (open > probe.least) {
+        this.#unqueuedMs = unqueued;
+        this.#beforeProbe = { ms: this.#meanMs, open };
+        this.#most = this.#allowed(Math.max(start, fewer));
+        return;
+      }
+      // With so few open, more of them tell as much: a queue shows itself then.
+      this.#meanMs = latencyMs;
+      unqueued = Math.max(shortestMs, latencyMs);
     }
+    this.#unqueuedMs = unqueued;
     const mean = Math.max(this.#meanMs, unqueued);
     // While few were open for a probe, what is needed is told by what was open before.
-    const needed =
-      before === null ? (open * unqueued) / mean : open / probe.open / (mean / unqueued);
+    const needed = ((before?.open ?? open) * unqueued) / mean;
     this.#most = this.#allowed(Math.ceil(headroom.times * needed + headroom.more));
   }
 
@@ -112,7 +120,7 @@ export class ConcurrencyNeed {
 
   /** What a probe says: answers come sooner when fewer are open, or the service takes its time. */
   #learn(latencyMs: number, before: number): void {
-    this.#beforeProbeMs = null;
+    this.#beforeProbe = null;
     if (latencyMs > probe.share * before) {
       this.#meanMs = latencyMs;
       this.#unqueuedMs = latencyMs;

@@ -78,6 +78,16 @@ test("a service that takes longer for each answer, load or no load, gets all tha
   expect(acceptedASecond(seconds.slice(15))).toBeGreaterThanOrEqual((0.9 * 64) / 0.2);
 });
 
+test.each([5, 20, 100])(
+  "at %i a second an answer that begins to take ten seconds gets all that is allowed in 50 s",
+  async (rate) => {
+    const slow = (now: number) => ({ afterMs: now < 30_000 ? 5 : 10_000, throttled: false });
+    const seconds = await simulatePace(slow, 120, 32, perSecond(rate));
+    // With 2 open for a probe it would be one answer in five seconds, for most of a minute.
+    expect(acceptedASecond(seconds.slice(80, 120))).toBeGreaterThanOrEqual(0.9 * 3.2);
+  },
+);
+
 test("below its ceiling a run keeps open what rate and latency need, whatever waits", async () => {
   const clock = new ManualClock();
   let open = 0;
