@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { type Database, open } from "lmdb";
 import { FatalError } from "../core/errors.js";
 import { makeFolder } from "../core/make-folder.js";
 import type { Rate } from "../core/options.js";
+import { lmdbDamage } from "./cache/lmdb-check.js";
 
 /** Permits that one process may use until a moment; what it does not use it may give back. */
 export interface Reservation {
@@ -63,11 +65,22 @@ export class MemoryQuotaStore implements QuotaStore {
  * exclusive transaction. A process that is killed leaves its reservation counted in full, so that
  * the count errs on the safe side.
  *
- * @throws FatalError `quota_unavailable` when the folder cannot be read or written
+ * @throws FatalError `quota_unavailable` when the folder cannot be read or written, `quota_damaged`
+ *   when what it holds is no count: to begin anew might exceed the quota, so that is for a person
  */
-export function openQuotaStore(folder: string): QuotaStore {
+export async function openQuotaStore(folder: string): Promise<QuotaStore> {
+  const damage = await lmdbDamage(join(folder, "data.mdb"));
+  if (damage !== null) {
+    throw new FatalError(
+      "quota_damaged",
+      `the count of the quota in ${folder} is damaged: ${damage}`,
+      {
+        hint: "remove that folder to count from 0; what was asked of late is not counted then",
+      },
+    );
+  }
   const names = attempt(folder, () => {
-    makeFolder(folder);
+    makeFolder(folder, 0o700);
     return open<Record<string, Entry>, string>({ path: folder, noSubdir: false, encoding: "json" });
   });
   const change = <T>(name: string, apply: (entries: Entries) => T): T =>
@@ -100,11 +113,23 @@ function attempt<T>(folder: string, action: () => T): T {
   }
 }
 
+/**
+ * What is said to be used so much later than anything reserved now was counted by a clock that was
+ * ahead and has been set right. It counts from now on, not until that clock's time comes.
+ */
+const clockAheadMs = 60_000;
+
 function reserveFrom(entries: Entries, options: ReserveOptions, id: string): Reservation {
   const { rate, want, nowMs, untilMs } = options;
   let taken = 0;
   let nextAtMs = Number.POSITIVE_INFINITY;
-  for (const [key, { permits, lastMs }] of entries) {
+  for (const [key, entry] of entries) {
+    const { permits } = entry;
+    let { lastMs } = entry;
+    if (lastMs > untilMs + clockAheadMs) {
+      lastMs = untilMs;
+      entries.set(key, { permits, lastMs });
+    }
     const freeAt = lastMs + rate.perMs;
     if (freeAt <= nowMs) {
       entries.delete(key);

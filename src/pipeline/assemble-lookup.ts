@@ -53,7 +53,7 @@ export async function assembleLookup(
   try {
     // What is asked within a day counts against its quota in every run that shares the cache.
     const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
-    const paces = openPaces(settings, {
+    const paces = await openPaces(settings, {
       service: intelUrl,
       quotaFolder: shared === null ? null : join(shared, "quota"),
       clock,

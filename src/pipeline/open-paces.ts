@@ -25,14 +25,14 @@ export interface Paces {
 }
 
 /** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
-export function openPaces(
+export async function openPaces(
   settings: Pick<EnrichSettings, "rate" | "rateQuery" | "rateQuickCheck">,
   { service, quotaFolder, clock, onEarlyEnd }: OpenPacesOptions,
-): Paces {
+): Promise<Paces> {
   const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
   const counted = [...rate, ...rateQuery, ...rateQuickCheck].some(isQuota);
   const store =
-    counted && quotaFolder !== null ? openQuotaStore(quotaFolder) : new MemoryQuotaStore();
+    counted && quotaFolder !== null ? await openQuotaStore(quotaFolder) : new MemoryQuotaStore();
   const address = hash("sha256", service).slice(0, 16);
   const onUsedUp = (used: Rate, goesOnAtMs: number): void => onEarlyEnd(usedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], scope: string): Pace =>

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { endianness } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { bootNumber } from "./boot-number.js";
 import {
@@ -45,6 +46,17 @@ export async function checkLmdbFile(
     if (latestTransaction(path) === before) return found;
     if (attempt === attempts) return { state: "sound" };
   }
+}
+
+/**
+ * Says what is damaged in an LMDB file that this boot of the machine wrote; null when it can be
+ * opened, or is not there. What a loss of power left is for LMDB itself to mend.
+ */
+export async function lmdbDamage(path: string): Promise<string | null> {
+  // What the check reads has the byte order of nearly every machine.
+  if (endianness() !== "LE" || !existsSync(path) || statSync(path).size === 0) return null;
+  const found = await checkLmdbFile(path, { thisBootOnly: true });
+  return found.state === "damaged" ? found.damage : null;
 }
 
 const attempts = 5;

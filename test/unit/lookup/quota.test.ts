@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { mkdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
@@ -72,7 +73,7 @@ test("what is reserved and never given back stays counted", () => {
 test("the count is kept from one opening of the folder to the next", async () => {
   const folder = join(await temporaryFolder(), "quota");
   const clock = new ManualClock();
-  const first = openQuotaStore(folder);
+  const first = await openQuotaStore(folder);
   const { quota } = quotaOf(100, clock, first);
   for (let i = 0; i < 30; i++) {
     quota.wait();
@@ -80,7 +81,7 @@ test("the count is kept from one opening of the folder to the next", async () =>
   }
   quota.giveBack();
   await first.close();
-  const second = openQuotaStore(folder);
+  const second = await openQuotaStore(folder);
   onTestFinished(() => second.close());
   expect(spendAll(quotaOf(100, clock, second).quota)).toBe(70);
 });
@@ -91,7 +92,7 @@ test("two processes never spend more than the quota together", async () => {
     import { Quota } from "./dist/lookup/quota.js";
     import { openQuotaStore } from "./dist/lookup/quota-store.js";
     import { systemClock } from "./dist/core/clock.js";
-    const store = openQuotaStore(${JSON.stringify(folder)});
+    const store = await openQuotaStore(${JSON.stringify(folder)});
     const rate = { count: 3000, perMs: ${day} };
     const quota = new Quota({ rate, store, name: "all", clock: systemClock });
     let spent = 0;
@@ -110,3 +111,40 @@ test("two processes never spend more than the quota together", async () => {
   const spent = outputs.map(({ stdout }) => Number(stdout));
   expect(spent.reduce((a, b) => a + b)).toBe(3000);
 }, 30_000);
+
+test("what a clock counted that was a year ahead is counted from now, not for a year", async () => {
+  const clock = new ManualClock();
+  const store = new MemoryQuotaStore();
+  const rate = { count: 10, perMs: day };
+  const nextYear = clock.now() + 365 * day;
+  store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  const { quota } = quotaOf(10, clock, store);
+  expect(quota.wait()).toBeGreaterThan(day - 60_000);
+  expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);
+  await clock.advance(quota.wait());
+  expect(spendAll(quota)).toBe(10);
+});
+
+test("a new folder of counts is its owner's alone", async () => {
+  const folder = `${await temporaryFolder()}/quota`;
+  await (await openQuotaStore(folder)).close();
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});
+
+test.each([
+  ["cut off", (path: string) => truncate(path, 5000)],
+  ["other bytes", (path: string) => writeFile(path, "no count at all\n".repeat(2000))],
+])("a count that is damaged (%s) is told, and not begun anew", async (_, damage) => {
+  const folder = `${await temporaryFolder()}/quota`;
+  await mkdir(folder);
+  const store = await openQuotaStore(folder);
+  const rate = { count: 10, perMs: day };
+  store.reserve("all", { rate, want: 1, nowMs: 0, untilMs: 1 });
+  await store.close();
+  await damage(`${folder}/data.mdb`);
+  await expect(openQuotaStore(folder)).rejects.toMatchObject({
+    code: "quota_damaged",
+    message: expect.stringContaining(folder) as unknown,
+    hint: expect.stringContaining("remove that folder") as unknown,
+  });
+});
