@@ -79,17 +79,28 @@ export class Caller {
       answered: (answer) => {
         const { status, headers } = answer;
         const ms = clock.monotonic() - start;
-        this.#onAttempt({ endpoint, httpStatus: status, outcome: String(status), ms, headers });
-        receiver.answered(answer);
+        const attempt = { endpoint, httpStatus: status, outcome: String(status), ms, headers };
+        if (this.#report(attempt, receiver)) receiver.answered(answer);
       },
       failed: (error) => {
         const [outcome, httpStatus] =
           error instanceof TransportError ? [error.code, error.httpStatus] : ["aborted", null];
         const ms = clock.monotonic() - start;
-        this.#onAttempt({ endpoint, httpStatus, outcome, ms, headers: null });
-        receiver.failed(error);
+        const attempt = { endpoint, httpStatus, outcome, ms, headers: null };
+        if (this.#report(attempt, receiver)) receiver.failed(error);
       },
     });
+  }
+
+  /** Whoever listens may throw: that is for the caller, who would wait for ever if undici had it. */
+  #report(attempt: Attempt, receiver: Receiver): boolean {
+    try {
+      this.#onAttempt(attempt);
+      return true;
+    } catch (error) {
+      receiver.failed(error);
+      return false;
+    }
   }
 
   /**

@@ -101,6 +101,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.broke(error);
+  }
+
+  /** The request could not be made, or its answer not read to its end. */
+  broke(error: unknown): void {
     if (this.#settled) return;
     this.#settle();
     this.#receiver.failed(transportErrorOf(error, this.#bounds.origin, this.#status));

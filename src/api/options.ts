@@ -12,7 +12,7 @@ export const apiOptions = z.strictObject({
     description: "Base address of the threat intelligence interface, up to and with /beta",
     value: "URL",
   }),
-  timeout: option(duration().prefault("30s"), {
+  timeout: option(timeLimit().prefault("30s"), {
     description: "Longest time that one request may take from connecting to the last byte",
     value: "TIME",
   }),
@@ -48,3 +48,8 @@ export const caseOptions = z.strictObject({
     value: "PATH",
   }),
 });
+
+/** Timers of Node.js take no more than 2^31 milliseconds; no service takes a day. */
+function timeLimit(): z.ZodType<number> {
+  return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
+}

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
@@ -116,6 +117,39 @@ describe("lookups", () => {
       { endpoint: "query", httpStatus: 503, outcome: "503", ms: 0, headers: { "x-a": "b" } },
       { endpoint: "quick-check", httpStatus: 429, outcome: "429" },
     ]);
+  });
+
+  test.each([
+    ["an answer", reply(200, success(ipResult()))],
+    ["a reset", (socket: Socket) => socket.destroy()],
+  ])(
+    "a listener that throws at %s rejects the lookup, which would wait for ever",
+    async (_, step) => {
+      const onAttempt = (): void => {
+        throw new Error("no room for it");
+      };
+      const intel = await client([step], { onAttempt });
+      await expect(intel.query(address, { signal })).rejects.toThrow("no room for it");
+    },
+  );
+
+  test("a dispatcher that throws is an attempt that brought no answer", async () => {
+    const attempts: Attempt[] = [];
+    const dispatcher = new (class extends Pool {
+      override dispatch(): boolean {
+        throw new Error("not now");
+      }
+    })("http://192.0.2.1");
+    const intel = await client([], { dispatcher, onAttempt: (attempt) => attempts.push(attempt) });
+    const finding = await intel.query(address, { signal });
+    expect(finding).toMatchObject({ status: "failed", error: { code: "connect_failed" } });
+    expect(attempts).toMatchObject([{ endpoint: "query", outcome: "connect_failed" }]);
+    await dispatcher.destroy();
+  });
+
+  test("a time allowed that is longer than timers take does not end the request at once", async () => {
+    const intel = await client([reply(200, success(ipResult()))], { timeoutMs: 2 ** 32 });
+    expect(await intel.query(address, { signal })).toMatchObject({ status: "complete" });
   });
 
   test("values that the interface does not know are reported as drift", async () => {

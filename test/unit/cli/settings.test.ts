@@ -57,6 +57,8 @@ describe("a wrong value", () => {
     ["retries", "-1", '--x must be a whole number; got "-1"'],
     ["concurrency", "0", '--x must be at least 1; got "0"'],
     ["concurrency", "9999", '--x must be at most 4096; got "9999"'],
+    ["timeout", "0s", '--x must be from 1ms to 24h; got "0s"'],
+    ["timeout", "30d", '--x must be from 1ms to 24h; got "30d"'],
     ["timeout", "5", '--x must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
     ["rate", "5", '--x must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
     [
