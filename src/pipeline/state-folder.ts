@@ -56,7 +56,7 @@ export async function openStateFolder(
   try {
     // Of a run that was killed while it tidied up.
     await rm(`${folder}.done`, { recursive: true, force: true });
-    const found = (await readdir(folder)).filter((name) => !name.startsWith("lock"));
+    const found = (await readdir(folder)).filter(isOfOneRun);
     if (found.length > 0 && !resume && !restart) throw refusal(output, folder);
     if (restart) {
       // First: as long as this is not done, the folder tells what is still to be thrown away.
@@ -100,6 +100,11 @@ export async function openStateFolder(
     await release();
     throw error;
   }
+}
+
+/** What was asked counts against its quota, though the rows are thrown away; a lock is no run's. */
+function isOfOneRun(name: string): boolean {
+  return !name.startsWith("lock") && name !== "quota";
 }
 
 async function lockFolder(folder: string): Promise<() => Promise<void>> {

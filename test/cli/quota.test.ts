@@ -25,6 +25,19 @@ test("a run whose quota is used up ends at once, resumable, and keeps the count"
   expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
 });
 
+test("a run that begins anew knows what was asked before: rows are thrown away, not requests", async () => {
+  let requests = 0;
+  const service = await startService({ onRequest: () => void requests++ });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  const limited = [...args, "--rate", "4/d", "--quiet"];
+  expect([(await runRepute(limited, { cwd })).code, requests]).toEqual([75, 4]);
+  const anew = await runRepute([...limited, "--restart"], { cwd });
+  expect([anew.code, requests]).toEqual([75, 4]);
+});
+
 test("an endpoint keeps its own rate beside that of all", async () => {
   const counts = { query: 0, other: 0 };
   const service = await startService({
