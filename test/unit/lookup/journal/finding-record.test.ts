@@ -31,6 +31,14 @@ test("an answer's body that is a quick check's comes back as one", () => {
   expect(decodeRecord(encodeRecord("key", 1, { ...finding, body })).finding).toEqual(finding);
 });
 
+test("of a body that is white space for the most part the data alone is kept", () => {
+  const query = { item: "192.0.2.1" };
+  const body = Buffer.from(`${JSON.stringify({ result: query })}${" ".repeat(1_000_000)}`);
+  const record = encodeRecord("key", 1, { ...complete(query), body });
+  expect(record.length).toBeLessThan(1000);
+  expect(decodeRecord(record)).toEqual({ key: "key", finding: complete(query) });
+});
+
 test("a record has its hash, and no record before it at first", () => {
   expect(readHead(encodeRecord("key", 0xfffffff0, complete()))).toEqual({
     previous: 0,
