@@ -49,7 +49,7 @@ export const caseOptions = z.strictObject({
   }),
 });
 
-/** Timers of Node.js take no more than 2^31 milliseconds; no service takes a day. */
+/** Within no time at all nothing is answered, and nobody waits for more than a day. */
 function timeLimit(): z.ZodType<number> {
   return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
 }

@@ -7,9 +7,6 @@ import { Exchange, type ExchangeBounds, type Receiver } from "./exchange.js";
 /** Largest body that is read by default (behaviour: Answers). */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
 
-/** Node.js ends a longer timer at once. */
-const longestTimerMs = 2 ** 31 - 1;
-
 const standardHeaders: readonly (readonly [string, string])[] = [
   ["accept", "application/json"],
   // Answers are small: decoding would cost more than it saves on the wire.
@@ -22,7 +19,7 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** Where connections come from; see `createDispatcher`. */
   readonly dispatcher: Dispatcher;
-  /** Longest time of one attempt from its start to the last byte. Milliseconds, 24 days at the most. @default 30000 */
+  /** Longest time of one attempt from its start to the last byte. Milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
   /** Largest body, before and after decoding. Bytes. @default 8 MiB */
   readonly maxBodyBytes?: number | undefined;
@@ -48,7 +45,7 @@ export class Transport {
     this.origin = base.origin;
     this.#prefix = base.pathname.replace(/\/+$/, "");
     this.#dispatcher = options.dispatcher;
-    const timeoutMs = Math.min(options.timeoutMs ?? 30_000, longestTimerMs);
+    const timeoutMs = options.timeoutMs ?? 30_000;
     this.#bounds = {
       origin: this.origin,
       timeoutMs,

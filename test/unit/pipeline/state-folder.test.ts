@@ -39,6 +39,7 @@ describe("openStateFolder", () => {
     expect(existsSync(`${statePath(output)}.done`)).toBe(false);
     await state.remove();
     expect(await readdir(dirname(output))).toEqual([]);
+  });
 
   it("keeps on restart what counts against a quota", async () => {
     const output = await interrupted();
