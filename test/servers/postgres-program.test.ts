@@ -176,7 +176,8 @@ describe("a run into a table that is disturbed", () => {
       if (run.code === null) killed++;
       // A kill may come when all is done and only the process has yet to end.
     } while (run.code === null && (await hasState(cwd)));
-    if (run.code !== null) expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect([0, null]).toContain(run.code);
+    expect(run.stderr).toBe("");
     expect(killed).toBeGreaterThan(6);
     expect(await countsOf(table)).toEqual({ rows: "15000", keys: "15000", last: "15000" });
     expect(await notesOf(cwd, output)).toEqual([]);
@@ -225,7 +226,8 @@ describe("a run into a table that is disturbed", () => {
       if (run.code === null) killed++;
       if (run.code === 1) refusals.push(run.stderr);
     } while (run.code === 1 || (run.code === null && (await hasState(cwd))));
-    if (run.code !== null) expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect([0, null]).toContain(run.code);
+    expect(run.stderr).toBe("");
     // A server that is not there at the very beginning is told of: the run is begun again.
     expect(refusals.filter((text) => !text.includes("cannot reach postgres:"))).toEqual([]);
     expect(killed).toBeGreaterThan(2);

@@ -11,7 +11,7 @@ afterEach(() => {
 /** Joins under a name; who expires is noted and leaves, as an exchange does. */
 function members(deadlines: Deadlines): {
   readonly expired: string[];
-  join(name: string): DeadlineSeat;
+  readonly join: (name: string) => DeadlineSeat;
 } {
   const expired: string[] = [];
   return {
