@@ -11,7 +11,8 @@ import { localBogons } from "./local-bogons.js";
 import type { LookupChoice } from "./options.js";
 import { guarded } from "./outage.js";
 import type { Outage } from "./outage.js";
-import { type Pace, pace, share } from "./pace.js";
+import type { Pace } from "./pace.js";
+import { paced, share } from "./paced.js";
 import { retry } from "./retry.js";
 import type { FindingStore } from "./store.js";
 import { triage } from "./triage.js";
@@ -66,7 +67,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const retried = retry(options);
   const need = new ConcurrencyNeed(options.concurrency);
   const limited = limit({ concurrency: options.concurrency, need });
-  const paced = pace(options.pace, { need, clock: options.clock });
+  const atPace = paced(options.pace, { need, clock: options.clock });
   const guard: LookupWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
   const counted: LookupWrapper =
@@ -81,7 +82,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     dedupe({ endpoint, store })(
       kept(endpoint)(
         retried(
-          guard(limited(keep({ endpoint, store })(shared(endpoint)(paced(counted(attempt)))))),
+          guard(limited(keep({ endpoint, store })(shared(endpoint)(atPace(counted(attempt)))))),
         ),
       ),
     );

@@ -1,13 +1,9 @@
 import type { Clock } from "../core/clock.js";
-import type { Finding } from "../core/finding.js";
-import type { Item } from "../core/item/item.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
-import type { ConcurrencyNeed } from "./concurrency-need.js";
 import { Gcra } from "./gcra.js";
 import { Quota } from "./quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
-import type { LookupOptions, LookupWrapper } from "./types.js";
 import { WaitingLine } from "./waiting-line.js";
 
 export interface PaceOptions {
@@ -257,57 +253,4 @@ export class Pace {
     );
     this.#clock.sleep(ms, timer.signal).then(wake, () => undefined);
   }
-}
-
-/** Who learns from answers how many requests have to be open. */
-export interface LoadNote {
-  readonly need: ConcurrencyNeed;
-  readonly clock: Clock;
-}
-
-/** Spends from a pace of an endpoint's own, one that `isShare`, for every attempt. */
-export function share(own: Pace): LookupWrapper {
-  const ended = (): void => own.ended();
-  return (next) => (item, options) =>
-    own.take(options.signal).then(() => {
-      const finding = next(item, options);
-      finding.then(ended, ended);
-      return finding;
-    });
-}
-
-/**
- * Spends from the pace of the run for every attempt, and tells it what came back.
- *
- * @param load is told how long answers take, from the moment at which an attempt leaves
- */
-export function pace(run: Pace, load?: LoadNote): LookupWrapper {
-  return (next) => {
-    const send = (ticket: number, item: Item, options: LookupOptions): Promise<Finding> => {
-      const sentAt = load?.clock.monotonic() ?? 0;
-      load?.need.sent();
-      return next(item, options).then(
-        (finding) => {
-          const throttled = finding.again?.policy === "throttled";
-          const answered = finding.httpStatus !== null && !throttled;
-          if (answered) load?.need.answered(sentAt, load.clock.monotonic());
-          else load?.need.lost();
-          if (throttled) run.throttled(finding.again?.afterMs ?? null, ticket);
-          // An answer of any other kind shows that the service takes requests; no answer does not.
-          else if (answered) run.succeeded(ticket);
-          return finding;
-        },
-        (error: unknown) => {
-          load?.need.lost();
-          throw error;
-        },
-      );
-    };
-    return (item, options) => {
-      const { signal } = options;
-      const ticket = signal.aborted ? null : run.takeAtOnce();
-      if (ticket !== null) return send(ticket, item, options);
-      return run.take(signal).then((turn) => send(turn, item, options));
-    };
-  };
 }

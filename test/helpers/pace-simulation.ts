@@ -3,7 +3,8 @@ import type { Finding } from "../../src/core/finding.js";
 import type { Rate } from "../../src/core/options.js";
 import { ConcurrencyNeed } from "../../src/lookup/concurrency-need.js";
 import { limit } from "../../src/lookup/limit.js";
-import { pace, Pace } from "../../src/lookup/pace.js";
+import { Pace } from "../../src/lookup/pace.js";
+import { paced } from "../../src/lookup/paced.js";
 import type { Lookup } from "../../src/lookup/types.js";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
@@ -91,7 +92,7 @@ export async function simulatePace(
   };
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
-  const lookup = limit({ concurrency, need })(pace(run, { need, clock })(ask));
+  const lookup = limit({ concurrency, need })(paced(run, { need, clock })(ask));
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {
     while (clock.now() < seconds * 1000)

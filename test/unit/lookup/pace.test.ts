@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
-import { pace, Pace, share } from "../../../src/lookup/pace.js";
+import { Pace } from "../../../src/lookup/pace.js";
+import { paced, share } from "../../../src/lookup/paced.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, item, scripted, unaborted } from "./findings.js";
 
@@ -208,7 +209,7 @@ test("the rate is kept after a pause: what was not used is not made up for", asy
 test("every attempt of every lookup that it wraps spends from the one pace", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const [query, quickCheck] = [scripted(complete()), scripted(complete())];
-  const wrap = pace(run);
+  const wrap = paced(run);
   void wrap(query)(item, { signal });
   void wrap(quickCheck)(item, { signal });
   await clock.advance(999);
@@ -217,7 +218,7 @@ test("every attempt of every lookup that it wraps spends from the one pace", asy
 
 test("a throttled finding pauses all lookups", async () => {
   const { clock, pace: run } = paceOf();
-  const wrap = pace(run);
+  const wrap = paced(run);
   await wrap(scripted(failed("http_429", "throttled", 3000, 429)))(item, { signal });
   const other = scripted(complete());
   void wrap(other)(item, { signal });
@@ -227,7 +228,7 @@ test("a throttled finding pauses all lookups", async () => {
 
 test("a partial finding is no throttling", async () => {
   const { pace: run } = paceOf();
-  const wrap = pace(run);
+  const wrap = paced(run);
   const partial503 = { ...complete(), again: { policy: "partial", afterMs: 9000 } } as const;
   await wrap(scripted(partial503))(item, { signal });
   const other = scripted(complete());
@@ -238,7 +239,7 @@ test("a partial finding is no throttling", async () => {
 test("a reset ends no doubling of pauses: the service did not answer", async () => {
   const { clock, pace: run } = paceOf();
   run.throttled(null);
-  await clock.run(pace(run)(scripted(failed("connection_reset", "transient")))(item, { signal }));
+  await clock.run(paced(run)(scripted(failed("connection_reset", "transient")))(item, { signal }));
   run.throttled(null);
   const start = clock.monotonic();
   await clock.run(run.take(signal));
@@ -256,7 +257,7 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   });
   const run = new Pace({ rates: [{ count: 1, perMs: 1000 }], clock });
   const next = scripted(complete());
-  const lookup = share(own)(pace(run)(next));
+  const lookup = share(own)(paced(run)(next));
   for (let i = 0; i < 3; i++) void lookup(item, { signal });
   await clock.advance(500);
   expect([next.asked.length, told]).toEqual([1, []]);
