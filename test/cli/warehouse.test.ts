@@ -4,6 +4,7 @@ import { mkdir, readFile, readdir, rmdir, symlink, writeFile } from "node:fs/pro
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
@@ -126,7 +127,8 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(first.signal).toBe("SIGKILL");
     const refused = await enrich(["in.csv", "-o", output, "--unordered"]);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/an interrupted run of .* is there[^]*--resume[^]*--restart/);
+    expect(refused.stderr).toContain(`an interrupted run of ${output} is there`);
+    expect(refused.stderr).toMatch(/--resume[^]*--restart/);
     const second = await enrichKilled({ server, cwd, args, kill: null });
     expect(second).toMatchObject({ code: 0, stderr: "" });
     expect(await query(cwd, countOf)).toEqual([{ n: 3_000n, keys: 3_000n, last: 3_000n }]);
@@ -503,6 +505,20 @@ async function exportedTags(cwd: string, folder: string): Promise<readonly strin
   };
   return index.tags.map(({ name }) => name).sort();
 }
+
+it("verifies a DuckDB file that another program reads, without writing to it", async () => {
+  const { cwd, enrich } = await prepared(10);
+  const output = "duckdb:out.duckdb?table=nightly";
+  expect(await enrich(["in.csv", "-o", output])).toMatchObject({ code: 0 });
+  const file = join(cwd, "out.duckdb");
+  const before = await readFile(file);
+  // DuckDB lets many programs read a file, and none write to it meanwhile.
+  const reader = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
+  onTestFinished(() => reader.closeSync());
+  const { code, stdout } = await runRepute(["verify", output], { cwd });
+  expect([code, stdout]).toEqual([0, `${output}: 10 rows, as its manifest says\n`]);
+  expect((await readFile(file)).equals(before)).toBe(true);
+});
 
 const hostileNames: readonly string[] = [
   "ip",

@@ -17,10 +17,14 @@ export type DuckdbValue = string | bigint | null;
  */
 const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
 
+/** What is done with the file: reading needs no right to write to it or beside it. */
+export type DuckdbAccess = "write" | "read";
+
 /** An open DuckDB file. Every failure of it is explained. */
 export class DuckdbDatabase {
   readonly driver: DuckdbDriver;
   readonly #display: string;
+  readonly #access: DuckdbAccess;
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   #open = true;
@@ -28,23 +32,31 @@ export class DuckdbDatabase {
   private constructor(
     driver: DuckdbDriver,
     display: string,
+    access: DuckdbAccess,
     instance: DuckDBInstance,
     connection: DuckDBConnection,
   ) {
     this.driver = driver;
     this.#display = display;
+    this.#access = access;
     this.#instance = instance;
     this.#connection = connection;
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
-  static async open({ file, display }: DuckdbTarget): Promise<DuckdbDatabase> {
+  static async open(
+    { file, display }: DuckdbTarget,
+    access: DuckdbAccess = "write",
+  ): Promise<DuckdbDatabase> {
     const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
     try {
-      const instance = await driver.DuckDBInstance.create(file, settings);
-      return new DuckdbDatabase(driver, display, instance, await instance.connect());
+      const instance = await driver.DuckDBInstance.create(file, {
+        ...settings,
+        access_mode: access === "read" ? "READ_ONLY" : "READ_WRITE",
+      });
+      return new DuckdbDatabase(driver, display, access, instance, await instance.connect());
     } catch (error) {
-      throw duckdbFault(display, error);
+      throw duckdbFault(display, error, access);
     }
   }
 
@@ -54,7 +66,7 @@ export class DuckdbDatabase {
       const result = await this.#connection.runAndReadAll(sql, [...values]);
       return result.getRows() as readonly DuckdbRow[];
     } catch (error) {
-      throw duckdbFault(this.#display, error);
+      throw duckdbFault(this.#display, error, this.#access);
     }
   }
 
@@ -75,7 +87,7 @@ export class DuckdbDatabase {
     try {
       return await this.#connection.createAppender(table.name, table.schema, catalog);
     } catch (error) {
-      throw duckdbFault(this.#display, error);
+      throw duckdbFault(this.#display, error, this.#access);
     }
   }
 
@@ -84,7 +96,7 @@ export class DuckdbDatabase {
     try {
       return action();
     } catch (error) {
-      throw duckdbFault(this.#display, error);
+      throw duckdbFault(this.#display, error, this.#access);
     }
   }
 

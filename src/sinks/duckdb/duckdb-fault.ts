@@ -83,17 +83,23 @@ const known: readonly Known[] = [
   },
 ];
 
-/** Explains why a DuckDB output cannot be written, for the person who has to mend it. */
-export function duckdbFault(display: string, error: unknown): ReputeError {
+/** Explains why a DuckDB file cannot be written or read, for the person who has to mend it. */
+export function duckdbFault(
+  display: string,
+  error: unknown,
+  access: "write" | "read" = "write",
+): ReputeError {
   if (error instanceof ReputeError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const found = known.find(({ pattern }) => pattern.test(text));
   if (found === undefined) {
     const first = text.split("\n", 1)[0] ?? "";
-    return new FatalError("output_duckdb", `cannot write ${display}: ${first}`, { cause: error });
+    return new FatalError("output_duckdb", `cannot ${access} ${display}: ${first}`, {
+      cause: error,
+    });
   }
   const Kind = found.usage ? UsageError : FatalError;
-  return new Kind(found.code, `cannot write ${display}: ${found.text}`, {
+  return new Kind(found.code, `cannot ${access} ${display}: ${found.text}`, {
     cause: error,
     hint: found.hint,
   });

@@ -93,7 +93,7 @@ export async function recountDuckdb(
   run: WarehouseRun,
 ): Promise<WarehouseAudit> {
   if (!existsSync(target.file)) throw tableMissing(target.display);
-  const database = await DuckdbDatabase.open(target);
+  const database = await DuckdbDatabase.open(target, "read");
   try {
     if (!(await hasTable(database, target.table))) throw tableMissing(target.display);
     return await countRun(database, target, run);
