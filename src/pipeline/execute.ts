@@ -59,7 +59,7 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
       await rm(scratch, { recursive: true, force: true });
     }
   }
-  const state = await openStateFolder(target.base, settings, (found) =>
+  const state = await openStateFolder(target.base, { ...settings, name: target.name }, (found) =>
     discardRows(job, target, found),
   );
   let keep = true;

@@ -29,6 +29,12 @@ export interface StateFolder {
 /** A checkpoint that may be another version's: nothing in it is sure to be there. */
 export type AnyCheckpoint = Partial<Checkpoint>;
 
+export interface StateOptions {
+  readonly resume: boolean;
+  readonly restart: boolean;
+  readonly name?: string;
+}
+
 /** Folder of a run's state beside its output. */
 export function statePath(output: string): string {
   return `${output}.state`;
@@ -38,6 +44,7 @@ export function statePath(output: string): string {
  * Opens the state of an output's run and locks it.
  *
  * @param output path that the folder's name begins with
+ * @param options.name what to call the output in messages; by default its path
  * @param discard on a restart, takes away what the interrupted run left elsewhere; null where its
  * checkpoint cannot be read
  * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
@@ -45,7 +52,7 @@ export function statePath(output: string): string {
  */
 export async function openStateFolder(
   output: string,
-  { resume, restart }: { resume: boolean; restart: boolean },
+  { resume, restart, name = output }: StateOptions,
   discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
@@ -57,7 +64,7 @@ export async function openStateFolder(
     // Of a run that was killed while it tidied up.
     await rm(`${folder}.done`, { recursive: true, force: true });
     const found = (await readdir(folder)).filter(isOfOneRun);
-    if (found.length > 0 && !resume && !restart) throw refusal(output, folder);
+    if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // First: as long as this is not done, the folder tells what is still to be thrown away.
       if (found.includes("checkpoint.json")) await discard(await readAnyCheckpoint(folder));
@@ -120,8 +127,8 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-function refusal(output: string, folder: string): UsageError {
-  return new UsageError("state_exists", `an interrupted run of ${output} is there (${folder})`, {
+function refusal(name: string, folder: string): UsageError {
+  return new UsageError("state_exists", `an interrupted run of ${name} is there (${folder})`, {
     hint: "continue it with --resume, or throw it away with --restart",
   });
 }
