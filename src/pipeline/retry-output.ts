@@ -24,7 +24,9 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
   const detected = detectSinkFormat(path);
   const format = job.settings.to ?? detected.format ?? "csv";
-  if (format !== "csv" && format !== "tsv" && format !== "ndjson") throw shapeRefused(path);
+  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
+    throw shapeRefused(`--to ${format}`);
+  }
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
   if (target !== null && target !== format) {
     throw new UsageError(

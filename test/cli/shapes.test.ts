@@ -186,3 +186,15 @@ test.each([
   expect(stderr).toContain("in the shape of a security platform");
   expect(stderr).toContain("--cache");
 });
+
+test("retry says that it is the flag which asks for a shape when the file has none", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "item\n192.0.2.1\n");
+  const run = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local", "-q"], { cwd });
+  expect(run.code).toBe(0);
+  const args = ["retry", "out.csv", "-o", "again.stix", "--to", "stix", "--local"];
+  const { code, stderr } = await runRepute(args, { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("--to stix is in the shape of a security platform");
+  expect(stderr).not.toContain("out.csv is");
+});

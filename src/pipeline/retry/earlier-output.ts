@@ -163,10 +163,11 @@ function linesIn(bytes: Buffer): number {
 const shaped = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
 
 /** Refuses an output in the shape of a security platform and says what to do instead. */
-export function shapeRefused(path: string): UsageError {
+/** @param what what asks for such a shape: a path, or a flag */
+export function shapeRefused(what: string): UsageError {
   return new UsageError(
     "retry_cannot_read_shape",
-    `${path} is in the shape of a security platform, which retry does not read`,
+    `${what} is in the shape of a security platform, which retry neither reads nor writes`,
     {
       hint: "run enrich on the input again; given a --cache DIR both times, it asks only for what it could not get before",
     },
