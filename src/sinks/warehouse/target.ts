@@ -66,7 +66,7 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
     file,
     table,
     display: `duckdb:${path}?table=${tableText(table)}`,
-    base: `${file}.${fileWord(tableText(table))}`,
+    base: `${file}.${fileWord(duckdbKey(table))}`,
   };
 }
 
@@ -92,6 +92,13 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
     display: `postgres://${user}${place}?table=${tableText(table)}`,
     base: resolve(`repute-${fileWord(words.join("-"))}`),
   };
+}
+
+/** The same for all that DuckDB takes for the same table: it folds case, and `main` goes unsaid. */
+function duckdbKey(table: TableName): string {
+  return tableText(table)
+    .toLowerCase()
+    .replace(/^main\.(?=.)/, "");
 }
 
 /** The file that a path stands for; one that is not there yet has its own path. */

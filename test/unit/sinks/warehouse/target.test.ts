@@ -65,6 +65,14 @@ describe("a DuckDB table", () => {
     ]);
   });
 
+  it.each(["nightly", "Nightly", "main.nightly", "MAIN.NIGHTLY"])(
+    "has the same run files for every name of the same table: %s",
+    (name) => {
+      const base = `${resolve("w.db")}.nightly`;
+      expect(parseDuckdbTarget(`duckdb:w.db?table=${name}`)).toMatchObject({ base });
+    },
+  );
+
   it.each(["duckdb:", "duckdb:?table=a", "duckdb::memory:", "duckdb:w.db?tabel=a"])(
     "is not named by %s",
     (output) => {
