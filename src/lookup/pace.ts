@@ -47,6 +47,8 @@ const strain = { full: 0.25, answers: 256 };
 export class Pace {
   readonly #windows: readonly Gcra[];
   readonly #quotas: readonly Quota[];
+  /** The rates that the service tells of, by who said so; kept beside those that are given. */
+  readonly #advised = new Map<string, { readonly rate: Rate; readonly window: Gcra }>();
   readonly #adaptive: AdaptiveRate | null;
   readonly #onUsedUp: PaceOptions["onUsedUp"];
   readonly #clock: Clock;
@@ -164,6 +166,17 @@ export class Pace {
     if (--this.#underWay === 0) this.#tellUsedUp();
   }
 
+  /**
+   * The service says which rate it allows: no more than that leaves, until it says otherwise.
+   *
+   * @param by which part of the service says so; what another part said stands
+   */
+  advise(by: string, rate: Rate): void {
+    const known = this.#advised.get(by)?.rate;
+    if (known?.count === rate.count && known.perMs === rate.perMs) return;
+    this.#advised.set(by, { rate, window: new Gcra(rate) });
+  }
+
   /** The run is over: quotas get back what was reserved for it and not used. */
   giveBack(): void {
     for (const quota of this.#quotas) quota.giveBack();
@@ -190,10 +203,12 @@ export class Pace {
 
   /** True when a request may leave; it is noted then. */
   #leave(): boolean {
-    if (this.#windows.length + this.#quotas.length === 0 && this.#ticket === 0) return true;
+    const kept = this.#windows.length + this.#quotas.length + this.#advised.size;
+    if (kept === 0 && this.#ticket === 0) return true;
     const now = this.#clock.monotonic();
     if (this.#waitAt(now) > 0) return false;
     for (const window of this.#windows) window.spend(now);
+    for (const { window } of this.#advised.values()) window.spend(now);
     for (const quota of this.#quotas) quota.spend();
     if (this.#isShare) this.#underWay++;
     this.#adaptive?.spend(now);
@@ -207,6 +222,7 @@ export class Pace {
   #waitAt(now: number): number {
     let wait = Math.max(this.#pausedUntil - now, this.#adaptive?.waitAt(now) ?? 0);
     for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
+    for (const { window } of this.#advised.values()) wait = Math.max(wait, window.waitAt(now));
     if (this.#probe !== null && this.#probe.left >= probes.atOnce) {
       wait = Math.max(wait, this.#probe.lastMs + probes.apartMs - now);
     }

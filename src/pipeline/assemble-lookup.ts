@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { createDispatcher } from "../api/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
 import { rateLimitHintMs } from "../api/rate-limit-hint.js";
+import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
 import { openCache } from "../lookup/cache/finding-cache.js";
@@ -67,8 +68,11 @@ export async function assembleLookup(
       timeoutMs: settings.timeout,
       onAttempt: ({ endpoint, outcome, headers }) => {
         tally.request(endpoint, outcome);
-        const hint = headers === null ? null : rateLimitHintMs(headers, clock);
+        if (headers === null) return;
+        const hint = rateLimitHintMs(headers, clock);
         if (hint !== null) paces.run.hold(hint);
+        const allowed = rateLimitPolicy(headers);
+        if (allowed !== null) paces.run.advise(endpoint, allowed);
       },
       onDrift: (value) => tally.drift(value),
     });

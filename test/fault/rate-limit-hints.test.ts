@@ -47,6 +47,23 @@ test("what is left is used without a pause", async () => {
   expect(clock.asked.every((ms) => ms < 28_000)).toBe(true);
 });
 
+test("the rate that the service tells of is kept", async () => {
+  const clock = new HurriedClock();
+  const headers = { "ratelimit-policy": '"burst";q=2;w=1, "day";q=1000000;w=86400' };
+  const server = await startScriptedServer(() => reply(200, answer, headers));
+  onTestFinished(() => server.close());
+  const intelUrl = server.url;
+  const { manifest } = await enrichHere({
+    input: ["in.csv", addresses(20)],
+    intelUrl,
+    settings: { ...settings, concurrency: 1 },
+    clock,
+  });
+  expect(manifest.statuses.complete).toBe(20);
+  // The second may leave before the first answer is judged; the others are half a second apart.
+  expect(clock.asked.filter((ms) => ms > 300 && ms <= 500).length).toBeGreaterThanOrEqual(18);
+});
+
 /** The machine's time, but sleeps of many seconds end when they are told to. */
 class GatedClock implements Clock {
   /** Sleeps that wait to be told. */

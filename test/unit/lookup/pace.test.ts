@@ -264,3 +264,21 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   await clock.advance(600);
   expect([next.asked.length, told[0]]).toEqual([2, 2]);
 });
+
+test("the strictest of the rates that the service tells of is kept", async () => {
+  const { clock, pace: run } = paceOf();
+  run.advise("query", { count: 10, perMs: 1000 });
+  run.advise("quick-check", { count: 2, perMs: 1000 });
+  const times = leaves(run, clock, 4);
+  await clock.advance(1000);
+  expect(times).toEqual([0, 500, 1000]);
+});
+
+test("a rate that the service tells of anew takes the place of what it said before", async () => {
+  const { clock, pace: run } = paceOf();
+  run.advise("query", { count: 2, perMs: 1000 });
+  run.advise("query", { count: 10, perMs: 1000 });
+  const times = leaves(run, clock, 4);
+  await clock.advance(1000);
+  expect(times).toEqual([0, 100, 200, 300]);
+});
