@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const inCi = process.env["CI"] === "true";
@@ -9,6 +10,8 @@ export default defineConfig({
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
       : ["default"],
+    // Most tests wait for a program or a server; with one worker two cores would stand half idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
