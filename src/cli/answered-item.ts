@@ -1,6 +1,7 @@
 import { columns } from "../core/columns.js";
 import type { Finding, JsonObject } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
+import { nestedFacts } from "../core/nested-facts.js";
 
 /** One argument of `query` or `quick-check`, and what it came to. */
 export interface AnsweredItem {
@@ -16,19 +17,7 @@ export interface AnsweredItem {
  * of an unsupported argument is the argument itself, for nothing else tells which one it was.
  */
 export function answerRecord({ text, item, finding }: AnsweredItem): JsonObject {
-  return {
-    item: item?.value ?? text,
-    kind: item?.kind ?? null,
-    status: finding.status,
-    missing: finding.missing,
-    query: finding.query,
-    quick_check: finding.quickCheck,
-    source: item === null ? null : finding.source,
-    http_status: finding.httpStatus,
-    attempts: finding.attempts,
-    looked_up_at: finding.lookedUpAt,
-    error: finding.error,
-  };
+  return { ...nestedFacts(item, finding), item: item?.value ?? text };
 }
 
 /** The values of the named columns (schema version 1, without prefix) as text for a person. */

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../core/clock.js";
@@ -11,12 +10,9 @@ import type { OpenedSource } from "../sources/types.js";
 import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
-import type { Checkpoint } from "./checkpoint.js";
 import { endAt } from "./deadline.js";
 import { discardRows } from "./discard-rows.js";
-import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint.js";
-import type { Fingerprint } from "./fingerprint.js";
-import { finalPath } from "./final-path.js";
+import { doubtColumn } from "./doubt-column.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { addRejects } from "./open-rejects.js";
@@ -24,8 +20,10 @@ import type { RejectsFile } from "./open-rejects.js";
 import { orStopped } from "./or-stopped.js";
 import { publish } from "./publish.js";
 import { run } from "./run.js";
+import { sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
+import { takeNamesBack } from "./take-names-back.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { WarehouseRun } from "./warehouse-run.js";
@@ -213,59 +211,4 @@ function rejectsFile(job: EnrichJob, work: Work, source: OpenedSource): RejectsF
   const { rejects: path, header, formulaGuard } = job.settings;
   if (path === undefined) return null;
   return { path, format: work.inputFormat, columns: source.columns, header, formulaGuard };
-}
-
-/** A column that was not named by anybody and holds hardly an item is the wrong one, most likely. */
-function doubtColumn(job: EnrichJob, column: string, tally: Tally): void {
-  const { unsupported } = tally.statuses;
-  if (job.settings.itemColumn !== undefined || unsupported * 2 <= tally.rows) return;
-  const message = `${unsupported} of ${tally.rows} rows have no item in the column ${JSON.stringify(column)}, which was chosen by its name; --item-column names another`;
-  tally.warning(message);
-  job.onWarning?.(message);
-}
-
-/** The run was killed between renaming its files and its end: its last step is done again. */
-async function takeNamesBack({ file }: OutputTarget, rejects: string | undefined): Promise<void> {
-  const files = [file, rejects === undefined ? null : await finalPath(rejects)];
-  for (const path of files) {
-    if (path === null || existsSync(partPath(path)) || !existsSync(path)) continue;
-    await rename(path, partPath(path));
-  }
-}
-
-async function takeFingerprint(
-  job: EnrichJob,
-  work: Work,
-  target: OutputTarget,
-): Promise<Fingerprint> {
-  const { settings } = job;
-  return fingerprintOf(await identifyInput(job.input), {
-    ...work.options,
-    to: target.format,
-    gzip: target.gzip,
-    prefix: settings.prefix,
-    shape: settings.shape ?? null,
-    "formula-guard": settings.formulaGuard,
-    unordered: settings.unordered,
-    lookups: settings.lookups,
-    bogons: settings.bogons === "local" ? "local" : null,
-    rejects: settings.rejects ?? null,
-    "intel-url": job.serviceName ?? settings.intelUrl ?? null,
-  });
-}
-
-/** Makes sure that this run is the one that was interrupted; tells whether its input grew. */
-async function sameRun(job: EnrichJob, before: Checkpoint, now: Fingerprint): Promise<boolean> {
-  const oldSize = before.fingerprint.input.bytes ?? undefined;
-  const atOldSize = await identifyInput(job.input, oldSize);
-  const { differences, inputGrew } = compareFingerprints(before.fingerprint, now, atOldSize);
-  if (differences.length > 0) {
-    throw new UsageError(
-      "resume_differs",
-      `this is not the run that was interrupted: ${differences.join("; ")}`,
-      { hint: "repeat it with what it was given, or start anew with --restart" },
-    );
-  }
-  if (inputGrew) job.onWarning?.("the input has become longer since the run was interrupted");
-  return inputGrew;
 }

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { FatalError } from "../../core/errors.js";
-import type { SinkPosition } from "../types.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
 import { tableMissing } from "../warehouse/count-statuses.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { mustMatch } from "../warehouse/must-match.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import type {
@@ -44,7 +43,7 @@ export async function openDuckdb(
     const found = await prepareTable(database, target.table, schema);
     const note = await savedNote(database, target, runId);
     const rows = await rowsOf(database, target, { runId, prefix });
-    mustMatch(target, options.resume, note, rows);
+    mustMatch(target.display, options.resume, { rows, note });
     const loader = await openLoader(database, target.table, schema, found);
     const batch = new ColumnBatch(readers, chunkBounds);
     const sink = new DuckdbSink({ target, database, loader, batch, schema, runId, rows });
@@ -122,20 +121,4 @@ async function rowsOf(
     [runId],
   );
   return Number(found?.[0] ?? 0);
-}
-
-/** The state folder's checkpoint may be older than the database's, never newer. */
-function mustMatch(
-  { display }: DuckdbTarget,
-  resume: SinkPosition | null,
-  note: string | null,
-  rows: number,
-): void {
-  const expected = resume?.rows ?? 0;
-  if (rows === expected || (note !== null && rows > expected)) return;
-  throw new FatalError(
-    "output_table_differs",
-    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
-    { hint: "start anew with --restart" },
-  );
 }

@@ -1,3 +1,4 @@
+import { nestedFacts } from "../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { uniqueNames } from "../ndjson-encoder.js";
 import type { Verdict } from "./verdict.js";
@@ -13,24 +14,11 @@ export function reputeMember(
 ): (enriched: EnrichedRow, verdict: Verdict | null) => string {
   const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
   return ({ row, item, finding }, verdict) => {
-    const facts = JSON.stringify({
-      row: row.number,
-      verdict,
-      item: item?.value ?? null,
-      kind: item?.kind ?? null,
-      status: finding.status,
-      missing: finding.missing,
-      query: finding.query,
-      quick_check: finding.quickCheck,
-      source: item === null ? null : finding.source,
-      http_status: finding.httpStatus,
-      attempts: finding.attempts,
-      looked_up_at: finding.lookedUpAt,
-      error: finding.error,
-    });
+    const place = JSON.stringify({ row: row.number, verdict });
+    const facts = JSON.stringify(nestedFacts(item, finding));
     // What a source could not place is JSON already; a record of NDJSON has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
-    return `${facts.slice(0, -1)},"input":${inputObject(row, keys)}${extra}}`;
+    return `${place.slice(0, -1)},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
   };
 }
 

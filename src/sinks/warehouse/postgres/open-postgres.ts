@@ -1,10 +1,9 @@
 import type { Clock } from "../../../core/clock.js";
 import { systemClock } from "../../../core/clock.js";
-import { FatalError } from "../../../core/errors.js";
-import type { SinkPosition } from "../../types.js";
 import { cellReaders } from "../cell-values.js";
 import { countStatuses, tableMissing } from "../count-statuses.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
+import { mustMatch } from "../must-match.js";
 import { tableSchema } from "../table-schema.js";
 import type { PostgresTarget } from "../target.js";
 import type {
@@ -62,7 +61,7 @@ export async function openPostgres(
     },
   );
   try {
-    mustMatch(display, resume, note, rows);
+    mustMatch(display, resume, { rows, note });
   } catch (error) {
     await connection.end();
     throw error;
@@ -137,20 +136,4 @@ function connectionOptions(
     signal: options.signal ?? new AbortController().signal,
     onWarning: options.onWarning ?? (() => undefined),
   };
-}
-
-/** The state folder's checkpoint may be older than the database's, never newer. */
-function mustMatch(
-  display: string,
-  resume: SinkPosition | null,
-  note: string | null,
-  rows: number,
-): void {
-  const expected = resume?.rows ?? 0;
-  if (rows === expected || (note !== null && rows > expected)) return;
-  throw new FatalError(
-    "output_table_differs",
-    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
-    { hint: "start anew with --restart" },
-  );
 }

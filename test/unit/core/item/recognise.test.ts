@@ -54,7 +54,7 @@ describe("recogniseItem", () => {
     ["path", "C:\\Windows\\example.exe"],
     ["path", "%AppData%/Example"],
     ["path", "\\\\192.0.2.1@80\\share\\a.msi"],
-    ["path", "/var/tmp/a"],
+    ["path", "/srv/example/a"],
     ["path", "/static/a.php?b=c"],
     ["path", "folder/a.exe"],
     ["email_syntax", "user@localhost"],
