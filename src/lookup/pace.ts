@@ -4,6 +4,7 @@ import { AdaptiveRate } from "./adaptive-rate.js";
 import { Gcra } from "./gcra.js";
 import { Quota } from "./quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
+import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 import { WaitingLine } from "./waiting-line.js";
 
 export interface PaceOptions {
@@ -22,12 +23,6 @@ export interface PaceOptions {
   readonly random?: () => number;
 }
 
-/** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
-const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
-
-/** Least pause where a limit is known: a small bucket fills, the end of a window is passed. */
-const refillMs = 40;
-
 /** So many find out whether a pause was long enough; where none is answered, one more at intervals. */
 const probes = { atOnce: 2, apartMs: 1_000 };
 
@@ -36,9 +31,6 @@ const longestQuotaWaitMs = 60_000;
 
 /** Longest single sleep, in milliseconds: timers take no more than 2^31. */
 const longestSleepMs = 3_600_000;
-
-/** The share of throttle answers from which on pauses have their full length, by so many answers. */
-const strain = { full: 0.25, answers: 256 };
 
 /**
  * The pace of a run: every attempt of every endpoint takes its leave here. It keeps the given rates
@@ -52,7 +44,7 @@ export class Pace {
   readonly #adaptive: AdaptiveRate | null;
   readonly #onUsedUp: PaceOptions["onUsedUp"];
   readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #pauses: ThrottlePauses;
   /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
   #ticket = 0;
   /** What `take` returns when nothing holds it back; one promise for all. */
@@ -63,10 +55,6 @@ export class Pace {
    * last one did.
    */
   #probe: { left: number; lastMs: number } | null = null;
-  /** Pauses since the last answer that was none of throttling. */
-  #streak = 0;
-  /** Answers of late, and those of throttling among them. */
-  readonly #late = { answers: 0, throttled: 0 };
   readonly #isShare: boolean;
   /** Of a share: requests that took their leave and have not ended. */
   #underWay = 0;
@@ -89,7 +77,7 @@ export class Pace {
     this.#isShare = options.isShare ?? false;
     this.#onUsedUp = onUsedUp;
     this.#clock = clock;
-    this.#random = random;
+    this.#pauses = new ThrottlePauses(random);
   }
 
   /**
@@ -115,31 +103,30 @@ export class Pace {
    * The service answered that it wants fewer requests: nothing leaves until it may have recovered.
    *
    * @param afterMs its own wish, or null for a pause that doubles from 1 s to 60 s while nothing else
-   *   is answered; a shorter one where such answers are few among others, as behind a load balancer
-   *   of whose many servers one is ill
+   *   is answered, as `ThrottlePauses` has it
    */
   throttled(afterMs: number | null, ticket = this.#ticket): void {
-    this.#note(true);
+    this.#pauses.answered(true);
     const known = ticket !== this.#ticket;
     this.#adaptive?.throttled(this.#clock.monotonic(), !known);
     if (known && afterMs === null) return;
     const now = this.#clock.monotonic();
-    const until = now + (afterMs ?? this.#ownPause());
+    const until = now + (afterMs ?? this.#pauses.next(this.#limit));
     this.#pausedUntil = Math.max(this.#pausedUntil, until);
     this.#adaptive?.paused(now, until);
     if (known) return;
-    this.#streak++;
+    this.#pauses.begun();
     this.#ticket++;
     this.#granted = Promise.resolve(this.#ticket);
-    if (this.#adaptive?.limited && this.#streak > 1) this.#probe = { left: 0, lastMs: now };
+    if (this.#adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
   }
 
   /** The service answered a request otherwise. */
   succeeded(ticket = this.#ticket): void {
-    this.#note(false);
+    this.#pauses.answered(false);
     this.#adaptive?.accepted(this.#clock.monotonic());
     // The pauses before this request left were long enough.
-    this.#streak = Math.min(this.#streak, this.#ticket - ticket);
+    this.#pauses.sufficed(this.#ticket - ticket);
     if (this.#probe === null || ticket !== this.#ticket) return;
     this.#probe = null;
     this.#timer?.abort();
@@ -182,23 +169,9 @@ export class Pace {
     for (const quota of this.#quotas) quota.giveBack();
   }
 
-  #ownPause(): number {
-    const { first, longest, spread } = pauseMs;
-    const share = this.#late.throttled / this.#late.answers / strain.full;
-    // Where the rate adapts, a pause has only to let a window or a bucket recover.
-    const shortest = this.#adaptive === null ? first : first / 4;
-    const least = this.#adaptive?.limited ? refillMs : shortest * Math.min(1, share * share);
-    return Math.min(longest, least * 2 ** this.#streak) * (1 + spread * this.#random());
-  }
-
-  #note(throttled: boolean): void {
-    const late = this.#late;
-    if (late.answers >= strain.answers) {
-      late.answers /= 2;
-      late.throttled /= 2;
-    }
-    late.answers++;
-    if (throttled) late.throttled++;
+  get #limit(): LimitKnowledge {
+    if (this.#adaptive === null) return "none";
+    return this.#adaptive.limited ? "found" : "searched";
   }
 
   /** True when a request may leave; it is noted then. */
