@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { openParquet } from "../../dist/sinks/parquet/open-parquet.js";
 import { openDuckdb } from "../../dist/sinks/duckdb/open-duckdb.js";
 import { parseDuckdbTarget, parseParquetTarget } from "../../dist/sinks/warehouse/target.js";
+import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);
 const statePath = join(job.state, "checkpoint.json");
@@ -28,7 +29,7 @@ let done = (note === null ? saved : JSON.parse(note))?.done ?? 0;
 await checkpoint(false);
 while (done < job.rows) {
   const size = Math.min(137, job.rows - done);
-  await sink.write(Array.from({ length: size }, (_, index) => row(done + index + 1)));
+  await sink.write(Array.from({ length: size }, (_, index) => writtenRow(done + index + 1)));
   done += size;
   step("written");
   if (Math.floor(done / job.every) !== Math.floor((done - size) / job.every)) {
@@ -69,22 +70,4 @@ function step(name) {
   const times = (reached.get(name) ?? 0) + 1;
   reached.set(name, times);
   if (job.kill?.step === name && job.kill.times === times) process.kill(process.pid, "SIGKILL");
-}
-
-function row(number) {
-  return {
-    row: { number, cells: [`cell ${number}`], extra: null, json: null, fault: null },
-    item: { kind: "ip", value: `192.0.2.${number % 256}` },
-    finding: {
-      status: "complete",
-      query: { tags: ["scanner:web"], firstSeen: "2025-01-01T00:00:00Z" },
-      quickCheck: null,
-      missing: [],
-      source: "live",
-      httpStatus: 200,
-      attempts: 1,
-      lookedUpAt: "2026-01-02T03:04:05.000Z",
-      error: null,
-    },
-  };
 }

@@ -14,6 +14,7 @@ import type { OpenedWarehouse } from "../../src/sinks/warehouse/types.js";
 import type { SinkPosition } from "../../src/sinks/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
+import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { PostgresProxy } from "./postgres-proxy.js";
 
@@ -279,15 +280,4 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
 /** Waits until a query gives a row. */
 async function until(query: string): Promise<void> {
   while ((await cluster.query(query)).length === 0) await delay(20);
-}
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

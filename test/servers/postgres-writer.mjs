@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { openPostgres } from "../../dist/sinks/warehouse/postgres/open-postgres.js";
 import { parsePostgresTarget } from "../../dist/sinks/warehouse/target.js";
+import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);
 const statePath = join(job.state, "checkpoint.json");
@@ -28,7 +29,7 @@ if (job.killAfterMs !== null) {
 await checkpoint();
 while (done < job.rows) {
   const size = Math.min(137, job.rows - done);
-  await sink.write(Array.from({ length: size }, (_, index) => row(done + index + 1)));
+  await sink.write(Array.from({ length: size }, (_, index) => writtenRow(done + index + 1)));
   done += size;
   if (Math.floor(done / job.every) !== Math.floor((done - size) / job.every)) await checkpoint();
 }
@@ -46,22 +47,4 @@ async function checkpoint() {
   const position = await sink.checkpoint(content);
   writeFileSync(`${statePath}.new`, content(position));
   renameSync(`${statePath}.new`, statePath);
-}
-
-function row(number) {
-  return {
-    row: { number, cells: [`cell ${number}`], extra: null, json: null, fault: null },
-    item: { kind: "ip", value: `192.0.2.${number % 256}` },
-    finding: {
-      status: "complete",
-      query: { tags: ["scanner:web"], firstSeen: "2025-01-01T00:00:00Z" },
-      quickCheck: null,
-      missing: [],
-      source: "live",
-      httpStatus: 200,
-      attempts: 1,
-      lookedUpAt: "2026-01-02T03:04:05.000Z",
-      error: null,
-    },
-  };
 }
