@@ -56,7 +56,7 @@ export async function runEnrichJob(
  * 230 MB resident without, 190 MB with this, at the same speed.
  */
 function keepHeapSmall(): void {
-  setFlagsFromString("--heap-growing-percent=100");
+  setFlagsFromString("--heap-growing-percent=15");
 }
 
 const enrichRows: PerformJob = async (job) => {

@@ -1,19 +1,15 @@
 import type { Finding } from "../core/finding.js";
-import {
-  decodeRecord,
-  encodeRecord,
-  keyOfRecord,
-  linkRecord,
-  readHead,
-} from "./journal/finding-record.js";
+import { decodeRecord, readHead } from "./journal/finding-record.js";
 import { checkSpace, journalFault } from "./journal/journal-fault.js";
 import { assureSound } from "./journal/assure-sound.js";
+import { LogTurn } from "./journal/log-turn.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
+import { eachRecordIn, nextBlockStart, slots } from "./journal/record-block.js";
+import { RecordGroup, unknownPrevious } from "./journal/record-group.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
 import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
 import { textHash } from "./journal/text-hash.js";
 import { TailLog } from "./journal/tail-log.js";
-import { LogTurn, WriteGroup } from "./journal/write-group.js";
 import type { FindingStore } from "./store.js";
 
 export type JournalOptions = JournalFileOptions & SequenceIndexOptions;
@@ -62,14 +58,15 @@ class Journal implements FindingStore {
   /** First sequence number of this session: what failed in an earlier one may be asked again. */
   #sessionStart: number;
   readonly #repeated = new RepeatedFindings(repeatedSize);
-  readonly #log: TailLog;
-  #sequence: number;
+  readonly #tail: TailLog;
   /** Records on their way to the log, and the promise of those who put them. */
   #unlogged = new LogTurn();
-  /** Records in the log that the database does not have yet. */
-  #group = new WriteGroup();
+  /** Records that the database does not have yet. */
+  #group: RecordGroup;
   /** Those that it is taking over. */
-  #writing: WriteGroup | null = null;
+  #writing: RecordGroup | null = null;
+  /** One that is free. */
+  #spare: RecordGroup | null = null;
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> | null = null;
   /** Resolves when what was taken over last is flushed. */
@@ -80,35 +77,39 @@ class Journal implements FindingStore {
     this.#folder = folder;
     this.#file = file;
     this.#index = index;
-    this.#log = new TailLog(folder);
-    this.#sequence = file.lastSequence();
-    this.#sessionStart = this.#sequence + 1;
+    this.#tail = new TailLog(folder);
+    this.#sessionStart = nextBlockStart(file.lastSequence() + 1);
+    this.#group = new RecordGroup(this.#sessionStart);
   }
 
   /** Brings what earlier processes left in the log into the database. */
   async takeOver(): Promise<void> {
-    for (const { sequence, bytes } of this.#log.read()) {
-      if (sequence <= this.#sequence) continue;
-      this.#sequence = sequence;
-      this.#group.add({ key: keyOfRecord(bytes), hash: readHead(bytes).hash, sequence, bytes });
-      if (this.#group.isLarge) await this.#start();
+    for (const piece of this.#tail.read()) {
+      const records: { sequence: number; record: Buffer }[] = [];
+      eachRecordIn(piece.sequence, piece.bytes, (sequence, record) => {
+        if (sequence >= this.#group.next) records.push({ sequence, record });
+      });
+      for (const { sequence, record } of records) {
+        // A block is written whole.
+        if (this.#group.isLarge && sequence % slots === 0) await this.#start();
+        this.#index.expect(readHead(record).hash);
+        this.#group.takeOver(sequence, record);
+      }
     }
     await this.#settle();
     if (this.#fault) throw this.#fault;
     await this.#file.flush();
-    this.#log.clear();
-    this.#sessionStart = this.#sequence + 1;
+    this.#tail.clear();
+    this.#sessionStart = this.#group.next;
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
-    const recent = this.#group.find(key) ?? this.#writing?.find(key);
-    if (recent !== undefined) return decodeRecord(recent).finding;
     const hash = textHash(key);
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
-    if (!this.#file.ready || this.#file.crowded) return this.#getLater(key);
     const finding = this.#read(key, hash);
+    if (finding === undefined) return this.#getLater(key);
     if (finding) this.#repeated.add(key, finding);
     return finding;
   }
@@ -122,29 +123,32 @@ class Journal implements FindingStore {
   put(key: string, finding: Finding): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
     const hash = textHash(key);
-    const record = {
-      key,
-      hash,
-      sequence: ++this.#sequence,
-      bytes: encodeRecord(key, hash, finding),
-    };
-    this.#repeated.update(key, finding);
+    const mayRepeat = this.#index.mayHave(hash);
+    if (mayRepeat) this.#repeated.update(key, finding);
+    else this.#index.expect(hash);
+    this.#group.add(key, hash, finding, mayRepeat);
     const turn = this.#unlogged;
-    const waiting = turn.records.push(record);
-    if (waiting === 1) setImmediate(() => this.#append(turn));
-    else if (waiting === appendedAtOnce) this.#append(turn);
+    turn.size++;
+    if (turn.size === 1) setImmediate(() => this.#append(turn));
+    else if (turn.size === appendedAtOnce) this.#append(turn);
     return turn.logged;
   }
 
   /** Appends what came in this turn of the event loop, and lets those go on who put it. */
   #append(turn: LogTurn): void {
     if (turn !== this.#unlogged) return;
+    this.#log();
+    if (this.#fault === null) this.#schedule();
+  }
+
+  /** Brings what was put so far into the log. */
+  #log(): void {
+    const turn = this.#unlogged;
+    if (turn.size === 0) return;
     this.#unlogged = new LogTurn();
     try {
       if (this.#fault) throw this.#fault;
-      this.#log.append(turn.records);
-      for (const record of turn.records) this.#group.add(record);
-      this.#schedule();
+      this.#tail.append(this.#group.takeUnlogged());
       if (this.#group.isFull && this.#work) void this.#work.then(() => turn.resolve());
       else turn.resolve();
     } catch (error) {
@@ -154,18 +158,18 @@ class Journal implements FindingStore {
   }
 
   async sync(): Promise<void> {
-    if (this.#unlogged.records.length > 0) await this.#unlogged.logged;
+    if (this.#unlogged.size > 0) await this.#unlogged.logged;
     if (this.#fault) throw this.#fault;
     try {
       // What the database is taking over is in a log of its own; that goes once it is flushed.
-      await Promise.all([this.#log.sync(), this.#flushed]);
+      await Promise.all([this.#tail.sync(), this.#flushed]);
     } catch (error) {
       throw (this.#fault ??= journalFault(this.#folder, "write", error));
     }
   }
 
   async close(): Promise<void> {
-    if (this.#unlogged.records.length > 0) await this.#unlogged.logged.catch(() => undefined);
+    if (this.#unlogged.size > 0) await this.#unlogged.logged.catch(() => undefined);
     await this.#settle();
     // Who put what could not be written was told; the log has it still.
     await this.#flushed.catch(() => undefined);
@@ -196,16 +200,18 @@ class Journal implements FindingStore {
 
   async #run(): Promise<void> {
     do {
+      this.#log();
       const group = this.#group;
-      this.#group = new WriteGroup();
+      this.#group = this.#groupAfter(group);
       this.#writing = group;
-      const dropLog = this.#log.rotate();
+      const dropLog = this.#tail.rotate();
       const taken = this.#write(group);
       this.#flushed = taken.then(() => this.#file.flush()).then(dropLog);
       this.#flushed.catch(() => undefined);
       try {
         await taken;
         this.#writing = null;
+        this.#spare = group;
         if (this.#file.crowded) await this.#file.remap();
       } catch (error) {
         this.#fault ??= journalFault(this.#folder, "write", error);
@@ -213,33 +219,51 @@ class Journal implements FindingStore {
     } while (this.#group.isLarge && this.#fault === null);
   }
 
-  async #write(group: WriteGroup): Promise<void> {
+  #groupAfter(group: RecordGroup): RecordGroup {
+    const first = nextBlockStart(group.next);
+    const spare = this.#spare;
+    this.#spare = null;
+    if (spare === null) return new RecordGroup(first);
+    spare.reset(first);
+    return spare;
+  }
+
+  async #write(group: RecordGroup): Promise<void> {
     if (this.#fault) throw this.#fault;
     if (group.size === 0) return;
     checkSpace(this.#folder, group.bytes);
-    for (const { hash, sequence, bytes } of group.records) {
-      linkRecord(bytes, this.#index.find(hash));
-      this.#file.writeRecord(sequence, bytes);
-      this.#index.add(hash, sequence);
-    }
+    group.enter(this.#index);
+    group.eachBlock((sequence, bytes) => this.#file.writeBlock(sequence, bytes));
     // Faster than entries come in, so that the index is done with before more is due.
     this.#index.spill(Math.ceil(1.5 * group.size));
     await this.#file.committed();
     this.#index.spillWritten();
   }
 
-  /** Follows the records with this hash back to the one with this key. */
-  #read(key: string, hash: number): Finding | null {
-    let sequence = this.#index.find(hash);
-    while (sequence > 0) {
-      const bytes = this.#writing?.at(sequence) ?? this.#file.readRecord(sequence);
+  /**
+   * Follows the records with this hash back to the one with this key. Null: there is none; undefined:
+   * that is in the file, which cannot be read now.
+   */
+  #read(key: string, hash: number): Finding | null | undefined {
+    const readable = this.#file.ready && !this.#file.crowded;
+    let sequence = this.#group.find(hash) || this.#writing?.find(hash) || unknownPrevious;
+    for (;;) {
+      if (sequence === unknownPrevious) {
+        if (!readable) return undefined;
+        sequence = this.#index.find(hash);
+      }
+      if (sequence === 0) return null;
+      let bytes = this.#group.at(sequence) ?? this.#writing?.at(sequence);
+      if (bytes === undefined) {
+        if (!readable) return undefined;
+        bytes = this.#file.readRecord(sequence);
+      }
       if (bytes === undefined) return null;
       const { previous } = readHead(bytes);
       const { key: found, finding } = decodeRecord(bytes);
       if (found === key) return this.#isStale(finding, sequence) ? null : finding;
       sequence = previous;
     }
-    return null;
   }
 
   #isStale(finding: Finding, sequence: number): boolean {

@@ -2,12 +2,12 @@ import { type Database, open, type RootDatabase } from "lmdb";
 import { FatalError } from "../../core/errors.js";
 
 /** Counts up when what the files hold is laid out differently. */
-const format = 2;
+const format = 3;
 
 /** The parts of a journal's LMDB environment. */
 export interface Environment {
   readonly root: RootDatabase;
-  /** Sequence number → record. */
+  /** Number of a block → its records. */
   readonly records: Database<Buffer, number>;
   /** Number of a bucket → entries of the index. */
   readonly index: Database<Buffer, number>;

@@ -1,41 +1,40 @@
 import { chmodSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { makeFolder } from "../../core/make-folder.js";
+import { MappedMemory } from "../mapped-memory.js";
 import { causeOf, type Environment, openEnvironment } from "./environment.js";
 import { buckets } from "./index-bucket.js";
+import { blockOf, eachRecordIn, recordIn, slots } from "./record-block.js";
 
 export interface JournalFileOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
-  /** Bytes of mapped file that may be resident. Default 16 MiB. */
+  /** Bytes of mapped file that may be resident. Default 4 MiB. */
   readonly mappedLimit?: number;
 }
 
 /**
- * The journal's LMDB environment: records by sequence number, their index, and what is known of both.
+ * The journal's LMDB environment: blocks of records, their index, and what is known of both.
  *
- * A page of a mapped file counts as resident memory of the process once it was touched, and the
- * kernel maps the 64 KiB around it as well. LMDB gives no mapping back, so the environment is closed
- * and opened again (`remap`) when what was touched since comes to `mappedLimit`.
+ * LMDB gives no page of its mapped file back, so the environment is closed and opened again (`remap`)
+ * when more than `mappedLimit` of it has become resident.
  */
 export class JournalFile {
   readonly #folder: string;
-  readonly #mappedLimit: number;
+  readonly #mapped: MappedMemory;
   #environment: Environment | null;
   #transaction: Promise<unknown> | null = null;
   /** Resolves when no transaction so far has its flush under way. */
   #flushed: Promise<unknown> = Promise.resolve();
   #broken = false;
-  /** Estimate of the bytes mapped since opening. */
-  #mapped = 0;
   #indexedThrough: number;
 
   constructor(options: JournalFileOptions) {
     this.#folder = options.folder;
-    this.#mappedLimit = options.mappedLimit ?? 16 * 1024 * 1024;
     makeFolder(this.#folder);
     chmodSync(this.#folder, 0o700);
     this.#environment = openEnvironment(this.#folder);
+    this.#mapped = new MappedMemory(options.mappedLimit ?? 4 * 1024 * 1024);
     const { about } = this.#environment;
     this.#indexedThrough = about.get("indexedThrough") ?? 0;
   }
@@ -47,7 +46,7 @@ export class JournalFile {
 
   /** True when `remap` is due. */
   get crowded(): boolean {
-    return this.#mapped > this.#mappedLimit && !this.#broken;
+    return this.#mapped.excess && !this.#broken;
   }
 
   /** Records up to this sequence number have their entry in the index. */
@@ -57,58 +56,65 @@ export class JournalFile {
 
   /** The highest sequence number of a record; 0 for none. */
   lastSequence(): number {
-    for (const last of this.#opened.records.getKeys({ reverse: true, limit: 1 })) return last;
-    return 0;
+    let last = 0;
+    for (const block of this.#opened.records.getKeys({ reverse: true, limit: 1 })) {
+      const bytes = this.#opened.records.getBinaryFast(block);
+      if (bytes) eachRecordIn(block * slots, bytes, (sequence) => (last = sequence));
+    }
+    return last;
   }
 
   /** A record's bytes, which stay what they are until the next reading. */
   readRecord(sequence: number): Buffer | undefined {
-    // The records' tree is deep: a page of it is touched above the record's own.
-    this.#mapped += 2 * mappedByTouch;
-    return this.#opened.records.getBinaryFast(sequence);
+    this.#mapped.touch();
+    const block = this.#opened.records.getBinaryFast(blockOf(sequence));
+    return block === undefined ? undefined : recordIn(block, sequence);
   }
 
   /** A bucket of the index; its bytes stay what they are until the next reading. */
   readBucket(bucket: number): Buffer | undefined {
-    this.#mapped += mappedByTouch;
+    this.#mapped.touch();
     return this.#opened.index.getBinaryFast(bucket);
   }
 
   /** Visits the buckets of the index in ascending order. */
-  async eachBucket(visit: (bucket: number, bytes: Buffer) => void): Promise<void> {
+  async eachBucket(visit: (bytes: Buffer) => void): Promise<void> {
     for (let bucket = 0; bucket < buckets; bucket++) {
       const bytes = this.#opened.index.getBinaryFast(bucket);
       if (bytes === undefined) continue;
-      visit(bucket, bytes);
-      this.#mapped += mappedByBucket(bytes);
+      visit(bytes);
+      this.#mapped.touch();
       if (this.crowded) await this.remap();
     }
   }
 
   /** Visits the records from a sequence number on. */
   async eachRecord(from: number, visit: (sequence: number, bytes: Buffer) => void): Promise<void> {
-    const last = this.lastSequence();
-    for (let sequence = from; sequence <= last; sequence++) {
-      const bytes = this.#opened.records.getBinaryFast(sequence);
+    const last = blockOf(this.lastSequence());
+    for (let block = blockOf(from); block <= last; block++) {
+      const bytes = this.#opened.records.getBinaryFast(block);
       if (bytes === undefined) continue;
-      visit(sequence, bytes);
-      this.#mapped += bytes.length + bytesByRecord;
+      eachRecordIn(block * slots, bytes, (sequence, record) => {
+        if (sequence >= from) visit(sequence, record);
+      });
+      this.#mapped.touch();
       if (this.crowded) await this.remap();
     }
   }
 
-  /** Adds a record to the transaction of this turn of the event loop. */
-  writeRecord(sequence: number, bytes: Buffer): void {
-    this.#transaction = this.#opened.records.put(sequence, bytes);
-    this.#mapped += bytes.length + bytesByRecord;
+  /** Adds a block, by its first sequence number, to the transaction of this turn of the event loop. */
+  writeBlock(sequence: number, bytes: Buffer): void {
+    this.#mapped.touch();
+    this.#transaction = this.#opened.records.put(blockOf(sequence), bytes);
   }
 
   /** Puts new bytes in the place of a bucket; buckets are written in ascending order. */
   writeBucket(bucket: number, change: (bytes: Buffer | undefined) => Buffer): void {
     const { index } = this.#opened;
-    const bytes = change(index.getBinary(bucket));
-    this.#transaction = index.put(bucket, bytes);
-    this.#mapped += mappedByBucket(bytes);
+    const found = index.getBinaryFast(bucket);
+    // LMDB's buffer is longer than what it says is its length.
+    this.#transaction = index.put(bucket, change(found?.subarray(0, found.length)));
+    this.#mapped.touch();
   }
 
   writeIndexedThrough(sequence: number): void {
@@ -139,7 +145,7 @@ export class JournalFile {
     // LMDB lets go of a closed environment in timers of its own.
     await turn();
     this.#environment = openEnvironment(this.#folder);
-    this.#mapped = 0;
+    this.#mapped.reset();
   }
 
   async close(): Promise<void> {
@@ -156,18 +162,4 @@ export class JournalFile {
     if (this.#environment === null) throw new Error("it is closed");
     return this.#environment;
   }
-}
-
-/** What the kernel maps when it has to map a page (Linux: fault_around_bytes). */
-const mappedByTouch = 64 * 1024;
-
-/** LMDB's own bytes beside a record's. */
-const bytesByRecord = 40;
-
-/**
- * What reading a bucket maps when its neighbours are read as well. They share a page of 4 KiB, about
- * 70% full, but the next page of the index may be anywhere in the file.
- */
-function mappedByBucket(bytes: Buffer): number {
-  return Math.min(mappedByTouch, (bytes.length / 0.7) * (mappedByTouch / 4096));
 }

@@ -1,35 +1,37 @@
 import type { Finding } from "../../core/finding.js";
 
 /**
- * Findings that were asked for again, the latest `size` of them, in memory: what repeats often in an
- * input is not read from the file each time.
+ * Findings that were asked for again, the latest `size` of them at least, in memory: what repeats
+ * often in an input is not read from the file each time. Two generations: when the newer one is full
+ * it becomes the older, whose findings go unless they are asked for again.
  */
 export class RepeatedFindings {
   readonly #size: number;
-  readonly #findings = new Map<string, Finding>();
+  #newer = new Map<string, Finding>();
+  #older = new Map<string, Finding>();
 
   constructor(size: number) {
     this.#size = size;
   }
 
   get(key: string): Finding | undefined {
-    return this.#findings.get(key);
+    const newer = this.#newer.get(key);
+    if (newer !== undefined) return newer;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.add(key, older);
+    return older;
   }
 
   add(key: string, finding: Finding): void {
-    if (this.#findings.size >= this.#size) this.#dropOldest();
-    this.#findings.set(key, finding);
+    if (this.#newer.size >= this.#size && !this.#newer.has(key)) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(key, finding);
   }
 
   /** Takes note of a newer finding for a key that is here. */
   update(key: string, finding: Finding): void {
-    if (this.#findings.has(key)) this.#findings.set(key, finding);
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#findings.keys()) {
-      this.#findings.delete(oldest);
-      return;
-    }
+    if (this.#newer.has(key) || this.#older.has(key)) this.add(key, finding);
   }
 }

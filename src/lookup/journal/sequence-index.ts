@@ -1,12 +1,18 @@
 import { BloomFilter } from "./bloom-filter.js";
 import { readHead } from "./finding-record.js";
 import { HashTable } from "./hash-table.js";
-import { bucketOf, eachInBucket, extendBucket, findInBucket } from "./index-bucket.js";
+import {
+  bucketOf,
+  eachInBucket,
+  extendBucket,
+  extendedLength,
+  findInBucket,
+} from "./index-bucket.js";
 import type { JournalFile } from "./journal-file.js";
 import { SortedRun } from "./sorted-run.js";
 
 export interface SequenceIndexOptions {
-  /** Entries kept in memory before they move into the file, at most 2^21. Default 65,536. */
+  /** Entries kept in memory before they move into the file, at most 2^20. Default 245,760. */
   readonly recentLimit?: number;
   /** Bytes of the filter, a power of two. Default 8 MiB. */
   readonly filterBytes?: number;
@@ -29,7 +35,9 @@ export class SequenceIndex {
   readonly #filter: BloomFilter;
   readonly #recentLimit: number;
   readonly #recent: HashTable;
-  #sorted: SortedRun | null = null;
+  readonly #sorted: SortedRun;
+  /** Bytes of buckets on their way into the file, the same memory for each transaction. */
+  #buckets = Buffer.allocUnsafeSlow(firstBucketBytes);
   /** The last sequence number that `#sorted` covers. */
   #sortedThrough = 0;
   #last = 0;
@@ -37,57 +45,82 @@ export class SequenceIndex {
   constructor(file: JournalFile, options: SequenceIndexOptions = {}) {
     this.#file = file;
     this.#filter = new BloomFilter(options.filterBytes ?? 8 * 1024 * 1024);
-    this.#recentLimit = options.recentLimit ?? 65_536;
-    this.#recent = new HashTable(this.#recentLimit);
+    this.#recentLimit = options.recentLimit ?? 2 ** 18 - aboveLimit;
+    this.#recent = new HashTable(this.#recentLimit + aboveLimit);
+    this.#sorted = new SortedRun(this.#recentLimit + aboveLimit);
   }
 
   /** Adds what the file has from before. */
   async load(): Promise<void> {
-    const add = (hash: number): void => this.#filter.add(hash);
-    await this.#file.eachBucket((bucket, bytes) => eachInBucket(bucket, bytes, add));
+    const add = (hash: number): void => this.expect(hash);
+    await this.#file.eachBucket((bytes) => eachInBucket(bytes, add));
     const from = this.#file.indexedThrough + 1;
-    await this.#file.eachRecord(from, (sequence, bytes) =>
-      this.add(readHead(bytes).hash, sequence),
-    );
+    await this.#file.eachRecord(from, (sequence, bytes) => {
+      const { hash } = readHead(bytes);
+      this.expect(hash);
+      this.add(hash, sequence);
+    });
   }
 
-  /** False: no record has this hash. */
+  /** False: no record has this hash, nor is one with it expected. */
   mayHave(hash: number): boolean {
     return this.#filter.mayHave(hash);
   }
 
   /** Sequence number of the newest record with this hash; 0 for none. */
   find(hash: number): number {
-    if (!this.#filter.mayHave(hash)) return 0;
-    const sequence = this.#recent.get(hash) || this.#sorted?.find(hash);
+    const sequence = this.#recent.get(hash) || this.#sorted.find(hash);
     if (sequence) return sequence;
     const bytes = this.#file.readBucket(bucketOf(hash));
     return bytes ? findInBucket(bytes, hash) : 0;
   }
 
-  /** Notes a record that is being written. Sequence numbers come in ascending order. */
+  /** Notes that a record with this hash will be written. */
+  expect(hash: number): void {
+    this.#filter.add(hash);
+  }
+
+  /** Notes a record that is being written and was expected, in ascending order of the numbers. */
   add(hash: number, sequence: number): void {
     this.#recent.set(hash, sequence);
-    this.#filter.add(hash);
     this.#last = sequence;
   }
 
   /** Moves about `count` entries into the file, within the transaction that is being written. */
   spill(count: number): void {
-    if (this.#sorted === null) {
+    if (this.#sorted.done) {
       if (this.#recent.size < this.#recentLimit) return;
-      this.#sorted = new SortedRun(this.#recent);
+      this.#sorted.takeFrom(this.#recent);
       this.#sortedThrough = this.#last;
       this.#recent.clear();
     }
+    let used = 0;
     this.#sorted.take(count, bucketOf, (bucket, hashes, sequences) => {
-      this.#file.writeBucket(bucket, (bytes) => extendBucket(bytes, hashes, sequences));
+      this.#file.writeBucket(bucket, (bytes) => {
+        const room = this.#bucketRoom(used, extendedLength(bytes, hashes));
+        used += room.length;
+        return extendBucket(room, bytes, hashes, sequences);
+      });
     });
     if (this.#sorted.done) this.#file.writeIndexedThrough(this.#sortedThrough);
   }
 
   /** What was spilled is written: the file answers for it from now on. */
   spillWritten(): void {
-    if (this.#sorted?.done === true) this.#sorted = null;
+    if (this.#sorted.done) this.#sorted.clear();
+  }
+
+  #bucketRoom(from: number, length: number): Buffer {
+    if (from + length > this.#buckets.length) {
+      // What is there already goes on to the file from where it is.
+      this.#buckets = Buffer.allocUnsafeSlow(2 * (this.#buckets.length + length));
+    }
+    return this.#buckets.subarray(from, from + length);
   }
 }
+
+/** So many records come at once, beyond the limit. */
+const aboveLimit = 2 ** 14;
+
+/** More than the buckets of a transaction have at a few million records. */
+const firstBucketBytes = 1024 * 1024;

@@ -13,8 +13,9 @@ import { crc32 } from "node:zlib";
 
 const dataSync = promisify(fdatasync);
 
-/** A record that is in the log and not yet in the database. */
-export interface LoggedRecord {
+/** Records in the log, each behind its length (`record-block.ts`). */
+export interface LoggedPiece {
+  /** Sequence number of the first; those of the others follow without a gap. */
   readonly sequence: number;
   readonly bytes: Buffer;
 }
@@ -42,9 +43,9 @@ export class TailLog {
     this.#folder = folder;
   }
 
-  /** Appends records. @throws what the file system says; a record cut off is passed over by `read` */
-  append(records: readonly LoggedRecord[]): void {
-    const [first] = records;
+  /** Appends pieces. @throws what the file system says; one that is cut off is passed over by `read` */
+  append(pieces: readonly LoggedPiece[]): void {
+    const [first] = pieces;
     if (first === undefined) return;
     if (this.#name === null) {
       const name = `tail-${String(first.sequence).padStart(12, "0")}`;
@@ -52,10 +53,10 @@ export class TailLog {
       this.#name = name;
     }
     let length = 0;
-    for (const { bytes } of records) length += headBytes + bytes.length;
+    for (const { bytes } of pieces) length += headBytes + bytes.length;
     const block = this.#blockOf(length);
     let at = 0;
-    for (const { sequence, bytes } of records) {
+    for (const { sequence, bytes } of pieces) {
       block.writeUInt32LE(bytes.length, at);
       block.writeUInt32LE(crc32(bytes), at + 4);
       block.writeUInt32LE(sequence, at + 8);
@@ -63,7 +64,7 @@ export class TailLog {
       at += headBytes + bytes.length;
     }
     if (writeSync(this.#file, block, 0, length) < length) {
-      throw Object.assign(new Error("the record was written in part"), { code: "ENOSPC" });
+      throw Object.assign(new Error("a record was written in part"), { code: "ENOSPC" });
     }
   }
 
@@ -93,15 +94,15 @@ export class TailLog {
     return () => rmSync(join(this.#folder, name), { force: true });
   }
 
-  /** Reads what earlier processes left, in order, up to a record that is cut off or damaged. */
-  *read(): Generator<LoggedRecord> {
+  /** Reads what earlier processes left, in order, up to a piece that is cut off or damaged. */
+  *read(): Generator<LoggedPiece> {
     for (const name of this.#names()) {
       const bytes = readFileSync(join(this.#folder, name));
       for (let at = 0; at + headBytes <= bytes.length;) {
         const end = at + headBytes + bytes.readUInt32LE(at);
-        const record = bytes.subarray(at + headBytes, end);
-        if (end > bytes.length || crc32(record) !== bytes.readUInt32LE(at + 4)) break;
-        yield { sequence: bytes.readUInt32LE(at + 8), bytes: record };
+        const piece = bytes.subarray(at + headBytes, end);
+        if (end > bytes.length || crc32(piece) !== bytes.readUInt32LE(at + 4)) break;
+        yield { sequence: bytes.readUInt32LE(at + 8), bytes: piece };
         at = end;
       }
     }

@@ -109,6 +109,37 @@ test("tells keys apart that have the same hash", async () => {
   expect(found.map((finding) => finding?.query?.["n"])).toEqual([1, 2]);
 });
 
+test("tells them apart while both wait to be written", async () => {
+  const [one, other] = sameHash();
+  const journal = await opened({ folder: await journalFolder() });
+  await Promise.all([journal.put(one, complete({ n: 1 })), journal.put(other, complete({ n: 2 }))]);
+  await journal.put(one, complete({ n: 3 }));
+  const found = [await journal.get(one), await journal.get(other)];
+  expect(found.map((finding) => finding?.query?.["n"])).toEqual([3, 2]);
+});
+
+test("has what was put after its files were opened anew in between", async () => {
+  const folder = await journalFolder();
+  for (let session = 0; session < 3; session++) {
+    const journal = await opened({ folder, ...small });
+    // Each session's first block begins behind the last one's, however few records that has.
+    await putMany(journal, 10 * session, 10 * session + 10);
+    expect(await wrong(journal, 0, 10 * session + 10)).toEqual([]);
+    await journal.closeNow();
+  }
+});
+
+test("has findings of very different lengths", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  const lengths = [10, 300_000, 0, 70_000, 5_000_000, 1, 262_144];
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      journal.put(`key ${n}`, complete({ n, text: "x".repeat(lengths[n % lengths.length] ?? 0) })),
+    ),
+  );
+  expect(await wrong(journal, 0, 50)).toEqual([]);
+});
+
 test("does not answer with what failed in an earlier session: it may be asked again", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });

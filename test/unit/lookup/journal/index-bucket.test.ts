@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
 import {
-  bucketOf,
   eachInBucket,
   extendBucket,
+  extendedLength,
   findInBucket,
 } from "../../../../src/lookup/journal/index-bucket.js";
 
 const hashes = [0xabcd_0000, 0xabcd_0102, 0xabcd_ffff] as const;
 
+function extended(bytes: Buffer | undefined, added: readonly number[], numbers: number[]): Buffer {
+  const more = Uint32Array.from(added);
+  const room = Buffer.alloc(extendedLength(bytes, more));
+  return extendBucket(room, bytes, more, Uint32Array.from(numbers));
+}
+
 function bucket(): Buffer {
-  return extendBucket(undefined, Uint32Array.from(hashes), Uint32Array.of(1, 2 ** 32 - 1, 3));
+  return extended(undefined, hashes, [1, 2 ** 32 - 1, 3]);
 }
 
 test("finds the sequence number of each hash", () => {
@@ -21,12 +27,12 @@ test("finds 0 for a hash that it does not have", () => {
 });
 
 test("finds the sequence number that was added last", () => {
-  const extended = extendBucket(bucket(), Uint32Array.of(hashes[1]), Uint32Array.of(77));
-  expect([findInBucket(extended, hashes[1]), findInBucket(extended, hashes[0])]).toEqual([77, 1]);
+  const longer = extended(bucket(), [hashes[1]], [77]);
+  expect([findInBucket(longer, hashes[1]), findInBucket(longer, hashes[0])]).toEqual([77, 1]);
 });
 
 test("visits the hashes in full", () => {
   const visited: number[] = [];
-  eachInBucket(bucketOf(hashes[0]), bucket(), (hash) => visited.push(hash));
+  eachInBucket(bucket(), (hash) => visited.push(hash));
   expect(visited).toEqual([...hashes]);
 });

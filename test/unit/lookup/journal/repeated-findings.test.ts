@@ -2,14 +2,25 @@ import { expect, test } from "vitest";
 import { RepeatedFindings } from "../../../../src/lookup/journal/repeated-findings.js";
 import { complete } from "../findings.js";
 
-test("has the latest findings and no more", () => {
+const keys = ["a", "b", "c", "d", "e", "f", "g"];
+
+function heldOf(repeated: RepeatedFindings, asked: readonly string[]): readonly string[] {
+  return asked.filter((key) => repeated.get(key) !== undefined);
+}
+
+test("has the latest findings, and not many more", () => {
   const repeated = new RepeatedFindings(2);
-  for (const key of ["a", "b", "c"]) repeated.add(key, complete({ key }));
-  expect(["a", "b", "c"].map((key) => repeated.get(key)?.query?.["key"])).toEqual([
-    undefined,
-    "b",
-    "c",
-  ]);
+  for (const key of keys) repeated.add(key, complete({ key }));
+  expect(heldOf(repeated, ["a", "b", "c", "d", "f", "g"])).toEqual(["f", "g"]);
+});
+
+test("keeps what is asked for again and again", () => {
+  const repeated = new RepeatedFindings(2);
+  for (const key of keys) {
+    repeated.add(key, complete({ key }));
+    repeated.get("a");
+  }
+  expect(heldOf(repeated, ["a", "b"])).toEqual(["a"]);
 });
 
 test("takes a newer finding for a key that it has", () => {

@@ -6,7 +6,9 @@ import { SortedRun } from "../../../../src/lookup/journal/sorted-run.js";
 function runOf(entries: Iterable<readonly [number, number]>): SortedRun {
   const table = new HashTable(16);
   for (const [hash, number] of entries) table.set(hash, number);
-  return new SortedRun(table);
+  const run = new SortedRun(2 * table.size);
+  run.takeFrom(table);
+  return run;
 }
 
 const bucketOf = (hash: number): number => hash >>> 16;
