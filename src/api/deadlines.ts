@@ -47,6 +47,9 @@ export class Deadlines {
     else seat.previous.next = seat.next;
     if (seat.next === null) this.#last = seat.previous;
     else seat.next.previous = seat.previous;
+    // A seat that has grown old would keep all after it from the garbage collector's quick passes.
+    seat.previous = null;
+    seat.next = null;
     if (this.#first !== null || this.#timer === null) return;
     // Nobody waits: the timer shall not keep the process.
     clearTimeout(this.#timer);

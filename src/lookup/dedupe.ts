@@ -1,6 +1,7 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import { itemKey } from "./item-key.js";
 import type { FindingStore } from "./store.js";
+import { TextMap } from "./text-map.js";
 import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 export interface DedupeOptions {
@@ -25,7 +26,7 @@ interface Asked {
  */
 export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
   return (next) => {
-    const open = new Map<string, Asked>();
+    const open = new TextMap<Asked>();
 
     const lookup: Lookup = (item, options) => {
       const key = itemKey(endpoint, item);

@@ -27,14 +27,21 @@ export class WaitingLine<T> {
    * @throws the signal's reason when it aborts first
    */
   join(signal: AbortSignal): Promise<T> {
-    if (signal.aborted) return Promise.reject(signal.reason);
-    return new Promise((resolve, reject) => {
-      const waiter = new Waiter<T>(this.#groups.of(signal), resolve, reject, this.#gaveUp);
-      if (this.#last === null) this.#first = waiter;
-      else this.#last.next = waiter;
-      this.#last = waiter;
-      this.#size++;
-    });
+    return new Promise((resolve, reject) => this.stand(signal, resolve, reject));
+  }
+
+  /** As `join`, for who has a promise already. */
+  stand(
+    signal: AbortSignal,
+    admitted: (value: T) => void,
+    gaveUp: (reason: unknown) => void,
+  ): void {
+    if (signal.aborted) return gaveUp(signal.reason);
+    const waiter = new Waiter<T>(this.#groups.of(signal), admitted, gaveUp, this.#gaveUp);
+    if (this.#last === null) this.#first = waiter;
+    else this.#last.next = waiter;
+    this.#last = waiter;
+    this.#size++;
   }
 
   /** Lets the first one go. False when nobody waits. */
@@ -42,6 +49,7 @@ export class WaitingLine<T> {
     while (this.#first !== null) {
       const waiter = this.#first;
       this.#first = waiter.next;
+      waiter.next = null;
       if (this.#first === null) this.#last = null;
       if (waiter.go(value)) {
         this.#size--;
