@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { LookupEndpoint } from "../core/finding.js";
+import type { Backlog } from "./backlog.js";
 import { type BudgetOptions, budget } from "./budget.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { bothLookups } from "./combine.js";
@@ -14,6 +15,7 @@ import type { Outage } from "./outage.js";
 import type { Pace } from "./pace.js";
 import { paced, share } from "./paced.js";
 import { retry } from "./retry.js";
+import { Spacing } from "./spacing.js";
 import type { FindingStore } from "./store.js";
 import { triage } from "./triage.js";
 import type { Lookup, LookupWrapper } from "./types.js";
@@ -34,6 +36,8 @@ export interface ComposeOptions {
   readonly budget?: BudgetOptions | undefined;
   /** Most attempts open at once; fewer where fewer are needed. */
   readonly concurrency: number;
+  /** Is told how many lookups wait for one of those. */
+  readonly backlog?: Backlog | undefined;
   /** The pace of the run; calls that are no lookups spend from it as well. */
   readonly pace: Pace;
   /** What an endpoint has of its own beside it. */
@@ -65,8 +69,10 @@ export interface ComposeOptions {
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache } = options;
   const retried = retry(options);
-  const need = new ConcurrencyNeed(options.concurrency);
-  const limited = limit({ concurrency: options.concurrency, need });
+  const { concurrency, backlog } = options;
+  const need = new ConcurrencyNeed(concurrency);
+  const spacing = new Spacing(need, options.clock);
+  const limited = limit({ concurrency, need, spacing, backlog });
   const atPace = paced(options.pace, { need, clock: options.clock });
   const guard: LookupWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);

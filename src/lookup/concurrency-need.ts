@@ -11,6 +11,9 @@ const headroom = { times: 2, more: 4 };
 /** Answers come no faster than this, in milliseconds: below it, queues are this program's own. */
 const shortestMs = 20;
 
+/** Several times what an answer takes this program, in milliseconds. */
+const longestSpacingMs = 0.25;
+
 /** Weight of a round's latency in the mean. */
 const weight = 0.3;
 
@@ -51,6 +54,15 @@ export class ConcurrencyNeed {
   /** How many may be open now. */
   get most(): number {
     return this.#most;
+  }
+
+  /**
+   * How far apart requests are to leave, in milliseconds: closer than their answers would come evenly,
+   * and never so far that a slow service gets its requests late. 0 where answers come at once.
+   */
+  get spacingMs(): number {
+    const unqueued = this.#unqueuedMs ?? 0;
+    return unqueued <= shortestMs ? 0 : Math.min(longestSpacingMs, (0.8 * unqueued) / this.#most);
   }
 
   /** A request leaves. */

@@ -5,7 +5,7 @@ import { rateLimitHintMs } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
-import { openCache } from "../lookup/cache/finding-cache.js";
+import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
 import { MemoryStore } from "../lookup/memory-store.js";
@@ -34,8 +34,13 @@ export interface AssembleOptions {
 export interface AssembledLookup {
   readonly lookup: Lookup;
   readonly journal: { sync(): Promise<void> };
+  /** How many lookups wait for their turn. */
+  readonly backlog: Backlog;
   close(): Promise<void>;
 }
+
+/** So many lookups shall wait for a slot at least, so that none is empty while rows are read. */
+const leastBacklog = 16;
 
 /** Picks what a run's lookups are made of: connections, client, journal, pace. */
 export async function assembleLookup(
@@ -82,6 +87,7 @@ export async function assembleLookup(
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
     const open = { signal: requests };
+    const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency));
     const lookup = composeLookup({
       client: {
         query: (item) => client.query(item, open),
@@ -94,6 +100,7 @@ export async function assembleLookup(
           ? undefined
           : { maxRequests: settings.maxRequests, onSpent: onEarlyEnd },
       concurrency: settings.concurrency,
+      backlog,
       pace: paces.run,
       shares: paces.shares,
       retries: settings.retries,
@@ -119,6 +126,7 @@ export async function assembleLookup(
     return {
       lookup: reachable({ address: intelUrl, answered: () => tally.answered })(lookup),
       journal,
+      backlog,
       async close() {
         await dispatcher.destroy();
         await journal.close();
@@ -138,6 +146,7 @@ async function openCacheOf(
   { clock, tally }: AssembleOptions,
 ): Promise<FindingStore | null> {
   if (settings.cache === undefined) return null;
+  const { openCache } = await import("../lookup/cache/finding-cache.js");
   return openCache({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,

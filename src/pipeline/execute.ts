@@ -166,6 +166,7 @@ async function executeInto(
         clock,
         ordered: !job.settings.unordered,
         concurrency: job.settings.concurrency,
+        backlog: lookup.backlog,
         signal: job.signal,
         early: early.signal,
         requests,

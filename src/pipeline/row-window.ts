@@ -1,6 +1,7 @@
 import type { Finding } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { EnrichedRow, Row } from "../core/row.js";
+import type { Backlog } from "../lookup/backlog.js";
 
 export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
@@ -11,6 +12,8 @@ export interface RowWindowOptions {
    * the window fill.
    */
   readonly capacityUnsettled: number;
+  /** Says when enough lookups wait for their turn. */
+  readonly backlog?: Pick<Backlog, "crowded" | "onRoom"> | undefined;
   /** Most bytes of input held at once; one row may exceed it alone. */
   readonly capacityBytes: number;
   /** Write rows in the order they were added; otherwise as their lookups finish. */
@@ -64,6 +67,7 @@ export class RowWindow {
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
     this.#lastEnd = resumeFrom;
+    options.backlog?.onRoom(() => this.#wake());
   }
 
   /** True when the next row has to wait for `space`. */
@@ -71,6 +75,7 @@ export class RowWindow {
     return (
       this.#rows >= this.#options.capacity ||
       this.#unsettled >= this.#options.capacityUnsettled ||
+      this.#options.backlog?.crowded === true ||
       (this.#bytes >= this.#options.capacityBytes && this.#rows > 0)
     );
   }
@@ -138,6 +143,8 @@ export class RowWindow {
   /** What of the input is written; exact between two calls of `write`. */
   position(): WindowPosition {
     const ahead: number[] = [];
+    // In order nothing is written before what comes before it.
+    if (this.#options.ordered) return { last: this.#lastWritten, ahead };
     for (let entry = this.#oldest; entry !== null; entry = entry.next) {
       if (entry.written) ahead.push(entry.row.number);
     }
@@ -206,8 +213,11 @@ export class RowWindow {
     const rows = entries.map((entry) => enriched(entry));
     for (const entry of entries) entry.written = true;
     while (this.#oldest?.written) {
-      this.#lastWritten = this.#oldest.row;
-      this.#oldest = this.#oldest.next;
+      const gone: Entry = this.#oldest;
+      this.#lastWritten = gone.row;
+      this.#oldest = gone.next;
+      // One that has grown old would keep all that came after it from the collector's quick passes.
+      gone.next = null;
     }
     if (this.#oldest === null) this.#newest = null;
     await this.#options.write(rows);

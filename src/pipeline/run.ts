@@ -1,6 +1,8 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { Row } from "../core/row.js";
+import type { Backlog } from "../lookup/backlog.js";
 import type { Sink } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
 import type { BeginRow } from "./begin-row.js";
@@ -13,6 +15,12 @@ const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
 /** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */
 const unsettledBounds = { least: 512, perRequest: 4 };
+
+/**
+ * So many rows are begun, then the others get on: what is answered at once, from a cache, is written
+ * while it is in the processor's own.
+ */
+const begunAtOnce = 32;
 
 /** How long an interrupted run waits for open requests, and for its output, in milliseconds. */
 const graceMs = 5_000;
@@ -27,6 +35,8 @@ export interface RunParts {
   readonly ordered: boolean;
   /** Most requests open at once. */
   readonly concurrency: number;
+  /** Of the lookups that `begin` makes. */
+  readonly backlog?: Backlog;
   /** Aborting it ends the run cleanly with the signal's reason. */
   readonly signal: AbortSignal;
   /** Aborting it ends the run too, but only once the requests that are open are answered. */
@@ -61,6 +71,7 @@ export async function run(parts: RunParts): Promise<void> {
         unsettledBounds.perRequest * parts.concurrency,
       ),
       capacityBytes: windowBounds.bytes,
+      backlog: parts.backlog,
       ordered: parts.ordered,
       async write(rows) {
         await sink.write(rows);
@@ -118,6 +129,7 @@ async function readAll(
   start: (row: Row) => void,
 ): Promise<void> {
   const rows = source.rows[Symbol.asyncIterator]();
+  let begun = 0;
   for (;;) {
     // A source that waits for bytes (stdin) is left as soon as the window comes to an end.
     const step = await new Promise<IteratorResult<readonly Row[]>>((resolve, reject) => {
@@ -126,8 +138,14 @@ async function readAll(
     });
     if (step.done) return;
     for (const row of step.value) {
-      if (window.full) await window.space();
-      else if (window.failure !== null) throw window.failure.error;
+      if (window.full) {
+        await window.space();
+        begun = 0;
+      } else if (window.failure !== null) throw window.failure.error;
+      if (++begun === begunAtOnce) {
+        await turn();
+        begun = 0;
+      }
       if (!skip.has(row.number)) start(row);
     }
   }

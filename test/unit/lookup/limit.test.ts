@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { Backlog } from "../../../src/lookup/backlog.js";
 import { limit } from "../../../src/lookup/limit.js";
 import { complete, held, item, otherItem, unaborted } from "./findings.js";
 
@@ -93,6 +94,81 @@ test("however many wait, their signal has one listener", () => {
   const { signal } = unaborted();
   for (let i = 0; i < 50; i++) void lookup(item, { signal });
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
+});
+
+test("as many more are opened as have become needed", async () => {
+  const next = held();
+  const need = { most: 1 };
+  const lookup = limit({ concurrency: 10, need })(next);
+  for (let i = 0; i < 9; i++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(1);
+  need.most = 5;
+  next.open[0]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(6);
+});
+
+test("fewer are opened when fewer are needed, and all are asked in the end", async () => {
+  const next = held();
+  const need = { most: 4 };
+  const lookup = limit({ concurrency: 4, need })(next);
+  const all = Array.from({ length: 10 }, () => lookup(item, unaborted()));
+  await settle();
+  need.most = 1;
+  for (const [ended, open] of [
+    [4, 5],
+    [5, 6],
+    [6, 7],
+  ] as const) {
+    for (const attempt of next.open.slice(0, ended)) attempt.answer(complete());
+    await settle();
+    expect(next.open).toHaveLength(open);
+  }
+  for (let n = 7; n < 10; n++) {
+    next.open[n - 1]?.answer(complete());
+    await settle();
+  }
+  next.open[9]?.answer(complete());
+  await expect(Promise.all(all)).resolves.toHaveLength(10);
+});
+
+test("a slot that was left empty is taken again", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 2 })(next);
+  for (let n = 0; n < 6; n++) {
+    const answer = lookup(item, unaborted());
+    await settle();
+    next.open[n]?.answer(complete());
+    await answer;
+    await settle();
+  }
+  void lookup(item, unaborted());
+  void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(8);
+});
+
+test("an attempt that throws frees its slot", async () => {
+  const lookup = limit({ concurrency: 1 })(() => {
+    throw new Error("refused");
+  });
+  const all = [1, 2, 3].map(() => lookup(item, unaborted()));
+  for (const each of all) await expect(each).rejects.toThrow("refused");
+});
+
+test("says when enough wait, and when there is room again", async () => {
+  const next = held();
+  const backlog = new Backlog(2);
+  const onRoom = vi.fn<() => void>();
+  backlog.onRoom(onRoom);
+  const lookup = limit({ concurrency: 1, backlog })(next);
+  for (let i = 0; i < 3; i++) void lookup(item, unaborted());
+  await settle();
+  expect(backlog.crowded).toBe(true);
+  next.open[0]?.answer(complete());
+  await settle();
+  expect([backlog.crowded, onRoom.mock.calls.length]).toEqual([false, 1]);
 });
 
 /** Lets everything happen that waits for nothing. */

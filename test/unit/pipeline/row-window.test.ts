@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
 import type { EnrichedRow } from "../../../src/core/row.js";
+import { Backlog } from "../../../src/lookup/backlog.js";
 import { RowWindow } from "../../../src/pipeline/row-window.js";
 import { aFinding, anItem, aRow } from "../../helpers/enriched-rows.js";
 
@@ -70,6 +71,17 @@ describe("RowWindow", () => {
     expect(window.full).toBe(false);
   });
 
+  it("is full while enough lookups wait for their turn", async () => {
+    const backlog = new Backlog(4);
+    const window = windowOf([], { capacity: 100, backlog });
+    backlog.note(4);
+    expect(window.full).toBe(true);
+    const room = window.space();
+    backlog.note(2);
+    await room;
+    expect(window.full).toBe(false);
+  });
+
   it("tells whoever waits why it ended", async () => {
     const window = windowOf([], { capacity: 1 });
     window.add(aRow(), anItem, Promise.reject(new Error("no credentials")));
@@ -123,6 +135,7 @@ function windowOf(
     capacityUnsettled?: number;
     capacityBytes?: number;
     ordered?: boolean;
+    backlog?: Backlog;
     onWrite?: (n: number) => void;
   },
 ): RowWindow {
@@ -131,6 +144,7 @@ function windowOf(
     capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
     capacityBytes: options.capacityBytes ?? 1_000_000,
     ordered: options.ordered ?? true,
+    backlog: options.backlog,
     write(rows: readonly EnrichedRow[]) {
       written.push(...rows.map(({ row }) => row.number));
       options.onWrite?.(rows.length);
