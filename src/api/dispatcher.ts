@@ -1,4 +1,8 @@
-import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
+import { createRequire } from "node:module";
+import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+// The package's index loads fetch, WebSocket, caches and Node's own copy of all that as well: 45 ms of
+// every command that asks a service.
+import Pool from "undici/lib/dispatcher/pool.js";
 
 export interface DispatcherOptions {
   /** Most connections open to the origin at once; make it the concurrency of the run. */
@@ -37,7 +41,8 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   if (isLoopback(base.hostname) || !(httpProxy || httpsProxy)) {
     return new Pool(base.origin, { ...common, connect });
   }
-  return new EnvHttpProxyAgent({
+  const undici = load("undici") as { EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
+  return new undici.EnvHttpProxyAgent({
     ...common,
     connect,
     httpProxy,
@@ -49,6 +54,8 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     requestTls: connect,
   });
 }
+
+const load = createRequire(import.meta.url);
 
 /** Lower case first, as curl and undici do. */
 function variable(env: Readonly<Record<string, string | undefined>>, name: string): string {

@@ -43,9 +43,7 @@ export async function parseArguments(
   const { command } = found;
   if (asksHelp) return { wish: "help", command };
   const specs = optionSpecs(command.options);
-  // One word for yargs, which takes a second one for an argument of the first.
-  const words = [oneWord, ...args.slice(found.words)];
-  const argv = await readFlags(normaliseArguments(words, specs), command, specs);
+  const argv = await readFlags(normaliseArguments(args.slice(found.words), specs), specs);
   const { _: operands, $0: _program, help, version, ...flags } = argv;
   if (help === true) return { wish: "help", command };
   if (version === true) return { wish: "version" };
@@ -53,20 +51,16 @@ export async function parseArguments(
     wish: "run",
     command,
     flags: checkFlags(flags, { args, command, specs, commands }),
-    operands: operands.slice(1).map((word) => restoreDash(String(word))),
+    operands: operands.map((word) => restoreDash(String(word))),
   };
 }
 
-/** Stands for the command's name while yargs reads. */
-const oneWord = "command";
-
+/** Without a command of yargs' own: before it hands over to one it lays its help out, for 40 ms. */
 async function readFlags(
   args: readonly string[],
-  command: Command,
   specs: readonly OptionSpec[],
 ): Promise<Arguments<Record<string, unknown>>> {
-  let argv: Arguments<Record<string, unknown>> = { _: [oneWord], $0: "repute" };
-  await yargs(args)
+  return yargs(args)
     .scriptName("repute")
     .locale("en")
     .help(false)
@@ -82,16 +76,8 @@ async function readFlags(
     .fail((message: string | null, error: Error | undefined) => {
       throw error ?? new UsageError("arguments_unreadable", message ?? "cannot read the arguments");
     })
-    .command({
-      command: oneWord,
-      describe: command.summary,
-      builder: yargsOptions(specs),
-      handler: (found: Arguments<Record<string, unknown>>) => {
-        argv = found;
-      },
-    })
+    .options(yargsOptions(specs))
     .parseAsync();
-  return argv;
 }
 
 function yargsOptions(specs: readonly OptionSpec[]): Record<string, Options> {

@@ -1,8 +1,4 @@
 import { UsageError } from "../../core/errors.js";
-import { discardFromDuckdb, openDuckdb, recountDuckdb } from "../duckdb/open-duckdb.js";
-import { openParquet } from "../parquet/open-parquet.js";
-import { readBack } from "../parquet/read-back.js";
-import { discardFromPostgres, openPostgres, recountPostgres } from "./postgres/open-postgres.js";
 import { parseDuckdbTarget, parseParquetTarget, parsePostgresTarget } from "./target.js";
 import type {
   OpenedWarehouse,
@@ -28,24 +24,31 @@ export interface Warehouse {
 /** Reads `-o`: the warehouse of one kind that it names, or null. */
 export type FindWarehouse = (output: string) => Warehouse | null;
 
+// Each is loaded when an output names it: most runs write a text file.
+const parquet = () => import("../parquet/open-parquet.js");
+const parquetReader = () => import("../parquet/read-back.js");
+const duckdb = () => import("../duckdb/open-duckdb.js");
+const postgres = () => import("./postgres/open-postgres.js");
+
 /** Every warehouse that can be written; another one is one file and one line here. */
 export const warehouses: readonly FindWarehouse[] = [
   defineWarehouse({
     parse: parseParquetTarget,
-    open: openParquet,
-    recount: ({ file }, { prefix }) => readBack(file, `${prefix}status`),
+    open: async (target, options) => (await parquet()).openParquet(target, options),
+    recount: async ({ file }, { prefix }) =>
+      (await parquetReader()).readBack(file, `${prefix}status`),
   }),
   defineWarehouse({
     parse: parseDuckdbTarget,
-    open: openDuckdb,
-    discard: discardFromDuckdb,
-    recount: recountDuckdb,
+    open: async (target, options) => (await duckdb()).openDuckdb(target, options),
+    discard: async (target, run) => (await duckdb()).discardFromDuckdb(target, run),
+    recount: async (target, run) => (await duckdb()).recountDuckdb(target, run),
   }),
   defineWarehouse({
     parse: parsePostgresTarget,
-    open: openPostgres,
-    discard: discardFromPostgres,
-    recount: recountPostgres,
+    open: async (target, options) => (await postgres()).openPostgres(target, options),
+    discard: async (target, run) => (await postgres()).discardFromPostgres(target, run),
+    recount: async (target, run) => (await postgres()).recountPostgres(target, run),
   }),
 ];
 
