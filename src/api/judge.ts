@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { Again, Finding, LookupEndpoint } from "../core/finding.js";
+import { isoTime } from "../core/iso-time.js";
 import { asObject, readEnvelope } from "./envelope-reading.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";
@@ -60,7 +61,7 @@ function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
     source: "live",
     httpStatus: 200,
     attempts: 1,
-    lookedUpAt: new Date(bench.clock.now()).toISOString(),
+    lookedUpAt: isoTime(bench.clock.now()),
     error: null,
     body: answer.body,
   };
@@ -98,7 +99,7 @@ function judgePartial(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
     source: "live",
     httpStatus: 503,
     attempts: 1,
-    lookedUpAt: new Date(bench.clock.now()).toISOString(),
+    lookedUpAt: isoTime(bench.clock.now()),
     error: null,
     again: partial,
   };
@@ -129,7 +130,7 @@ function failed(
     source: "live",
     httpStatus,
     attempts: 1,
-    lookedUpAt: new Date(clock.now()).toISOString(),
+    lookedUpAt: isoTime(clock.now()),
     error: { code, message },
   };
   return again === null ? finding : { ...finding, again };

@@ -33,6 +33,7 @@ export class Tally {
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
   readonly #requests = new Map<string, Map<string, number>>();
   #requestTotal = 0;
+  #answered = false;
   readonly #unsupported = new Map<string, number>();
   readonly #errors = new Map<string, number>();
   readonly #tags = new Map<string, number>();
@@ -65,9 +66,7 @@ export class Tally {
 
   /** True when the service answered at all, whatever it said. */
   get answered(): boolean {
-    return [...this.#requests.values()].some((outcomes) =>
-      [...outcomes.keys()].some((outcome) => /^\d+$/.test(outcome)),
-    );
+    return this.#answered;
   }
 
   get statuses(): Readonly<Record<FindingStatus, number>> {
@@ -97,6 +96,8 @@ export class Tally {
     if (outcomes === undefined) this.#requests.set(endpoint, (outcomes = new Map()));
     add(outcomes, outcome, n);
     this.#requestTotal += n;
+    // Asked for each lookup; an outcome that is a number is a status.
+    if (!this.#answered) this.#answered = /^\d+$/.test(outcome);
   }
 
   drift(value: string): void {
