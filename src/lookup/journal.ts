@@ -115,8 +115,9 @@ class Journal implements FindingStore {
   }
 
   async #getLater(key: string): Promise<Finding | null> {
-    if (this.#fault && !this.#file.ready) throw this.#fault;
     await this.#start();
+    // Then the file was not mapped anew either, and asking again would never end.
+    if (this.#fault) throw this.#fault;
     return this.get(key);
   }
 
@@ -193,7 +194,7 @@ class Journal implements FindingStore {
     this.#timer = null;
     this.#work ??= this.#run().finally(() => {
       this.#work = null;
-      if (this.#group.size > 0) this.#schedule();
+      if (this.#group.size > 0 && this.#fault === null) this.#schedule();
     });
     return this.#work;
   }
@@ -201,6 +202,8 @@ class Journal implements FindingStore {
   async #run(): Promise<void> {
     do {
       this.#log();
+      // What was not written stays where it is found.
+      if (this.#fault) return;
       const group = this.#group;
       this.#group = this.#groupAfter(group);
       this.#writing = group;
@@ -229,7 +232,6 @@ class Journal implements FindingStore {
   }
 
   async #write(group: RecordGroup): Promise<void> {
-    if (this.#fault) throw this.#fault;
     if (group.size === 0) return;
     checkSpace(this.#folder, group.bytes);
     group.enter(this.#index);

@@ -19,7 +19,11 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
     return new Promise((resolve, reject) => {
       const put = (finding: Finding): void => {
         if (finding.again !== undefined) return resolve(finding);
-        store.put(itemKey(endpoint, item), finding).then(() => resolve(kept(finding)), reject);
+        try {
+          store.put(itemKey(endpoint, item), finding).then(() => resolve(kept(finding)), reject);
+        } catch (error) {
+          reject(error);
+        }
       };
       answer.then(put, reject);
     });

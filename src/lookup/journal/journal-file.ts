@@ -127,7 +127,7 @@ export class JournalFile {
     try {
       await this.#transaction;
       // LMDB flushes on other threads, several at a time, and speaks of the newest one only.
-      this.#flushed = Promise.all([this.#flushed, this.#opened.root.flushed]);
+      this.#flushed = both(this.#flushed, this.#opened.root.flushed);
     } catch (error) {
       this.#broken = true;
       throw await causeOf(error);
@@ -162,4 +162,9 @@ export class JournalFile {
     if (this.#environment === null) throw new Error("it is closed");
     return this.#environment;
   }
+}
+
+/** Resolves to nothing: a result would hold those of all the times before. */
+async function both(one: Promise<unknown>, other: Promise<unknown>): Promise<void> {
+  await Promise.all([one, other]);
 }
