@@ -52,11 +52,12 @@ export async function runEnrichJob(
 
 /**
  * A run makes garbage at a steady pace and keeps little. Left alone, V8 lets the heap of a machine
- * with much memory grow to several times what is live before it collects; measured at 200,000 rows:
- * 230 MB resident without, 190 MB with this, at the same speed.
+ * with much memory grow slowly to several times what is live before it collects. Measured at
+ * 2,000,000 rows, together with less of the journal's file in memory: 207 MB resident with a growth
+ * of 100%, 167 MB with this.
  */
 function keepHeapSmall(): void {
-  setFlagsFromString("--heap-growing-percent=15");
+  setFlagsFromString("--heap-growing-percent=25");
 }
 
 const enrichRows: PerformJob = async (job) => {

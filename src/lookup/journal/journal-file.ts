@@ -9,7 +9,7 @@ import { blockOf, eachRecordIn, recordIn, slots } from "./record-block.js";
 export interface JournalFileOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
-  /** Bytes of mapped file that may be resident. Default 4 MiB. */
+  /** Bytes of mapped file that may be resident. Default 6 MiB. */
   readonly mappedLimit?: number;
 }
 
@@ -34,7 +34,7 @@ export class JournalFile {
     makeFolder(this.#folder);
     chmodSync(this.#folder, 0o700);
     this.#environment = openEnvironment(this.#folder);
-    this.#mapped = new MappedMemory(options.mappedLimit ?? 4 * 1024 * 1024);
+    this.#mapped = new MappedMemory(options.mappedLimit ?? 6 * 1024 * 1024);
     const { about } = this.#environment;
     this.#indexedThrough = about.get("indexedThrough") ?? 0;
   }
