@@ -1,11 +1,12 @@
 import type { Finding } from "../core/finding.js";
-import { decodeRecord, readHead } from "./journal/finding-record.js";
+import { readHead } from "./journal/finding-record.js";
 import { checkSpace, journalFault } from "./journal/journal-fault.js";
 import { assureSound } from "./journal/assure-sound.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
+import { newestRecord } from "./journal/newest-record.js";
 import { eachRecordIn, nextBlockStart, slots } from "./journal/record-block.js";
-import { RecordGroup, unknownPrevious } from "./journal/record-group.js";
+import { RecordGroup } from "./journal/record-group.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
 import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
 import { textHash } from "./journal/text-hash.js";
@@ -242,33 +243,17 @@ class Journal implements FindingStore {
     this.#index.spillWritten();
   }
 
-  /**
-   * Follows the records with this hash back to the one with this key. Null: there is none; undefined:
-   * that is in the file, which cannot be read now.
-   */
+  /** As `newestRecord`, but for what failed in an earlier session. */
   #read(key: string, hash: number): Finding | null | undefined {
-    const readable = this.#file.ready && !this.#file.crowded;
-    let sequence = this.#group.find(hash) || this.#writing?.find(hash) || unknownPrevious;
-    for (;;) {
-      if (sequence === unknownPrevious) {
-        if (!readable) return undefined;
-        sequence = this.#index.find(hash);
-      }
-      if (sequence === 0) return null;
-      let bytes = this.#group.at(sequence) ?? this.#writing?.at(sequence);
-      if (bytes === undefined) {
-        if (!readable) return undefined;
-        bytes = this.#file.readRecord(sequence);
-      }
-      if (bytes === undefined) return null;
-      const { previous } = readHead(bytes);
-      const { key: found, finding } = decodeRecord(bytes);
-      if (found === key) return this.#isStale(finding, sequence) ? null : finding;
-      sequence = previous;
-    }
-  }
-
-  #isStale(finding: Finding, sequence: number): boolean {
-    return finding.status === "failed" && sequence < this.#sessionStart;
+    const places = {
+      group: this.#group,
+      writing: this.#writing,
+      index: this.#index,
+      file: this.#file,
+    };
+    const found = newestRecord(key, hash, places);
+    if (!found) return found;
+    const isStale = found.finding.status === "failed" && found.sequence < this.#sessionStart;
+    return isStale ? null : found.finding;
   }
 }
