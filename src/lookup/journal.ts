@@ -5,7 +5,7 @@ import { assureSound } from "./journal/assure-sound.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
 import { newestRecord } from "./journal/newest-record.js";
-import { eachRecordIn, nextBlockStart, slots } from "./journal/record-block.js";
+import { nextBlockStart, slots } from "./journal/record-block.js";
 import { RecordGroup } from "./journal/record-group.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
 import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
@@ -85,17 +85,12 @@ class Journal implements FindingStore {
 
   /** Brings what earlier processes left in the log into the database. */
   async takeOver(): Promise<void> {
-    for (const piece of this.#tail.read()) {
-      const records: { sequence: number; record: Buffer }[] = [];
-      eachRecordIn(piece.sequence, piece.bytes, (sequence, record) => {
-        if (sequence >= this.#group.next) records.push({ sequence, record });
-      });
-      for (const { sequence, record } of records) {
-        // A block is written whole.
-        if (this.#group.isLarge && sequence % slots === 0) await this.#start();
-        this.#index.expect(readHead(record).hash);
-        this.#group.takeOver(sequence, record);
-      }
+    for (const { sequence, record } of this.#tail.readRecords()) {
+      if (sequence < this.#group.next) continue;
+      // A block is written whole.
+      if (this.#group.isLarge && sequence % slots === 0) await this.#start();
+      this.#index.expect(readHead(record).hash);
+      this.#group.takeOver(sequence, record);
     }
     await this.#settle();
     if (this.#fault) throw this.#fault;
@@ -206,7 +201,8 @@ class Journal implements FindingStore {
       // What was not written stays where it is found.
       if (this.#fault) return;
       const group = this.#group;
-      this.#group = this.#groupAfter(group);
+      this.#group = group.successor(this.#spare);
+      this.#spare = null;
       this.#writing = group;
       const dropLog = this.#tail.rotate();
       const taken = this.#write(group);
@@ -221,15 +217,6 @@ class Journal implements FindingStore {
         this.#fault ??= journalFault(this.#folder, "write", error);
       }
     } while (this.#group.isLarge && this.#fault === null);
-  }
-
-  #groupAfter(group: RecordGroup): RecordGroup {
-    const first = nextBlockStart(group.next);
-    const spare = this.#spare;
-    this.#spare = null;
-    if (spare === null) return new RecordGroup(first);
-    spare.reset(first);
-    return spare;
   }
 
   async #write(group: RecordGroup): Promise<void> {

@@ -2,6 +2,7 @@ import type { Finding } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { Backlog } from "../lookup/backlog.js";
+import { Waiters } from "./waiters.js";
 
 export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
@@ -62,7 +63,7 @@ export class RowWindow {
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
-  #waiters: { ready: () => boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  readonly #waiters = new Waiters();
 
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
@@ -230,19 +231,12 @@ export class RowWindow {
 
   #wait(ready: () => boolean): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
-    if (ready()) return Promise.resolve();
-    return new Promise((resolve, reject) => this.#waiters.push({ ready, resolve, reject }));
+    return this.#waiters.until(ready);
   }
 
   #wake(): void {
-    if (this.#waiters.length === 0) return;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) {
-      if (this.#failure !== null) waiter.reject(this.#failure.error);
-      else if (waiter.ready()) waiter.resolve();
-      else this.#waiters.push(waiter);
-    }
+    if (this.#failure === null) this.#waiters.wake();
+    else this.#waiters.fail(this.#failure.error);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Finding } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow, Row } from "../../src/core/row.js";
+import { completeFinding } from "./complete-finding.mjs";
 
 /** A row with sensible members, as a CSV source would give it. */
 export function aRow(members: Partial<Row> = {}): Row {
@@ -21,18 +22,7 @@ export function aRow(members: Partial<Row> = {}): Row {
 }
 
 export function aFinding(members: Partial<Finding> = {}): Finding {
-  return {
-    status: "complete",
-    query: null,
-    quickCheck: null,
-    missing: [],
-    source: "live",
-    httpStatus: 200,
-    attempts: 1,
-    lookedUpAt: "2026-01-02T03:04:05.000Z",
-    error: null,
-    ...members,
-  };
+  return { ...completeFinding, ...members };
 }
 
 export const anItem: Item = { kind: "ip", value: "192.0.2.1" };

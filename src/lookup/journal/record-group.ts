@@ -41,8 +41,7 @@ export class RecordGroup {
     this.#next = first;
   }
 
-  /** Empties it, for records from another sequence number on. */
-  reset(first: number): void {
+  #reset(first: number): void {
     // What a few long records needed is not kept for all that follow.
     if (this.#bytes.length > large.bytes) this.#bytes = Buffer.allocUnsafeSlow(firstBytes);
     this.#starts.fill(0);
@@ -53,6 +52,18 @@ export class RecordGroup {
     this.#size = 0;
     this.#blockStart = 0;
     this.#unlogged = [];
+  }
+
+  /**
+   * A group for the records after this one's.
+   *
+   * @param spare one that is not needed any more, to be used again
+   */
+  successor(spare: RecordGroup | null): RecordGroup {
+    const first = nextBlockStart(this.#next);
+    if (spare === null) return new RecordGroup(first);
+    spare.#reset(first);
+    return spare;
   }
 
   get size(): number {

@@ -60,6 +60,11 @@ export class SequenceIndex {
       this.expect(hash);
       this.add(hash, sequence);
     });
+    // Sessions that were killed before they had moved their entries would leave more and more of them.
+    if (this.#recent.size < this.#recentLimit) return;
+    this.spill(Number.POSITIVE_INFINITY);
+    await this.#file.committed();
+    this.spillWritten();
   }
 
   /** False: no record has this hash, nor is one with it expected. */

@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
+import { eachRecordIn } from "./record-block.js";
 
 const dataSync = promisify(fdatasync);
 
@@ -18,6 +19,12 @@ export interface LoggedPiece {
   /** Sequence number of the first; those of the others follow without a gap. */
   readonly sequence: number;
   readonly bytes: Buffer;
+}
+
+/** A record in the log. */
+export interface LoggedRecord {
+  readonly sequence: number;
+  readonly record: Buffer;
 }
 
 /** Length of the bytes, their CRC-32 and the sequence number: 32 bits each, little endian. */
@@ -105,6 +112,17 @@ export class TailLog {
         yield { sequence: bytes.readUInt32LE(at + 8), bytes: piece };
         at = end;
       }
+    }
+  }
+
+  /** Reads the records of what `read` gives. */
+  *readRecords(): Generator<LoggedRecord> {
+    for (const piece of this.read()) {
+      const records: LoggedRecord[] = [];
+      eachRecordIn(piece.sequence, piece.bytes, (sequence, record) =>
+        records.push({ sequence, record }),
+      );
+      yield* records;
     }
   }
 

@@ -110,8 +110,10 @@ test("takes over what an earlier process logged, under the numbers it had", () =
 });
 
 test("has nothing of before when it is used again", () => {
-  const group = groupOf(50);
-  group.reset(10 * slots);
+  const used = groupOf(50);
+  // The one before it ends in the middle of a block.
+  const group = groupOf(3, 9 * slots).successor(used);
+  expect(group).toBe(used);
   expect([group.size, group.bytes, group.next, group.find(3)]).toEqual([0, 0, 10 * slots, 0]);
   group.add("key", 1, complete({ n: "new" }), false);
   expect(numberIn(group.at(10 * slots))).toBe("new");

@@ -1,0 +1,16 @@
+/**
+ * A finding of a full answer without data, for tests and for the programs that they start.
+ *
+ * @type {import("../../src/core/finding.js").Finding}
+ */
+export const completeFinding = {
+  status: "complete",
+  query: null,
+  quickCheck: null,
+  missing: [],
+  source: "live",
+  httpStatus: 200,
+  attempts: 1,
+  lookedUpAt: "2026-01-02T03:04:05.000Z",
+  error: null,
+};
