@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -115,6 +115,7 @@ function isAlive(holder: Holder): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
+  if (isUnreaped(holder.pid)) return false;
   // The number may have gone to another process since.
   const started = startOf(holder.pid);
   return holder.startedAt === null || started === null || started === holder.startedAt;
@@ -129,10 +130,27 @@ function thisProcess(): Omit<Holder, "token"> {
   };
 }
 
-/** Field 22 of /proc/PID/stat (proc(5)); the name in field 2 may hold spaces and brackets. */
+/** Field 22 of /proc/PID/stat (proc(5)). */
 function startOf(pid: number): string | null {
+  return statOf(pid)?.[19] ?? null;
+}
+
+/** Dead, but its parent has not asked how it ended, which in a container may take for ever. */
+function isUnreaped(pid: number): boolean {
+  const state = statOf(pid)?.[0];
+  if (state !== "Z" && state !== "X") return false;
+  try {
+    // Threads that have not ended yet may still write.
+    return readdirSync(`/proc/${pid}/task`).length <= 1;
+  } catch {
+    return true;
+  }
+}
+
+/** Fields of /proc/PID/stat from the third on; the name in field 2 may hold spaces and brackets. */
+function statOf(pid: number): readonly string[] | null {
   const text = readProc(`/proc/${pid}/stat`);
-  return text?.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? null;
 }
 
 function readProc(path: string): string | null {

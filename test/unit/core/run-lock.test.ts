@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { takeLock } from "../../../src/core/run-lock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -24,6 +26,25 @@ describe("takeLock", () => {
     const release = await takeLock(path);
     expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
     await release();
+  });
+
+  it("takes over what a killed process left whose parent does not ask for it", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    // The shell becomes a program that knows of no child.
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [said] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(said.toString());
+    await writeFile(
+      path,
+      JSON.stringify({ pid, host: hostname(), startedAt: null, boot: null, token: "t" }),
+    );
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
+    process.kill(pid, "SIGKILL");
+    const release = await vi.waitFor(() => takeLock(path), { timeout: 10_000, interval: 20 });
+    await release();
+    parent.kill("SIGKILL");
   });
 
   it("takes over when the number of the process has gone to another one", async () => {
