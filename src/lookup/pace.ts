@@ -108,7 +108,7 @@ export class Pace {
   throttled(afterMs: number | null, ticket = this.#ticket): void {
     this.#pauses.answered(true);
     const known = ticket !== this.#ticket;
-    this.#adaptive?.throttled(this.#clock.monotonic(), !known);
+    this.#adaptive?.throttled(this.#clock.monotonic(), ticket, this.#ticket);
     if (known && afterMs === null) return;
     const now = this.#clock.monotonic();
     const until = now + (afterMs ?? this.#pauses.next(this.#limit));
@@ -124,7 +124,7 @@ export class Pace {
   /** The service answered a request otherwise. */
   succeeded(ticket = this.#ticket): void {
     this.#pauses.answered(false);
-    this.#adaptive?.accepted(this.#clock.monotonic());
+    this.#adaptive?.accepted(this.#clock.monotonic(), ticket);
     // The pauses before this request left were long enough.
     this.#pauses.sufficed(this.#ticket - ticket);
     if (this.#probe === null || ticket !== this.#ticket) return;
@@ -171,7 +171,7 @@ export class Pace {
 
   get #limit(): LimitKnowledge {
     if (this.#adaptive === null) return "none";
-    return this.#adaptive.limited ? "found" : "searched";
+    return this.#adaptive.limited && !this.#adaptive.noisy ? "found" : "searched";
   }
 
   /** True when a request may leave; it is noted then. */

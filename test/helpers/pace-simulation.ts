@@ -174,3 +174,26 @@ export function slowingDown(perSecond: number): ScriptedServer {
     return { afterMs: latencyMs + busyUntil - now, throttled: false };
   };
 }
+
+/** Throttles so many of the answers of another server as well, whatever the rate; the same ones each time. */
+export function ill(
+  server: ScriptedServer,
+  shareAt: (nowMs: number) => number,
+  seed: number,
+): ScriptedServer {
+  let state = seed;
+  const random = (): number => {
+    // A linear congruence with the constants of glibc's rand: more than good enough for a share.
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return ((state >>> 8) & 0xffff) / 0x10000;
+  };
+  return (now, open) => {
+    const answer = server(now, open);
+    return random() < shareAt(now) ? { ...answer, throttled: true } : answer;
+  };
+}
+
+/** Throttles nothing, and takes as long for each answer however many are open. */
+export function withoutLimit(): ScriptedServer {
+  return () => ({ afterMs: latencyMs, throttled: false });
+}

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import {
   fixedWindow,
+  ill,
   type Second,
   simulatePace,
   slidingWindow,
   slowingDown,
   tokenBucket,
+  withoutLimit,
 } from "../../helpers/pace-simulation.js";
 
 function sum(seconds: readonly Second[], what: keyof Second): number {
@@ -48,6 +50,62 @@ test.each([
   );
   expect(used(seconds, later, 55, 80)).toBeGreaterThanOrEqual(0.9);
   expect(throttledShare(seconds)).toBeLessThanOrEqual(0.05);
+});
+
+test.each([60, 30, 10])(
+  "a limit that falls from 150/s to %i/s is not taken for noise",
+  async (later) => {
+    const seconds = await simulatePace(
+      tokenBucket((now) => (now < 40_000 ? 150 : later)),
+      80,
+    );
+    expect(used(seconds, later, 50, 80)).toBeGreaterThanOrEqual(0.75);
+    expect(throttledShare(seconds.slice(50))).toBeLessThanOrEqual(0.25);
+  },
+);
+
+/** What 64 open requests get of a service that answers after 40 ms. */
+const possible = 64 * 25;
+
+test.each([
+  [0.01, 0.9],
+  [0.03, 0.75],
+  [0.08, 0.45],
+])(
+  "%f of the answers throttled whatever the rate leave %f of it",
+  async (share, least) => {
+    let accepted = 0;
+    for (let seed = 1; seed <= 8; seed++) {
+      const seconds = await simulatePace(
+        ill(withoutLimit(), () => share, seed),
+        60,
+      );
+      accepted += sum(seconds.slice(15), "accepted");
+    }
+    // Where a trial is wrong by chance a run is slow for up to a minute, so no single one counts.
+    expect(accepted).toBeGreaterThan(least * 8 * 45 * possible);
+  },
+  60_000,
+);
+
+test.each([1, 2, 3])("noise that comes and goes (%i) costs little", async (seed) => {
+  const noisy = (now: number): number => (now > 20_000 && now < 50_000 ? 0.03 : 0);
+  const seconds = await simulatePace(ill(withoutLimit(), noisy, seed), 80);
+  expect(sum(seconds.slice(10), "accepted")).toBeGreaterThan(0.85 * 70 * possible);
+  expect(sum(seconds.slice(60), "accepted")).toBeGreaterThan(0.98 * 20 * possible);
+});
+
+test.each([1, 2, 3])("a limit is found among noise as well (%i)", async (seed) => {
+  const seconds = await simulatePace(
+    ill(
+      tokenBucket(() => 150),
+      () => 0.03,
+      seed,
+    ),
+    80,
+  );
+  expect(used(seconds, 150, 20, 80)).toBeGreaterThanOrEqual(0.4);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.15);
 });
 
 test("a few throttle answers that no rate would avoid do not slow the run down", async () => {
