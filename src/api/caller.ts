@@ -1,21 +1,29 @@
 import type { Dispatcher } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../core/clock.js";
-import type { Receiver } from "./exchange.js";
 import type { Bench } from "./judge.js";
 import type { readResult } from "./read-answer.js";
 import { serviceError } from "./service-error.js";
 import type { ServiceDescription } from "./service-description.js";
 import { Transport } from "./transport.js";
 import { TransportError } from "./transport-error.js";
-import type { Answer, Attempt, CallOptions, CallPolicy, Endpoint } from "./types.js";
+import type { RequestThread } from "./thread/request-thread.js";
+import type {
+  Answer,
+  Attempt,
+  CallOptions,
+  CallPolicy,
+  Endpoint,
+  Receiver,
+  Requests,
+} from "./types.js";
 
 /** What every client is given. */
 export interface ClientOptions {
   /** Base address, `http:` or `https:`, with or without a closing `/`. */
   readonly baseUrl: string;
   /** Where connections come from; see `createDispatcher`. The client does not close it. */
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Dispatcher | RequestThread;
   readonly clock: Clock;
   /** Longest time of one request, from its start to the last byte. Milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
@@ -42,7 +50,7 @@ export interface Call<Schema extends z.ZodType> {
 /** The requests of one client: makes them, reports each, and turns what came into a value. */
 export class Caller {
   readonly bench: Bench;
-  readonly #transport: Transport;
+  readonly #requests: Requests;
   readonly #onAttempt: (attempt: Attempt) => void;
   readonly #send: CallPolicy;
 
@@ -52,13 +60,12 @@ export class Caller {
     headers: readonly (readonly [name: string, value: string])[],
   ) {
     this.bench = { service, clock: options.clock };
-    this.#transport = new Transport({
-      baseUrl: options.baseUrl,
-      dispatcher: options.dispatcher,
-      timeoutMs: options.timeoutMs,
-      maxBodyBytes: options.maxBodyBytes,
-      headers,
-    });
+    const { dispatcher, baseUrl, timeoutMs, maxBodyBytes } = options;
+    const transport = { baseUrl, timeoutMs, maxBodyBytes, headers };
+    this.#requests =
+      "open" in dispatcher
+        ? dispatcher.open(transport)
+        : new Transport({ ...transport, dispatcher });
     this.#onAttempt = options.onAttempt ?? ignore;
     this.#send = options.send ?? onceOnly;
   }
@@ -75,7 +82,7 @@ export class Caller {
     }
     const { clock } = this.bench;
     const start = clock.monotonic();
-    this.#transport.get(path, signal, {
+    this.#requests.get(path, signal, {
       answered: (answer) => {
         const { status, headers } = answer;
         const ms = clock.monotonic() - start;

@@ -3,7 +3,7 @@ import type { Abortable, AbortGroup } from "./abort-groups.js";
 import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
 import { decodeBody } from "./decode-body.js";
 import { TransportError, transportErrorOf } from "./transport-error.js";
-import type { Answer, ResponseHeaders } from "./types.js";
+import type { Answer, Receiver, ResponseHeaders } from "./types.js";
 
 /** What every exchange with a service keeps to. */
 export interface ExchangeBounds {
@@ -12,13 +12,6 @@ export interface ExchangeBounds {
   readonly maxBodyBytes: number;
   /** Ends those that take longer than `timeoutMs`. */
   readonly deadlines: Deadlines;
-}
-
-/** Who is told, once, how an exchange ended. */
-export interface Receiver {
-  answered(answer: Answer): void;
-  /** A `TransportError`, or the reason for which it was aborted. */
-  failed(reason: unknown): void;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
 import { UsageError } from "../core/errors.js";
-import { AbortGroups } from "./abort-groups.js";
+import { type Abortable, AbortGroups } from "./abort-groups.js";
 import { Deadlines } from "./deadlines.js";
-import { Exchange, type ExchangeBounds, type Receiver } from "./exchange.js";
+import { Exchange, type ExchangeBounds } from "./exchange.js";
+import type { Receiver, Requests } from "./types.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
@@ -31,7 +32,7 @@ export interface TransportOptions {
  * GET requests to one address. One call is one request: nothing is tried again, no redirect is
  * followed, and an answer of any status is read to its end and returned.
  */
-export class Transport {
+export class Transport implements Requests {
   /** Scheme, host and port; what messages name. */
   readonly origin: string;
   readonly #prefix: string;
@@ -56,18 +57,11 @@ export class Transport {
     this.#headers = headers.flat();
   }
 
-  /**
-   * Sends one GET request and reads its answer. Without a promise of its own: the caller has one.
-   *
-   * @param path absolute path below the base address, encoded
-   * @param signal aborting it ends the request with the signal's reason
-   * @param receiver is told the answer, or the `TransportError` when there is none that could be read
-   *   to its end
-   */
-  get(path: string, signal: AbortSignal, receiver: Receiver): void {
+  /** Without a promise of its own: the caller has one. */
+  get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null {
     if (signal.aborted) {
       receiver.failed(signal.reason);
-      return;
+      return null;
     }
     const exchange = new Exchange(this.#bounds, receiver, this.#aborts.of(signal));
     const request = {
@@ -82,6 +76,7 @@ export class Transport {
       // undici's own dispatchers tell the exchange; another one may throw.
       exchange.broke(error);
     }
+    return exchange;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "undici/types/header.js";
+import type { Abortable } from "./abort-groups.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
 /** Response headers by lower-case name; an array where a header came more than once. */
@@ -10,6 +11,27 @@ export interface Answer {
   readonly headers: ResponseHeaders;
   /** The body without content coding. */
   readonly body: Buffer;
+}
+
+/** Who is told, once, how a request ended. */
+export interface Receiver {
+  answered(answer: Answer): void;
+  /** A `TransportError`, or the reason for which it was aborted. */
+  failed(reason: unknown): void;
+}
+
+/** GET requests to one address; see `Transport`. */
+export interface Requests {
+  /**
+   * Sends one request and reads its answer.
+   *
+   * @param path absolute path below the base address, encoded
+   * @param signal aborting it ends the request with the signal's reason
+   * @param receiver is told the answer, or the `TransportError` when there is none that could be read
+   *   to its end
+   * @returns what the request alone is ended with, where that can be
+   */
+  get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null;
 }
 
 /** The endpoints of the interface, as counts and reports name them. */

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { createDispatcher } from "../api/dispatcher.js";
+import { openConnections } from "./open-connections.js";
 import { IntelClient } from "../api/intel-client.js";
 import { rateLimitHintMs } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
@@ -55,7 +55,7 @@ export async function assembleLookup(
       hint: "give --intel-url URL or set REPUTE_INTEL_URL",
     });
   }
-  const dispatcher = createDispatcher(intelUrl, { connections: settings.concurrency });
+  const dispatcher = await openConnections(intelUrl, settings);
   try {
     // What is asked within a day counts against its quota in every run that shares the cache.
     const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));

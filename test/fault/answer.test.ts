@@ -1,159 +1,165 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { reply } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
+import { ways } from "../helpers/connections.js";
 import { tryQuery } from "./lookup.js";
 
 const whole = success(ipResult());
 const text = JSON.stringify(whole);
 const html = "<!doctype html><title>Sign in</title>";
 
-test("a page with status 200 is asked for once again", async () => {
-  const { finding } = await tryQuery(reply(200, html, { "content-type": "text/html" }));
-  expect(finding).toMatchObject({
-    status: "failed",
-    error: {
-      code: "response_schema",
-      message: expect.stringContaining("the body is no JSON (content-type text/html)"),
-    },
-    again: { policy: "once" },
+describe.each(ways)("%s", (_way, connect) => {
+  test("a page with status 200 is asked for once again", async () => {
+    const { finding } = await tryQuery(connect, reply(200, html, { "content-type": "text/html" }));
+    expect(finding).toMatchObject({
+      status: "failed",
+      error: {
+        code: "response_schema",
+        message: expect.stringContaining("the body is no JSON (content-type text/html)"),
+      },
+      again: { policy: "once" },
+    });
   });
-});
 
-test("429 with seconds is throttling for so long", async () => {
-  const { finding } = await tryQuery(reply(429, "", { "retry-after": "3" }));
-  expect(finding).toMatchObject({
-    error: { code: "http_429" },
-    again: { policy: "throttled", afterMs: 3000 },
+  test("429 with seconds is throttling for so long", async () => {
+    const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "3" }));
+    expect(finding).toMatchObject({
+      error: { code: "http_429" },
+      again: { policy: "throttled", afterMs: 3000 },
+    });
   });
-});
 
-test("429 with a date that has passed is throttling from now on", async () => {
-  const { finding } = await tryQuery(
-    reply(429, "", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }),
-  );
-  expect(finding.again).toEqual({ policy: "throttled", afterMs: 0 });
-});
-
-test("the data of a 503 is kept", async () => {
-  const result = { ...ipResult(), asn: null };
-  const { finding, attempts } = await tryQuery(reply(503, partialSuccess(result)));
-  expect(finding).toMatchObject({ status: "partial", query: result, missing: ["asn"] });
-  expect(attempts).toMatchObject([{ httpStatus: 503, outcome: "503" }]);
-});
-
-test.each([401, 403])("%i stops the run", async (status) => {
-  await expect(tryQuery(reply(status, failure("no")))).rejects.toMatchObject({
-    name: "FatalError",
-    message: expect.stringContaining(`${status} from the intelligence interface`),
+  test("429 with a date that has passed is throttling from now on", async () => {
+    const { finding } = await tryQuery(
+      connect,
+      reply(429, "", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }),
+    );
+    expect(finding.again).toEqual({ policy: "throttled", afterMs: 0 });
   });
-});
 
-test("a redirect is not followed", async () => {
-  const { finding, server } = await tryQuery(
-    reply(302, "", { location: "http://127.0.0.1:9/elsewhere" }),
-  );
-  expect(finding).toMatchObject({ status: "failed", error: { code: "http_302" } });
-  expect(server.requests.length).toBe(1);
-});
-
-test.each([
-  ["gzip", gzipSync(text)],
-  ["x-gzip", gzipSync(text)],
-  ["deflate", deflateSync(text)],
-  ["deflate", deflateRawSync(text)],
-  ["br", brotliCompressSync(text)],
-  ["identity", Buffer.from(text)],
-  ["deflate, gzip", gzipSync(deflateSync(text))],
-])("a body encoded as %s is read although none was asked for", async (coding, body) => {
-  const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
-  expect(finding.status).toBe("complete");
-});
-
-test.each([
-  ["gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024, " "))],
-  ["br", brotliCompressSync(Buffer.alloc(16 * 1024 * 1024, " "))],
-])("a small %s body that unpacks to a large one is cut off, finally", async (coding, body) => {
-  const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
-  expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
-  expect(finding.again).toBeUndefined();
-});
-
-test.each([
-  ["gzip", gzipSync(text).subarray(0, 100), "truncated_body"],
-  ["gzip", Buffer.from(text), "unreadable_encoding"],
-  ["zstd", Buffer.from(text), "unreadable_encoding"],
-  ["gzip, gzip, gzip", Buffer.from(text), "unreadable_encoding"],
-])("a body that is no good %s is a fault that may pass", async (coding, body, code) => {
-  const { finding } = await tryQuery(reply(200, body, { "content-encoding": coding }));
-  expect(finding).toMatchObject({
-    status: "failed",
-    httpStatus: 200,
-    error: { code },
-    again: { policy: "transient" },
+  test("the data of a 503 is kept", async () => {
+    const result = { ...ipResult(), asn: null };
+    const { finding, attempts } = await tryQuery(connect, reply(503, partialSuccess(result)));
+    expect(finding).toMatchObject({ status: "partial", query: result, missing: ["asn"] });
+    expect(attempts).toMatchObject([{ httpStatus: 503, outcome: "503" }]);
   });
-});
 
-test.each([
-  ["a text of 7 MB", { ...ipResult(), item: "x".repeat(7_000_000) }],
-  ["an unknown member of 7 MB", { ...ipResult(), note: "x".repeat(7_000_000) }],
-])("%s is data", async (_, result) => {
-  const { finding } = await tryQuery(reply(200, success(result)));
-  expect(finding.status).toBe("complete");
-});
+  test.each([401, 403])("%i stops the run", async (status) => {
+    await expect(tryQuery(connect, reply(status, failure("no")))).rejects.toMatchObject({
+      name: "FatalError",
+      message: expect.stringContaining(`${status} from the intelligence interface`),
+    });
+  });
 
-test("a text of 10 MB is too large", async () => {
-  const { finding } = await tryQuery(
-    reply(200, success({ ...ipResult(), item: "x".repeat(10_000_000) })),
-  );
-  expect(finding.error?.code).toBe("body_too_large");
-});
+  test("a redirect is not followed", async () => {
+    const { finding, server } = await tryQuery(
+      connect,
+      reply(302, "", { location: "http://127.0.0.1:9/elsewhere" }),
+    );
+    expect(finding).toMatchObject({ status: "failed", error: { code: "http_302" } });
+    expect(server.requests.length).toBe(1);
+  });
 
-function withMember(json: string): string {
-  return text.replace('"item":', `${json},"item":`);
-}
-
-test.each([
-  ["deep nesting in an unknown member", withMember(`"x":${"[".repeat(1e5)}${"]".repeat(1e5)}`)],
-  [
-    "deep nesting in a known member",
-    withMember('"x":1').replace('["credentials:brute-force"]', "[".repeat(1e5) + "]".repeat(1e5)),
-  ],
-  ["nothing but brackets", "[".repeat(1e6)],
-  [
-    "millions of wrong entries",
-    withMember('"x":1').replace('["credentials:brute-force"]', `[${"0,".repeat(4e6)}0]`),
-  ],
-  ["wrong types throughout", text.replaceAll(/"[^"]+"(?=[,}\]])/g, "7")],
-  ["a statusCode that contradicts the HTTP status", text.replace("200", "503")],
-])("%s ends as response_schema", async (_, body) => {
-  const { finding } = await tryQuery(reply(200, body));
-  expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
-});
-
-test.each([
-  ["__proto__", '"__proto__":{"polluted":true,"tags":[]}'],
-  ["an escaped __proto__", '"\\u005f_proto__":{"polluted":true,"tags":[]}'],
-  ["constructor", '"constructor":{"prototype":{"polluted":true}}'],
-])("a member named %s pollutes nothing, not even a copy", async (_, member) => {
-  const { finding } = await tryQuery(reply(200, withMember(member)));
-  const copy = Object.assign({}, finding.query);
-  expect(finding.status).toBe("complete");
-  expect([({} as Record<string, unknown>)["polluted"], copy["polluted"]]).toEqual([
-    undefined,
-    undefined,
-  ]);
-});
-
-test("of members named twice the last one counts", async () => {
-  const { finding } = await tryQuery(reply(200, withMember('"intent":"none"')));
-  expect(finding.query?.["intent"]).toBe("malicious");
-});
-
-test.each(["text/html", "application/octet-stream", "", "\u00ff"])(
-  "the content type %j does not matter where the body is good",
-  async (type) => {
-    const { finding } = await tryQuery(reply(200, whole, { "content-type": type }));
+  test.each([
+    ["gzip", gzipSync(text)],
+    ["x-gzip", gzipSync(text)],
+    ["deflate", deflateSync(text)],
+    ["deflate", deflateRawSync(text)],
+    ["br", brotliCompressSync(text)],
+    ["identity", Buffer.from(text)],
+    ["deflate, gzip", gzipSync(deflateSync(text))],
+  ])("a body encoded as %s is read although none was asked for", async (coding, body) => {
+    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
     expect(finding.status).toBe("complete");
-  },
-);
+  });
+
+  test.each([
+    ["gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024, " "))],
+    ["br", brotliCompressSync(Buffer.alloc(16 * 1024 * 1024, " "))],
+  ])("a small %s body that unpacks to a large one is cut off, finally", async (coding, body) => {
+    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
+    expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test.each([
+    ["gzip", gzipSync(text).subarray(0, 100), "truncated_body"],
+    ["gzip", Buffer.from(text), "unreadable_encoding"],
+    ["zstd", Buffer.from(text), "unreadable_encoding"],
+    ["gzip, gzip, gzip", Buffer.from(text), "unreadable_encoding"],
+  ])("a body that is no good %s is a fault that may pass", async (coding, body, code) => {
+    const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
+    expect(finding).toMatchObject({
+      status: "failed",
+      httpStatus: 200,
+      error: { code },
+      again: { policy: "transient" },
+    });
+  });
+
+  test.each([
+    ["a text of 7 MB", { ...ipResult(), item: "x".repeat(7_000_000) }],
+    ["an unknown member of 7 MB", { ...ipResult(), note: "x".repeat(7_000_000) }],
+  ])("%s is data", async (_, result) => {
+    const { finding } = await tryQuery(connect, reply(200, success(result)));
+    expect(finding.status).toBe("complete");
+  });
+
+  test("a text of 10 MB is too large", async () => {
+    const { finding } = await tryQuery(
+      connect,
+      reply(200, success({ ...ipResult(), item: "x".repeat(10_000_000) })),
+    );
+    expect(finding.error?.code).toBe("body_too_large");
+  });
+
+  function withMember(json: string): string {
+    return text.replace('"item":', `${json},"item":`);
+  }
+
+  test.each([
+    ["deep nesting in an unknown member", withMember(`"x":${"[".repeat(1e5)}${"]".repeat(1e5)}`)],
+    [
+      "deep nesting in a known member",
+      withMember('"x":1').replace('["credentials:brute-force"]', "[".repeat(1e5) + "]".repeat(1e5)),
+    ],
+    ["nothing but brackets", "[".repeat(1e6)],
+    [
+      "millions of wrong entries",
+      withMember('"x":1').replace('["credentials:brute-force"]', `[${"0,".repeat(4e6)}0]`),
+    ],
+    ["wrong types throughout", text.replaceAll(/"[^"]+"(?=[,}\]])/g, "7")],
+    ["a statusCode that contradicts the HTTP status", text.replace("200", "503")],
+  ])("%s ends as response_schema", async (_, body) => {
+    const { finding } = await tryQuery(connect, reply(200, body));
+    expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
+  });
+
+  test.each([
+    ["__proto__", '"__proto__":{"polluted":true,"tags":[]}'],
+    ["an escaped __proto__", '"\\u005f_proto__":{"polluted":true,"tags":[]}'],
+    ["constructor", '"constructor":{"prototype":{"polluted":true}}'],
+  ])("a member named %s pollutes nothing, not even a copy", async (_, member) => {
+    const { finding } = await tryQuery(connect, reply(200, withMember(member)));
+    const copy = Object.assign({}, finding.query);
+    expect(finding.status).toBe("complete");
+    expect([({} as Record<string, unknown>)["polluted"], copy["polluted"]]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("of members named twice the last one counts", async () => {
+    const { finding } = await tryQuery(connect, reply(200, withMember('"intent":"none"')));
+    expect(finding.query?.["intent"]).toBe("malicious");
+  });
+
+  test.each(["text/html", "application/octet-stream", "", "\u00ff"])(
+    "the content type %j does not matter where the body is good",
+    async (type) => {
+      const { finding } = await tryQuery(connect, reply(200, whole, { "content-type": type }));
+      expect(finding.status).toBe("complete");
+    },
+  );
+});

@@ -1,8 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDispatcher } from "../../src/api/dispatcher.js";
 import { IntelClient } from "../../src/api/intel-client.js";
 import { systemClock } from "../../src/core/clock.js";
+import { ways } from "../helpers/connections.js";
 import {
   drip,
   endless,
@@ -22,42 +23,160 @@ const address = { kind: "ip", value: "192.0.2.7" } as const;
 const whole = success(ipResult());
 const mayPass = { policy: "transient", afterMs: null };
 
-test.each([
-  ["a reset before the answer", reset(), "connection_reset"],
-  ["a body shorter than its content-length", truncated(whole), "truncated_body"],
-  ["a chunked body without its end", truncatedChunks(), "truncated_body"],
-  ["an end of the connection without an answer", raw(""), "connection_reset"],
-  ["something that is no HTTP", raw("220 mail.example.com ESMTP\r\n"), "invalid_http"],
-  ["headers without an end", raw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`), "invalid_http"],
-])("%s is a fault that may pass", async (_, step, code) => {
-  const { finding, attempts } = await tryQuery(step);
-  expect(finding).toMatchObject({ status: "failed", error: { code }, again: mayPass });
-  expect(attempts).toMatchObject([{ endpoint: "query", outcome: code, headers: null }]);
-});
+/** An address on a free port, and a server there that does what it is told with each connection. */
+async function listener(onConnection: (socket: Socket) => void) {
+  const server = createServer(onConnection);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { host, close: () => new Promise((resolve) => server.close(resolve)) };
+}
 
-test("a reset within the body is a fault that may pass", async () => {
-  const { finding } = await tryQuery(resetInBody());
-  expect(finding).toMatchObject({ status: "failed", again: mayPass });
-  expect(["connection_reset", "truncated_body"]).toContain(finding.error?.code);
-});
+describe.each(ways)("%s", (_way, connect) => {
+  test.each([
+    ["a reset before the answer", reset(), "connection_reset"],
+    ["a body shorter than its content-length", truncated(whole), "truncated_body"],
+    ["a chunked body without its end", truncatedChunks(), "truncated_body"],
+    ["an end of the connection without an answer", raw(""), "connection_reset"],
+    ["something that is no HTTP", raw("220 mail.example.com ESMTP\r\n"), "invalid_http"],
+    ["headers without an end", raw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`), "invalid_http"],
+  ])("%s is a fault that may pass", async (_, step, code) => {
+    const { finding, attempts } = await tryQuery(connect, step);
+    expect(finding).toMatchObject({ status: "failed", error: { code }, again: mayPass });
+    expect(attempts).toMatchObject([{ endpoint: "query", outcome: code, headers: null }]);
+  });
 
-test("a body longer than its content-length is cut there", async () => {
-  const body = JSON.stringify(whole);
-  const step = raw(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length - 1}\r\n\r\n${body}`);
-  expect((await tryQuery(step)).finding.error?.code).toBe("response_schema");
-});
+  test("a reset within the body is a fault that may pass", async () => {
+    const { finding } = await tryQuery(connect, resetInBody());
+    expect(finding).toMatchObject({ status: "failed", again: mayPass });
+    expect(["connection_reset", "truncated_body"]).toContain(finding.error?.code);
+  });
 
-test("a server that never answers is a timeout", async () => {
-  const { finding, attempts } = await tryQuery(silence(), { timeoutMs: 50 });
-  expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-  expect(finding.error?.message).toContain("did not answer in full within 0.05 s");
-  expect(attempts).toMatchObject([{ httpStatus: null, outcome: "timeout" }]);
-});
+  test("a body longer than its content-length is cut there", async () => {
+    const body = JSON.stringify(whole);
+    const step = raw(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length - 1}\r\n\r\n${body}`);
+    expect((await tryQuery(connect, step)).finding.error?.code).toBe("response_schema");
+  });
 
-test("a body that drips on for ever is a timeout", async () => {
-  const { finding, attempts } = await tryQuery(drip(5), { timeoutMs: 400 });
-  expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-  expect(attempts).toMatchObject([{ httpStatus: 200, outcome: "timeout" }]);
+  test("a server that never answers is a timeout", async () => {
+    const { finding, attempts } = await tryQuery(connect, silence(), { timeoutMs: 50 });
+    expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
+    expect(finding.error?.message).toContain("did not answer in full within 0.05 s");
+    expect(attempts).toMatchObject([{ httpStatus: null, outcome: "timeout" }]);
+  });
+
+  test("a body that drips on for ever is a timeout", async () => {
+    const { finding, attempts } = await tryQuery(connect, drip(5), { timeoutMs: 400 });
+    expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
+    expect(attempts).toMatchObject([{ httpStatus: 200, outcome: "timeout" }]);
+  });
+
+  test("a body without end is cut off, finally", async () => {
+    const { finding } = await tryQuery(connect, endless());
+    expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test("a body of exactly 8 MiB is read", async () => {
+    const start = JSON.stringify(success({ ...ipResult(), padding: "" })).slice(0, -3);
+    const body = start + "x".repeat(8 * 1024 * 1024 - start.length - 3) + '"}}';
+    expect(body.length).toBe(8 * 1024 * 1024);
+    expect((await tryQuery(connect, reply(200, body))).finding.status).toBe("complete");
+  });
+
+  test("a body of 8 MiB and a byte is too large, finally", async () => {
+    const { finding } = await tryQuery(connect, reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
+    expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
+    expect(finding.again).toBeUndefined();
+  });
+
+  test("an interim answer is passed over", async () => {
+    const body = JSON.stringify(whole);
+    const step = raw(
+      `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect((await tryQuery(connect, step)).finding.status).toBe("complete");
+  });
+
+  test("headers named like parts of an object do no harm", async () => {
+    const headers = { __proto__x: "a", constructor: "b", "retry-after": ["1", "2"] };
+    const { finding } = await tryQuery(connect, reply(429, "", { ...headers, ["__proto__"]: "c" }));
+    expect(finding.again).toEqual({ policy: "throttled", afterMs: 1000 });
+    expect(({} as Record<string, unknown>)["0"]).toBeUndefined();
+  });
+
+  test("no server is a refused connection, which may pass", async () => {
+    const { host, close } = await listener(() => {});
+    await close();
+    const baseUrl = `http://${host}`;
+    const { finding } = await tryQuery(connect, silence(), { baseUrl });
+    expect(finding).toMatchObject({
+      status: "failed",
+      httpStatus: null,
+      error: {
+        code: "connect_refused",
+        message: `${baseUrl} refused the connection (ECONNREFUSED)`,
+      },
+      again: mayPass,
+    });
+  });
+
+  test("an https address on a port without TLS is a TLS fault", async () => {
+    const { host, close } = await listener((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    const baseUrl = `https://${host}`;
+    const { finding } = await tryQuery(connect, silence(), { baseUrl });
+    await close();
+    expect(finding).toMatchObject({ error: { code: "tls_failure" }, again: mayPass });
+  });
+
+  test("aborting rejects with the signal's reason and reports the request", async () => {
+    const server = await startScriptedServer([silence()]);
+    const dispatcher = connect(server.url);
+    const outcomes: string[] = [];
+    const intel = new IntelClient({
+      baseUrl: server.url,
+      dispatcher,
+      clock: systemClock,
+      onAttempt: ({ outcome }) => outcomes.push(outcome),
+    });
+    const controller = new AbortController();
+    const reason = new Error("stop");
+    // The second one waits for the connection that the first one has.
+    const lookups = [1, 2].map(() => intel.query(address, { signal: controller.signal }));
+    controller.abort(reason);
+    const results = await Promise.allSettled(lookups);
+    await expect(intel.query(address, { signal: controller.signal })).rejects.toBe(reason);
+    await dispatcher.destroy();
+    await server.close();
+    expect(results).toEqual([
+      { status: "rejected", reason },
+      { status: "rejected", reason },
+    ]);
+    expect(outcomes).toEqual(["aborted", "aborted"]);
+  });
+
+  test("a pool serves on after a request that was cut off", async () => {
+    const server = await startScriptedServer([drip(5), reply(200, whole)]);
+    const dispatcher = connect(server.url);
+    const intel = new IntelClient({
+      baseUrl: server.url,
+      dispatcher,
+      clock: systemClock,
+      timeoutMs: 500,
+    });
+    const { signal } = new AbortController();
+    const statuses = [
+      (await intel.query(address, { signal })).status,
+      (await intel.query(address, { signal })).status,
+    ];
+    await dispatcher.destroy();
+    await server.close();
+    expect(statuses).toEqual(["failed", "complete"]);
+  });
 });
 
 test.each([
@@ -70,79 +189,9 @@ test.each([
 ])("%s are a timeout of their own", async (_, step, limits) => {
   const server = await startScriptedServer([step]);
   const dispatcher = createDispatcher(server.url, { connections: 1, ...limits });
-  const { finding } = await tryQuery(silence(), { baseUrl: server.url, dispatcher });
+  const { finding } = await tryQuery(() => dispatcher, silence(), { baseUrl: server.url });
   await server.close();
   expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-});
-
-test("a body without end is cut off, finally", async () => {
-  const { finding } = await tryQuery(endless());
-  expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
-  expect(finding.again).toBeUndefined();
-});
-
-test("a body of exactly 8 MiB is read", async () => {
-  const start = JSON.stringify(success({ ...ipResult(), padding: "" })).slice(0, -3);
-  const body = start + "x".repeat(8 * 1024 * 1024 - start.length - 3) + '"}}';
-  expect(body.length).toBe(8 * 1024 * 1024);
-  expect((await tryQuery(reply(200, body))).finding.status).toBe("complete");
-});
-
-test("a body of 8 MiB and a byte is too large, finally", async () => {
-  const { finding } = await tryQuery(reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
-  expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
-  expect(finding.again).toBeUndefined();
-});
-
-test("an interim answer is passed over", async () => {
-  const body = JSON.stringify(whole);
-  const step = raw(
-    `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
-  expect((await tryQuery(step)).finding.status).toBe("complete");
-});
-
-test("headers named like parts of an object do no harm", async () => {
-  const headers = { __proto__x: "a", constructor: "b", "retry-after": ["1", "2"] };
-  const { finding } = await tryQuery(reply(429, "", { ...headers, ["__proto__"]: "c" }));
-  expect(finding.again).toEqual({ policy: "throttled", afterMs: 1000 });
-  expect(({} as Record<string, unknown>)["0"]).toBeUndefined();
-});
-
-/** An address on a free port, and a server there that does what it is told with each connection. */
-async function listener(onConnection: (socket: Socket) => void) {
-  const server = createServer(onConnection);
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { host, close: () => new Promise((resolve) => server.close(resolve)) };
-}
-
-test("no server is a refused connection, which may pass", async () => {
-  const { host, close } = await listener(() => {});
-  await close();
-  const baseUrl = `http://${host}`;
-  const dispatcher = createDispatcher(baseUrl, { connections: 1 });
-  const { finding } = await tryQuery(silence(), { baseUrl, dispatcher });
-  expect(finding).toMatchObject({
-    status: "failed",
-    httpStatus: null,
-    error: { code: "connect_refused", message: `${baseUrl} refused the connection (ECONNREFUSED)` },
-    again: mayPass,
-  });
-});
-
-test("an https address on a port without TLS is a TLS fault", async () => {
-  const { host, close } = await listener((socket) => {
-    socket.on("error", () => {});
-    socket.on("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
-  });
-  const baseUrl = `https://${host}`;
-  const dispatcher = createDispatcher(baseUrl, { connections: 1 });
-  const { finding } = await tryQuery(silence(), { baseUrl, dispatcher });
-  await close();
-  expect(finding).toMatchObject({ error: { code: "tls_failure" }, again: mayPass });
 });
 
 test("a TLS handshake that does not end is a connection that was not made", async () => {
@@ -150,53 +199,8 @@ test("a TLS handshake that does not end is a connection that was not made", asyn
   const { host, close } = await listener((socket) => sockets.push(socket));
   const baseUrl = `https://${host}`;
   const dispatcher = createDispatcher(baseUrl, { connections: 1, connectTimeoutMs: 50 });
-  const { finding } = await tryQuery(silence(), { baseUrl, dispatcher });
+  const { finding } = await tryQuery(() => dispatcher, silence(), { baseUrl });
   for (const socket of sockets) socket.destroy();
   await close();
   expect(finding).toMatchObject({ error: { code: "connect_timeout" }, again: mayPass });
-});
-
-test("aborting rejects with the signal's reason and reports the request", async () => {
-  const server = await startScriptedServer([silence()]);
-  const dispatcher = createDispatcher(server.url, { connections: 1 });
-  const outcomes: string[] = [];
-  const intel = new IntelClient({
-    baseUrl: server.url,
-    dispatcher,
-    clock: systemClock,
-    onAttempt: ({ outcome }) => outcomes.push(outcome),
-  });
-  const controller = new AbortController();
-  const reason = new Error("stop");
-  // The second one waits for the connection that the first one has.
-  const lookups = [1, 2].map(() => intel.query(address, { signal: controller.signal }));
-  controller.abort(reason);
-  const results = await Promise.allSettled(lookups);
-  await expect(intel.query(address, { signal: controller.signal })).rejects.toBe(reason);
-  await dispatcher.destroy();
-  await server.close();
-  expect(results).toEqual([
-    { status: "rejected", reason },
-    { status: "rejected", reason },
-  ]);
-  expect(outcomes).toEqual(["aborted", "aborted"]);
-});
-
-test("a pool serves on after a request that was cut off", async () => {
-  const server = await startScriptedServer([drip(5), reply(200, whole)]);
-  const dispatcher = createDispatcher(server.url, { connections: 1 });
-  const intel = new IntelClient({
-    baseUrl: server.url,
-    dispatcher,
-    clock: systemClock,
-    timeoutMs: 500,
-  });
-  const { signal } = new AbortController();
-  const statuses = [
-    (await intel.query(address, { signal })).status,
-    (await intel.query(address, { signal })).status,
-  ];
-  await dispatcher.destroy();
-  await server.close();
-  expect(statuses).toEqual(["failed", "complete"]);
 });

@@ -1,8 +1,8 @@
-import { createDispatcher } from "../../src/api/dispatcher.js";
 import { IntelClient, type IntelClientOptions } from "../../src/api/intel-client.js";
 import type { Attempt } from "../../src/api/types.js";
 import { systemClock } from "../../src/core/clock.js";
 import type { Finding } from "../../src/core/finding.js";
+import type { Connect } from "../helpers/connections.js";
 import { type ScriptedServer, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 
 /** What one query came to, and what was seen of it on the way. */
@@ -14,11 +14,12 @@ export interface Tried {
 
 /** Asks a server that answers by a script once for an address. */
 export async function tryQuery(
+  connect: Connect,
   step: Step,
   options: Partial<IntelClientOptions> = {},
 ): Promise<Tried> {
   const server = await startScriptedServer([step]);
-  const dispatcher = createDispatcher(server.url, { connections: 1 });
+  const dispatcher = connect(options.baseUrl ?? server.url);
   const attempts: Attempt[] = [];
   const intel = new IntelClient({
     baseUrl: server.url,
@@ -33,7 +34,6 @@ export async function tryQuery(
     return { finding, attempts, server };
   } finally {
     await dispatcher.destroy();
-    await options.dispatcher?.destroy();
     await server.close();
   }
 }

@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { RequestThread } from "../../../../src/api/thread/request-thread.js";
+import { TransportError } from "../../../../src/api/transport-error.js";
+import type { Answer, Requests } from "../../../../src/api/types.js";
+
+const entry = new URL("../../../../dist/api/thread/entry.js", import.meta.url);
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serve(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function open(baseUrl: string, module = entry, connections = 4): Requests {
+  const thread = new RequestThread(connections, module);
+  closing.push(() => thread.destroy());
+  return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
+}
+
+function get(
+  requests: Requests,
+  path: string,
+  signal = new AbortController().signal,
+): Promise<Answer> {
+  return new Promise((answered, failed) => {
+    requests.get(path, signal, { answered, failed });
+  });
+}
+
+const echo = (request: IncomingMessage, response: ServerResponse): void => {
+  response.end(`${request.url} ${String(request.headers["x-api-key"])}`);
+};
+
+test("each of many requests gets its own answer", async () => {
+  const requests = open(`${await serve(echo)}/base/`);
+  for (let round = 0; round < 3; round++) {
+    const paths = Array.from({ length: 200 }, (_, n) => `/query/${round}-${n}`);
+    const answers = await Promise.all(paths.map((path) => get(requests, path)));
+    expect(answers.map(({ body }) => body.toString())).toEqual(
+      paths.map((path) => `/base${path} secret`),
+    );
+  }
+});
+
+test("one that is aborted ends at once; its connection and its seat serve others", async () => {
+  let held = 0;
+  const url = await serve((request, response) => {
+    if (request.url === "/slow") held++;
+    else echo(request, response);
+  });
+  const requests = open(url, entry, 1);
+  const controller = new AbortController();
+  const slow = get(requests, "/slow", controller.signal);
+  const [reason, behind] = [new Error("enough"), get(requests, "/behind")];
+  await expect.poll(() => held).toBe(1);
+  controller.abort(reason);
+  await expect(slow).rejects.toBe(reason);
+  expect((await behind).body.toString()).toBe("/behind secret");
+  expect((await get(requests, "/more")).body.toString()).toBe("/more secret");
+  await expect(get(requests, "/never", controller.signal)).rejects.toBe(reason);
+});
+
+test("what is open when it is destroyed fails, and so does what comes later", async () => {
+  const thread = new RequestThread(1, entry);
+  const requests = thread.open({ baseUrl: await serve(() => undefined) });
+  const pending = get(requests, "/a");
+  const [, failed] = await Promise.all([
+    thread.destroy(),
+    pending.catch((error: unknown) => error),
+  ]);
+  expect(failed).toMatchObject({ code: "connection_reset" });
+  await expect(get(requests, "/b")).rejects.toBeInstanceOf(TransportError);
+  await thread.destroy();
+});
+
+test("a thread that was never opened is destroyed like any other", async () => {
+  await expect(new RequestThread(1, entry).destroy()).resolves.toBeUndefined();
+});
+
+test.each([
+  ["cannot start", "data:text/javascript,throw new Error('no')"],
+  ["ends by itself", "data:text/javascript,process.exit(0)"],
+  [
+    "breaks down at the first request",
+    "data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('no') })",
+  ],
+])("a thread that %s is replaced", async (_, module) => {
+  const requests = open(await serve(echo), new URL(module));
+  // What is asked before that is known fails as a broken connection does.
+  const first = await get(requests, "/a").then(
+    (answer) => answer.body.toString(),
+    (error: unknown) => (error instanceof TransportError ? error.code : error),
+  );
+  expect(["connection_reset", "/a secret"]).toContain(first);
+  expect((await get(requests, "/b")).body.toString()).toBe("/b secret");
+  const controller = new AbortController();
+  controller.abort(new Error("enough"));
+  await expect(get(requests, "/c", controller.signal)).rejects.toThrow("enough");
+});
