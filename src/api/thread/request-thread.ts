@@ -36,7 +36,7 @@ export class RequestThread {
     this.#entry = entry;
   }
 
-  /** Starts the thread for one base address; it serves one client. */
+  /** For one base address and one client. The thread starts with the first request. */
   open(transport: ThreadTransport): Requests {
     this.#requests = new ThreadRequests(
       { ...transport, connections: this.#connections },
@@ -78,7 +78,8 @@ class Pending implements Abortable {
 
 class ThreadRequests implements Requests {
   readonly #start: ThreadStart;
-  readonly #worker: Worker;
+  readonly #entry: URL;
+  #worker: Worker | null = null;
   readonly #aborts = new AbortGroups();
   /** By seat; null where the request was broken off and the thread has not yet told its end. */
   readonly #pending: (Pending | null)[] = [];
@@ -93,14 +94,7 @@ class ThreadRequests implements Requests {
 
   constructor(start: ThreadStart, entry: URL) {
     this.#start = start;
-    this.#worker = new Worker(entry, {
-      name: "repute requests",
-      workerData: start,
-      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
-    });
-    this.#worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
-    this.#worker.on("error", (error) => this.#broke(error));
-    this.#worker.on("exit", () => this.#broke(new Error("it ended")));
+    this.#entry = entry;
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): null {
@@ -115,7 +109,7 @@ class ThreadRequests implements Requests {
     if (this.#state === "destroyed") return;
     this.#state = "destroyed";
     this.#failAll(this.#fault("connection_reset", "the connections are closed", null));
-    await this.#worker.terminate();
+    await this.#worker?.terminate();
     await (await this.#ersatz)?.destroy();
   }
 
@@ -146,8 +140,26 @@ class ThreadRequests implements Requests {
     const { seats, paths, cancelled } = this.#orders;
     this.#orders = noOrders();
     const orders: Orders = { seats, paths: paths.join("\n"), cancelled };
-    if (this.#state === "open") this.#worker.postMessage(orders, []);
+    if (this.#state !== "open") return;
+    try {
+      this.#worker ??= this.#startWorker();
+      this.#worker.postMessage(orders, []);
+    } catch (error) {
+      this.#broke(error);
+    }
   };
+
+  #startWorker(): Worker {
+    const worker = new Worker(this.#entry, {
+      name: "repute requests",
+      workerData: this.#start,
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
+    });
+    worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
+    worker.on("error", (error) => this.#broke(error));
+    worker.on("exit", () => this.#broke(new Error("it ended")));
+    return worker;
+  }
 
   #arrived(arrivals: Arrivals): void {
     for (const { seat, error } of arrivals.faults) {
@@ -185,7 +197,7 @@ class ThreadRequests implements Requests {
     return pending?.settle() ?? null;
   }
 
-  #broke(error: Error): void {
+  #broke(error: unknown): void {
     if (this.#state !== "open") return;
     this.#state = "broken";
     this.#failAll(this.#fault("connection_reset", "the thread that asks broke down", error));
@@ -195,7 +207,7 @@ class ThreadRequests implements Requests {
     for (const pending of this.#pending.splice(0)) pending?.settle().failed(error);
   }
 
-  #fault(code: "connection_reset", what: string, cause: Error | null): TransportError {
+  #fault(code: "connection_reset", what: string, cause: unknown): TransportError {
     return new TransportError(code, `${new URL(this.#start.baseUrl).origin}: ${what}`, { cause });
   }
 
