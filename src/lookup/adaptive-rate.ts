@@ -149,7 +149,8 @@ export class AdaptiveRate {
     );
     if (this.#trying !== null) this.#noise.abandon();
     this.#trying = null;
-    if (this.#noise.try(now)) this.#trying = first ? "while searching" : "at half";
+    // Where nothing at all was accepted, half of it would tell nothing.
+    if (measured > 0 && this.#noise.try(now)) this.#trying = first ? "while searching" : "at half";
     this.#begin(now, first);
     this.#cutTicket = pauses;
   }

@@ -82,7 +82,13 @@ export class ThrottleNoise {
       this.#share = trial.throttles / trial.answers;
       return "noise";
     }
-    if (!noisy) this.#share = 0;
+    if (noisy) {
+      // What is known may be more than there is by now: a limit has taken the place of the noise.
+      this.#share = Math.min(this.#share, trial.throttles / trial.answers);
+      this.#notBefore = now + againMs.first;
+      return "none";
+    }
+    this.#share = 0;
     this.#notBefore = now + this.#againMs;
     this.#againMs = Math.min(againMs.times * this.#againMs, againMs.longest);
     return "none";

@@ -19,6 +19,8 @@ ${Object.entries(measures)
   .join("")}  ${"stages".padEnd(12)}single stages, in microseconds a row
 
   --repeat N   rounds of each measure; the median counts (5)
+  --concurrency N
+               requests open at once, of repute and of its baselines (32; latency 256)
   --rows N     rows of the input (${defaultRows}; cache ${measures.cache.rows}; memory ${measures.memory.rows})
   --long       memory too, which takes minutes
   --json       one JSON object instead of tables
@@ -30,13 +32,13 @@ const { values, positionals } = parseArgs({
   options: {
     repeat: { type: "string", default: "5" },
     rows: { type: "string" },
+    concurrency: { type: "string", default: "32" },
     long: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     to: { type: "string", default: fileURLToPath(new URL("../../.out/bench", import.meta.url)) },
     help: { type: "boolean", default: false },
   },
 });
-const concurrency = 32;
 const interruption = new AbortController();
 const { signal } = interruption;
 for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interruption.abort(name));
@@ -65,6 +67,7 @@ async function bench(asked) {
   const chosen =
     asked.length > 0 ? asked : names.filter((name) => values.long || !measures[name]?.long);
   const repeat = count("repeat", values.repeat);
+  const concurrency = count("concurrency", values.concurrency);
   const rows = values.rows === undefined ? null : count("rows", values.rows);
   const results = {};
   try {
@@ -94,6 +97,7 @@ function report(results, repeat) {
 async function profile(name) {
   if (measures[name] === undefined && name !== "bare") refuse(`there is no measure ${name}`);
   const rows = count("rows", values.rows ?? String(defaultRows));
+  const concurrency = count("concurrency", values.concurrency);
   const settings = { rows, concurrency, folder: values.to, signal, onRun: progress };
   const { path, profile } = await takeProfile(name, settings);
   progress("");

@@ -53,13 +53,15 @@ export class RequestThread {
 
 /** A request that the thread has not told the end of. */
 class Pending implements Abortable {
-  readonly receiver: Receiver;
+  readonly signal: AbortSignal;
+  readonly #receiver: Receiver;
   readonly #group: AbortGroup;
   readonly #groupSeat: number;
   readonly #onAbort: () => void;
 
-  constructor(receiver: Receiver, group: AbortGroup, onAbort: () => void) {
-    this.receiver = receiver;
+  constructor(signal: AbortSignal, receiver: Receiver, group: AbortGroup, onAbort: () => void) {
+    this.signal = signal;
+    this.#receiver = receiver;
     this.#group = group;
     this.#onAbort = onAbort;
     this.#groupSeat = group.join(this);
@@ -67,7 +69,7 @@ class Pending implements Abortable {
 
   settle(): Receiver {
     this.#group.leave(this.#groupSeat);
-    return this.receiver;
+    return this.#receiver;
   }
 
   abort(reason: unknown): void {
@@ -116,7 +118,7 @@ class ThreadRequests implements Requests {
   #order(path: string, signal: AbortSignal, receiver: Receiver): void {
     const seat = this.#free.pop() ?? this.#pending.length;
     const cancel = (): void => this.#cancel(seat);
-    this.#pending[seat] = new Pending(receiver, this.#aborts.of(signal), cancel);
+    this.#pending[seat] = new Pending(signal, receiver, this.#aborts.of(signal), cancel);
     this.#orders.seats.push(seat);
     this.#orders.paths.push(path);
     this.#sendSoon();
@@ -144,10 +146,18 @@ class ThreadRequests implements Requests {
     try {
       this.#worker ??= this.#startWorker();
       this.#worker.postMessage(orders, []);
-    } catch (error) {
-      this.#broke(error);
+    } catch {
+      // No thread is to be had. Nothing was sent.
+      this.#state = "broken";
+      for (const [index, seat] of seats.entries()) this.#moveAway(seat, paths[index] ?? "");
     }
   };
+
+  #moveAway(seat: number, path: string): void {
+    const pending = this.#pending[seat] ?? null;
+    this.#pending[seat] = null;
+    if (pending !== null) this.#askOtherwise(path, pending.signal, pending.settle());
+  }
 
   #startWorker(): Worker {
     const worker = new Worker(this.#entry, {
@@ -164,9 +174,11 @@ class ThreadRequests implements Requests {
   #arrived(arrivals: Arrivals): void {
     for (const { seat, error } of arrivals.faults) {
       const receiver = this.#leave(seat);
-      if (receiver === null || error === null) continue;
-      const { code, message, httpStatus, cause } = error;
-      receiver.failed(new TransportError(code, message, { httpStatus, cause }));
+      receiver?.failed(
+        error === null
+          ? this.#fault("connection_reset", "the request was broken off", null)
+          : new TransportError(error.code, error.message, error),
+      );
     }
     if (arrivals.count === 0) return;
     this.#unread.push(new AnswerReader(arrivals));

@@ -64,6 +64,29 @@ test.each([60, 30, 10])(
   },
 );
 
+test.each([
+  [20, 0.3],
+  [50, 0.3],
+  [20, 0.1],
+])("a limit of %i/s that takes the place of noise (%f) is found", async (limit, noise) => {
+  const server = ill(
+    tokenBucket((now) => (now < 40_000 ? 100_000 : limit)),
+    (now) => (now < 40_000 ? noise : 0),
+    5,
+  );
+  const seconds = await simulatePace(server, 200);
+  expect(used(seconds, limit, 110, 200)).toBeGreaterThanOrEqual(0.9);
+  expect(throttledShare(seconds.slice(110))).toBeLessThanOrEqual(0.08);
+});
+
+test("a time in which everything is throttled is no reason for a trial", async () => {
+  const outage = await simulatePace(
+    (now) => ({ afterMs: 40, throttled: now > 20_000 && now < 50_000 }),
+    100,
+  );
+  expect(sum(outage.slice(70, 80), "accepted")).toBeGreaterThan(10_000);
+});
+
 /** What 64 open requests get of a service that answers after 40 ms. */
 const possible = 64 * 25;
 

@@ -75,6 +75,18 @@ test("what a trial finds that is known is not found again", () => {
   expect(noise.known).toBe(true);
 });
 
+test("a trial that finds less than is known lowers it, and is soon repeated", () => {
+  const noise = new ThrottleNoise();
+  noise.try(0);
+  expect(answers(noise, ".t".repeat(4))).toBe("noise");
+  const before = noise.expected(1_000);
+  noise.try(0);
+  expect(answers(noise, `${".".repeat(25)}t`.repeat(4))).toBe("none");
+  expect(noise.expected(1_000)).toBeLessThan(before / 3);
+  expect(noise.known).toBe(true);
+  expect(noise.try(10_000)).toBe(true);
+});
+
 test("noise that is gone is forgotten with the answers that show it", () => {
   const noise = new ThrottleNoise();
   noise.try(0);

@@ -115,3 +115,13 @@ test.each([
   controller.abort(new Error("enough"));
   await expect(get(requests, "/c", controller.signal)).rejects.toThrow("enough");
 });
+
+test("where no thread is to be had, nothing is lost: nothing was sent yet", async () => {
+  const requests = open(await serve(echo), new URL("ftp://192.0.2.1/entry.js"));
+  const controller = new AbortController();
+  const aborted = get(requests, "/aborted", controller.signal);
+  const answers = Promise.all(["/a", "/b"].map((path) => get(requests, path)));
+  controller.abort(new Error("enough"));
+  await expect(aborted).rejects.toThrow("enough");
+  expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
+});
