@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import { UsageError } from "../core/errors.js";
 // The package's index loads fetch, WebSocket, caches and Node's own copy of all that as well: 45 ms of
 // every command that asks a service.
 import Pool from "undici/lib/dispatcher/pool.js";
@@ -26,6 +27,8 @@ export interface DispatcherOptions {
 /**
  * Connections to one service: a pool to its origin, or through a proxy where a proxy variable is
  * set. A loopback address is never reached through a proxy.
+ *
+ * @throws UsageError for a proxy variable that is no address
  */
 export function createDispatcher(baseUrl: string, options: DispatcherOptions): Dispatcher {
   const base = new URL(baseUrl);
@@ -41,6 +44,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   if (isLoopback(base.hostname) || !(httpProxy || httpsProxy)) {
     return new Pool(base.origin, { ...common, connect });
   }
+  for (const name of ["http_proxy", "https_proxy"]) checkProxy(name, variable(env, name));
   const undici = load("undici") as { EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
   return new undici.EnvHttpProxyAgent({
     ...common,
@@ -52,6 +56,14 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout },
     requestTls: connect,
+  });
+}
+
+/** @throws UsageError; undici would only say that a URL is invalid */
+function checkProxy(name: string, address: string): void {
+  if (address === "" || URL.canParse(address)) return;
+  throw new UsageError("invalid_proxy", `${name.toUpperCase()} is no address of a proxy`, {
+    hint: "write it as http://HOST:PORT",
   });
 }
 

@@ -82,3 +82,10 @@ test("a proxy that wants a password is named", async () => {
   const finding = await throughProxy(reply(407), "http://intel.example.com/beta");
   expect(finding.error?.code).toBe("proxy_failure");
 });
+
+test.each(["http_proxy", "HTTPS_PROXY"])("%s that is no address is told by its name", (name) => {
+  const env = { [name]: "nonsense" };
+  expect(() => createDispatcher("https://intel.example.com", { connections, env })).toThrow(
+    expect.objectContaining({ code: "invalid_proxy", message: expect.stringContaining("PROXY") }),
+  );
+});
