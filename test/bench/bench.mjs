@@ -48,6 +48,7 @@ const machine = [
   `${cpus().length} × ${processor?.model ?? "processor"}`,
   `${Math.round(totalmem() / 2 ** 30)} GiB`,
   `Node.js ${process.version}`,
+  `${values.concurrency} requests open where not said otherwise`,
   `load ${loadavg()[0]?.toFixed(1)} when it began`,
 ].join(", ");
 
