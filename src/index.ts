@@ -2,6 +2,8 @@ export { CaseClient } from "./api/case-client.js";
 export type { CaseClientOptions } from "./api/case-client.js";
 export { createDispatcher } from "./api/dispatcher.js";
 export type { DispatcherOptions } from "./api/dispatcher.js";
+export { RequestThread } from "./api/thread/request-thread.js";
+export type { ThreadTransport } from "./api/thread/request-thread.js";
 export { IntelClient } from "./api/intel-client.js";
 export type { IntelClientOptions, TagIpsPage } from "./api/intel-client.js";
 export { openApiDocument } from "./api/openapi.js";

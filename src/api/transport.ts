@@ -80,7 +80,8 @@ export class Transport implements Requests {
   }
 }
 
-function parseBase(baseUrl: string): URL {
+/** @throws UsageError for what is no address of a service */
+export function parseBase(baseUrl: string): URL {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
     throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);

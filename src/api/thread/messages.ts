@@ -1,12 +1,10 @@
+import type { TransportOptions } from "../transport.js";
 import type { TransportFault } from "../transport-error.js";
 
 /** What the thread is started with; it crosses by structured clone. */
-export interface ThreadStart {
-  readonly baseUrl: string;
+export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
+  /** Most connections open at once. */
   readonly connections: number;
-  readonly timeoutMs?: number | undefined;
-  readonly maxBodyBytes?: number | undefined;
-  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
 /** To the thread: what to ask, and what nobody waits for any more. */

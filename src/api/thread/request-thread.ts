@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { type Abortable, type AbortGroup, AbortGroups } from "../abort-groups.js";
+import { parseBase } from "../transport.js";
 import { TransportError } from "../transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { AnswerReader } from "./answer-pack.js";
@@ -36,7 +37,11 @@ export class RequestThread {
     this.#entry = entry;
   }
 
-  /** For one base address and one client. The thread starts with the first request. */
+  /**
+   * For one base address and one client. The thread starts with the first request.
+   *
+   * @throws UsageError for what is no address of a service
+   */
   open(transport: ThreadTransport): Requests {
     this.#requests = new ThreadRequests(
       { ...transport, connections: this.#connections },
@@ -79,6 +84,7 @@ class Pending implements Abortable {
 }
 
 class ThreadRequests implements Requests {
+  readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
   #worker: Worker | null = null;
@@ -95,6 +101,7 @@ class ThreadRequests implements Requests {
   #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
 
   constructor(start: ThreadStart, entry: URL) {
+    this.#origin = parseBase(start.baseUrl).origin;
     this.#start = start;
     this.#entry = entry;
   }
@@ -112,7 +119,8 @@ class ThreadRequests implements Requests {
     this.#state = "destroyed";
     this.#failAll(this.#fault("connection_reset", "the connections are closed", null));
     await this.#worker?.terminate();
-    await (await this.#ersatz)?.destroy();
+    // Who asked was told when there was none.
+    await (await this.#ersatz?.catch(() => null))?.destroy();
   }
 
   #order(path: string, signal: AbortSignal, receiver: Receiver): void {
@@ -220,7 +228,7 @@ class ThreadRequests implements Requests {
   }
 
   #fault(code: "connection_reset", what: string, cause: unknown): TransportError {
-    return new TransportError(code, `${new URL(this.#start.baseUrl).origin}: ${what}`, { cause });
+    return new TransportError(code, `${this.#origin}: ${what}`, { cause });
   }
 
   #askOtherwise(path: string, signal: AbortSignal, receiver: Receiver): void {

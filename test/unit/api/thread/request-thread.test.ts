@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/api/thread/request-thread.js";
 import { TransportError } from "../../../../src/api/transport-error.js";
 import type { Answer, Requests } from "../../../../src/api/types.js";
@@ -9,6 +9,7 @@ const entry = new URL("../../../../dist/api/thread/entry.js", import.meta.url);
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const close of closing.splice(0)) await close();
 });
 
@@ -124,4 +125,18 @@ test("where no thread is to be had, nothing is lost: nothing was sent yet", asyn
   controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
   expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
+});
+
+test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {
+  vi.stubEnv("HTTPS_PROXY", "nonsense");
+  const thread = new RequestThread(1, new URL("ftp://192.0.2.1/entry.js"));
+  const requests = thread.open({ baseUrl: "https://intel.example.com" });
+  await expect(get(requests, "/a")).rejects.toMatchObject({ code: "invalid_proxy" });
+  await expect(thread.destroy()).resolves.toBeUndefined();
+});
+
+test("an address that is none is refused at once", () => {
+  expect(() => new RequestThread(1, entry).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
+    expect.objectContaining({ code: "invalid_address" }),
+  );
 });
