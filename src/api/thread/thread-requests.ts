@@ -1,0 +1,217 @@
+import { Worker } from "node:worker_threads";
+import { type Abortable, type AbortGroup, AbortGroups } from "../abort-groups.js";
+import { parseBase } from "../transport.js";
+import { TransportError } from "../transport-error.js";
+import type { Answer, Receiver, Requests } from "../types.js";
+import { AnswerReader } from "./answer-pack.js";
+import type { Arrivals, Orders, ThreadStart } from "./messages.js";
+
+/** Its garbage is short-lived bodies; more room would only stand in memory. Megabytes. */
+const youngGenerationMb = 12;
+
+/** So many answers are taken in one turn of the event loop. */
+const atATime = 16;
+
+/** A request that the thread has not told the end of. */
+class Pending implements Abortable {
+  readonly signal: AbortSignal;
+  readonly #receiver: Receiver;
+  readonly #group: AbortGroup;
+  readonly #groupSeat: number;
+  readonly #onAbort: () => void;
+
+  constructor(signal: AbortSignal, receiver: Receiver, group: AbortGroup, onAbort: () => void) {
+    this.signal = signal;
+    this.#receiver = receiver;
+    this.#group = group;
+    this.#onAbort = onAbort;
+    this.#groupSeat = group.join(this);
+  }
+
+  settle(): Receiver {
+    this.#group.leave(this.#groupSeat);
+    return this.#receiver;
+  }
+
+  abort(reason: unknown): void {
+    this.#onAbort();
+    this.settle().failed(reason);
+  }
+}
+
+/** The caller's side of a thread: seats for what is open, orders to it, answers from it. */
+export class ThreadRequests implements Requests {
+  readonly #origin: string;
+  readonly #start: ThreadStart;
+  readonly #entry: URL;
+  #worker: Worker | null = null;
+  readonly #aborts = new AbortGroups();
+  /** By seat; null where the request was broken off and the thread has not yet told its end. */
+  readonly #pending: (Pending | null)[] = [];
+  readonly #free: number[] = [];
+  #orders = noOrders();
+  #willSend = false;
+  /** What arrived and was not taken yet, in order. */
+  readonly #unread: AnswerReader[] = [];
+  #state: "open" | "broken" | "destroyed" = "open";
+  /** Takes the thread's place when it broke down. */
+  #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
+
+  constructor(start: ThreadStart, entry: URL) {
+    this.#origin = parseBase(start.baseUrl).origin;
+    this.#start = start;
+    this.#entry = entry;
+  }
+
+  get(path: string, signal: AbortSignal, receiver: Receiver): null {
+    if (signal.aborted) receiver.failed(signal.reason);
+    else if (this.#state === "open") this.#order(path, signal, receiver);
+    else if (this.#state === "broken") this.#askOtherwise(path, signal, receiver);
+    else receiver.failed(this.#fault("connection_reset", "the connections are closed", null));
+    return null;
+  }
+
+  async destroy(): Promise<void> {
+    if (this.#state === "destroyed") return;
+    this.#state = "destroyed";
+    this.#failAll(this.#fault("connection_reset", "the connections are closed", null));
+    await this.#worker?.terminate();
+    // Who asked was told when there was none.
+    await (await this.#ersatz?.catch(() => null))?.destroy();
+  }
+
+  #order(path: string, signal: AbortSignal, receiver: Receiver): void {
+    const seat = this.#free.pop() ?? this.#pending.length;
+    const cancel = (): void => this.#cancel(seat);
+    this.#pending[seat] = new Pending(signal, receiver, this.#aborts.of(signal), cancel);
+    this.#orders.seats.push(seat);
+    this.#orders.paths.push(path);
+    this.#sendSoon();
+  }
+
+  #cancel(seat: number): void {
+    this.#pending[seat] = null;
+    this.#orders.cancelled.push(seat);
+    this.#sendSoon();
+  }
+
+  #sendSoon(): void {
+    if (this.#willSend) return;
+    this.#willSend = true;
+    // Behind what this turn still asks for.
+    process.nextTick(this.#send);
+  }
+
+  readonly #send = (): void => {
+    this.#willSend = false;
+    const { seats, paths, cancelled } = this.#orders;
+    this.#orders = noOrders();
+    const orders: Orders = { seats, paths: paths.join("\n"), cancelled };
+    if (this.#state !== "open") return;
+    try {
+      this.#worker ??= this.#startWorker();
+      this.#worker.postMessage(orders, []);
+    } catch {
+      // No thread is to be had. Nothing was sent.
+      this.#state = "broken";
+      for (const [index, seat] of seats.entries()) this.#moveAway(seat, paths[index] ?? "");
+    }
+  };
+
+  #moveAway(seat: number, path: string): void {
+    const pending = this.#pending[seat] ?? null;
+    this.#pending[seat] = null;
+    if (pending !== null) this.#askOtherwise(path, pending.signal, pending.settle());
+  }
+
+  #startWorker(): Worker {
+    const worker = new Worker(this.#entry, {
+      name: "repute requests",
+      workerData: this.#start,
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
+    });
+    worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
+    worker.on("error", (error) => this.#broke(error));
+    worker.on("exit", () => this.#broke(new Error("it ended")));
+    return worker;
+  }
+
+  #arrived(arrivals: Arrivals): void {
+    for (const { seat, error } of arrivals.faults) {
+      const receiver = this.#leave(seat);
+      receiver?.failed(
+        error === null
+          ? this.#fault("connection_reset", "the request was broken off", null)
+          : new TransportError(error.code, error.message, error),
+      );
+    }
+    if (arrivals.count === 0) return;
+    this.#unread.push(new AnswerReader(arrivals));
+    if (this.#unread.length === 1) setImmediate(this.#read);
+  }
+
+  /**
+   * Takes some answers, so that what is asked next is on its way while the others are taken: else the
+   * threads would wait for each other in turn.
+   */
+  readonly #read = (): void => {
+    for (let taken = 0; taken < atATime; taken++) {
+      while (this.#unread[0]?.next(this.#answered) === false) this.#unread.shift();
+      if (this.#unread.length === 0) return;
+    }
+    setImmediate(this.#read);
+  };
+
+  readonly #answered = (seat: number, answer: Answer): void => {
+    this.#leave(seat)?.answered(answer);
+  };
+
+  /** Who waits at a seat, which is free from now on; null where nobody does any more. */
+  #leave(seat: number): Receiver | null {
+    const pending = this.#pending[seat] ?? null;
+    this.#pending[seat] = null;
+    this.#free.push(seat);
+    return pending?.settle() ?? null;
+  }
+
+  #broke(error: unknown): void {
+    if (this.#state !== "open") return;
+    this.#state = "broken";
+    this.#failAll(this.#fault("connection_reset", "the thread that asks broke down", error));
+  }
+
+  #failAll(error: TransportError): void {
+    for (const pending of this.#pending.splice(0)) pending?.settle().failed(error);
+  }
+
+  #fault(code: "connection_reset", what: string, cause: unknown): TransportError {
+    return new TransportError(code, `${this.#origin}: ${what}`, { cause });
+  }
+
+  #askOtherwise(path: string, signal: AbortSignal, receiver: Receiver): void {
+    this.#ersatz ??= onThisThread(this.#start);
+    this.#ersatz.then(
+      ({ requests }) => requests.get(path, signal, receiver),
+      (error: unknown) => receiver.failed(error),
+    );
+  }
+}
+
+function noOrders(): { seats: number[]; paths: string[]; cancelled: number[] } {
+  return { seats: [], paths: [], cancelled: [] };
+}
+
+async function onThisThread({ connections, ...start }: ThreadStart): Promise<{
+  readonly requests: Requests;
+  destroy(): Promise<void>;
+}> {
+  const [{ createDispatcher }, { Transport }] = await Promise.all([
+    import("../dispatcher.js"),
+    import("../transport.js"),
+  ]);
+  const dispatcher = createDispatcher(start.baseUrl, { connections });
+  return {
+    requests: new Transport({ ...start, dispatcher }),
+    destroy: () => dispatcher.destroy(),
+  };
+}
