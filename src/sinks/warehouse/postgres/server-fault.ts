@@ -46,10 +46,14 @@ export function faultCode(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** True when the server is there but starting, full, or still at work for a client that is gone. */
+const busy: ReadonlySet<string> = new Set(["53300", "55P03", "57P01", "57P02", "57P03"]);
+
+/**
+ * True when the server is there but starting, stopping, full, or still at work for a client that is
+ * gone.
+ */
 export function isBusy(error: unknown): boolean {
-  const code = faultCode(error);
-  return code === "57P03" || code === "53300" || code === "55P03";
+  return busy.has(faultCode(error));
 }
 
 /** True when the same transaction can succeed on another connection, or later (Appendix A). */
