@@ -6,6 +6,7 @@ import { limit } from "../../src/lookup/limit.js";
 import { Pace } from "../../src/lookup/pace.js";
 import { paced } from "../../src/lookup/paced.js";
 import type { Lookup } from "../../src/lookup/types.js";
+import { completeFinding } from "./complete-finding.mjs";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
 interface ScriptedAnswer {
@@ -88,7 +89,7 @@ export async function simulatePace(
     open--;
     if (throttled) now().throttled++;
     else now().accepted++;
-    return throttled ? refused : answered;
+    return throttled ? refused : completeFinding;
   };
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
@@ -107,20 +108,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const nothing: Second = { sent: 0, accepted: 0, throttled: 0, open: 0 };
 
-const answered: Finding = {
-  status: "complete",
-  query: null,
-  quickCheck: null,
-  missing: [],
-  source: "live",
-  httpStatus: 200,
-  attempts: 1,
-  lookedUpAt: "2024-01-01T00:00:00.000Z",
-  error: null,
-};
-
 const refused: Finding = {
-  ...answered,
+  ...completeFinding,
   status: "failed",
   httpStatus: 429,
   again: { policy: "throttled", afterMs: null },
