@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestThread } from "../api/thread/request-thread.js";
+import { isQuota } from "../core/options.js";
 import type { EnrichSettings } from "./options.js";
 
 /** From so many requests a second on, a thread of their own is worth its memory. */
@@ -18,7 +19,11 @@ export async function openConnections(
   { concurrency, rate = [] }: Pick<EnrichSettings, "concurrency" | "rate">,
   threads = threadsOfUse,
 ): Promise<Dispatcher | RequestThread> {
-  const most = Math.min(...rate.map(({ count, perMs }) => (count / perMs) * 1000));
+  // A quota is spent as fast as the other rates let it.
+  const perSecond = rate
+    .filter((one) => !isQuota(one))
+    .map((one) => (one.count / one.perMs) * 1000);
+  const most = Math.min(...perSecond);
   if (threads && most >= worthThread) {
     const { RequestThread } = await import("../api/thread/request-thread.js");
     return new RequestThread(concurrency);

@@ -16,7 +16,7 @@ export type ThreadTransport = Omit<ThreadStart, "connections">;
 export class RequestThread {
   readonly #connections: number;
   readonly #entry: URL;
-  #requests: ThreadRequests | null = null;
+  readonly #opened: ThreadRequests[] = [];
 
   /**
    * @param connections most connections open at once
@@ -28,20 +28,20 @@ export class RequestThread {
   }
 
   /**
-   * For one base address and one client. The thread starts with the first request.
+   * The way to one base address, for one client: each has a thread, which starts with its first
+   * request.
    *
    * @throws UsageError for what is no address of a service
    */
   open(transport: ThreadTransport): Requests {
-    this.#requests = new ThreadRequests(
-      { ...transport, connections: this.#connections },
-      this.#entry,
-    );
-    return this.#requests;
+    const start = { ...transport, connections: this.#connections };
+    const requests = new ThreadRequests(start, this.#entry);
+    this.#opened.push(requests);
+    return requests;
   }
 
-  /** Ends the thread; requests that are open fail. */
+  /** Ends every thread; requests that are open fail. */
   async destroy(): Promise<void> {
-    await this.#requests?.destroy();
+    await Promise.all(this.#opened.splice(0).map((requests) => requests.destroy()));
   }
 }

@@ -92,6 +92,20 @@ test("what is open when it is destroyed fails, and so does what comes later", as
   await thread.destroy();
 });
 
+test("two clients have a thread each, and both end", async () => {
+  const thread = new RequestThread(1, entry);
+  const one = thread.open({ baseUrl: await serve(echo) });
+  const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
+  const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
+  expect([here.body.toString(), there.body.toString()]).toEqual([
+    "/a undefined",
+    "/other/a undefined",
+  ]);
+  await thread.destroy();
+  await expect(get(one, "/b")).rejects.toMatchObject({ code: "connection_reset" });
+  await expect(get(other, "/b")).rejects.toMatchObject({ code: "connection_reset" });
+});
+
 test("a thread that was never opened is destroyed like any other", async () => {
   await expect(new RequestThread(1, entry).destroy()).resolves.toBeUndefined();
 });
