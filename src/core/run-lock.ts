@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "./errors.js";
 
 interface Holder {
@@ -17,21 +18,49 @@ interface Holder {
 /** A takeover takes microseconds; one that is older was interrupted. */
 const takeoverStaleMs = 10_000;
 
+/** Gives a lock back. */
+export type Unlock = () => Promise<void>;
+
 /**
  * Keeps two runs from writing one output. A lock whose process is dead is taken over.
  *
  * @throws UsageError `output_locked` naming the process that holds it
  */
-export async function takeLock(path: string): Promise<() => Promise<void>> {
+export async function takeLock(path: string): Promise<Unlock> {
+  const taken = await tryLock(path);
+  if (typeof taken === "function") return taken;
+  if (taken !== null) throw locked(path, taken);
+  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
+}
+
+/**
+ * Takes a lock that others hold for moments only. One whose process is dead is taken over.
+ *
+ * @param patienceMs how long others may hold it, in milliseconds
+ * @returns null when they hold it for longer
+ */
+export async function awaitLock(path: string, patienceMs: number): Promise<Unlock | null> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const taken = await tryLock(path);
+    if (typeof taken === "function") return taken;
+    if (performance.now() >= until) return null;
+    // Not all at the same moment.
+    await delay(2 + Math.random() * 8);
+  }
+}
+
+/** Takes a lock; otherwise says who holds it, or null where others take it again and again. */
+async function tryLock(path: string): Promise<Unlock | Holder | null> {
   const mine: Holder = { ...thisProcess(), token: randomUUID() };
   for (let attempt = 0; attempt < 50; attempt++) {
     if (await create(path, mine)) return () => release(path, mine);
     const holder = await readHolder(path);
     if (holder === "gone") continue;
-    if (holder !== "broken" && isAlive(holder)) throw locked(path, holder);
+    if (holder !== "broken" && isAlive(holder)) return holder;
     if (await takeOver(path, holder, mine)) return () => release(path, mine);
   }
-  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
+  return null;
 }
 
 function locked(path: string, holder: Holder): UsageError {

@@ -2,13 +2,13 @@
 // again, closes. Prints for each, as a line of JSON, what came of it. LMDB ends a process by a
 // signal where it is mistaken about its file, which is why this is a process of its own.
 //
-// node cache-user.mjs '{"folders", "keys", "from", "put"}'
+// node cache-user.mjs '{"folders", "keys", "from", "put", "syncEvery"}'
 //
 // Keys are "key 0" … below `keys`; the answer to each holds its number and is of its length. Those
-// that are kept are the `put` ones from `from` on.
+// that are kept are the `put` ones from `from` on, `syncEvery` at a time.
 import { openCache } from "../../dist/lookup/cache/finding-cache.js";
 
-const { folders, keys, from, put } = JSON.parse(process.argv[2]);
+const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);
 
 for (const folder of folders) {
   const warnings = [];
@@ -21,7 +21,7 @@ for (const folder of folders) {
   const before = await look(cache);
   for (let n = from; n < from + put; n++) {
     void cache.put(`key ${n}`, answer(n));
-    if (n % 50 === 0) await cache.sync();
+    if (n % syncEvery === 0) await cache.sync();
   }
   await cache.sync();
   const after = await look(cache);

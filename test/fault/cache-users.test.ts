@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { cp, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { checkLmdbFile } from "../../src/lookup/cache/lmdb-check.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("cache-user.mjs", import.meta.url));
@@ -19,8 +21,13 @@ interface Used {
 }
 
 /** Rejects when the process ends otherwise than by itself, or says anything on stderr. */
-async function use(folders: readonly string[], from: number, put: number): Promise<Used[]> {
-  const job = JSON.stringify({ folders, keys, from, put });
+async function use(
+  folders: readonly string[],
+  from: number,
+  put: number,
+  syncEvery = 50,
+): Promise<Used[]> {
+  const job = JSON.stringify({ folders, keys, from, put, syncEvery });
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, job]);
   if (stderr !== "") throw new Error(stderr);
   return stdout
@@ -39,6 +46,31 @@ describe("several processes at once", () => {
     }
     const [last] = await use([folder], 0, 0);
     expect(last).toMatchObject({ before: { found: keys, wrong: 0 }, warnings: [] });
+  });
+});
+
+describe("several processes that write again and again", () => {
+  test("lose nothing, and leave whole files", async () => {
+    const folder = join(await temporaryFolder(), "cache");
+    const from = Array.from({ length: 8 }, (_, n) => n * 34);
+    for (const [used] of await Promise.all(from.map((n) => use([folder], n, 160, 10)))) {
+      expect(used).toMatchObject({ before: { wrong: 0 }, after: { wrong: 0 }, warnings: [] });
+    }
+    for (const name of ["entries", "index"]) {
+      const path = join(folder, "findings", name, "data.mdb");
+      await expect(checkLmdbFile(path)).resolves.toEqual({ state: "sound" });
+    }
+    const [last] = await use([folder], 0, 0);
+    expect(last?.before).toEqual({ found: 7 * 34 + 160, wrong: 0 });
+  });
+
+  test("go on when one of them is killed at the gate", async () => {
+    const folder = join(await temporaryFolder(), "cache");
+    await use([folder], 0, 20);
+    const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
+    await writeFile(join(folder, "findings", "gate"), JSON.stringify(dead));
+    const [used] = await use([folder], 20, 20);
+    expect(used).toMatchObject({ before: { found: 20 }, after: { found: 40 }, warnings: [] });
   });
 });
 

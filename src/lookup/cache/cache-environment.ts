@@ -1,6 +1,7 @@
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
+import { throughGate } from "./cache-gate.js";
 
 /** Counts up when what the files hold is laid out differently. */
 const format = 1;
@@ -28,7 +29,11 @@ export interface CacheEnvironment {
  *
  * @returns null when another version of repute wrote them, or something else did
  */
-export async function openCacheEnvironment(folder: string): Promise<CacheEnvironment | null> {
+export function openCacheEnvironment(folder: string): Promise<CacheEnvironment | null> {
+  return throughGate(folder, () => openAll(folder), { unguarded: true });
+}
+
+async function openAll(folder: string): Promise<CacheEnvironment | null> {
   const roots: RootDatabase[] = [];
   try {
     for (const name of environmentNames) roots.push(openRoot(join(folder, name)));
@@ -49,7 +54,7 @@ export async function openCacheEnvironment(folder: string): Promise<CacheEnviron
   return null;
 }
 
-/** Closes environments when what was written to them is flushed. */
+/** Closes environments when what was written to them is flushed; to be done behind the gate. */
 export async function closeAll(roots: readonly RootDatabase[]): Promise<void> {
   for (const root of roots) {
     await root.flushed;
@@ -58,8 +63,18 @@ export async function closeAll(roots: readonly RootDatabase[]): Promise<void> {
 }
 
 function openRoot(path: string): RootDatabase {
-  // Without `noSubdir` a folder whose name has a dot would be taken for a file.
-  const root = open({ path, noSubdir: false, maxDbs: 2 });
+  const root = open({
+    path,
+    // Otherwise a folder whose name has a dot would be taken for a file.
+    noSubdir: false,
+    maxDbs: 2,
+    // While LMDB maps a file anew because another process made it longer, the thread that writes
+    // may be doing so as well, and the process ends. So the map is large enough from the beginning;
+    // it takes addresses, not memory.
+    mapSize,
+    // With it a process that ends while it flushes can make the others lose what they wrote.
+    overlappingSync: false,
+  });
   keepToOwner(path, 0o700);
   for (const name of [dataFile, "lock.mdb"]) keepToOwner(join(path, name), 0o600);
   return root;
@@ -70,3 +85,6 @@ function keepToOwner(path: string, mode: number): void {
   const found = statSync(path, { throwIfNoEntry: false })?.mode;
   if (found !== undefined && (found & 0o777) !== mode) chmodSync(path, mode);
 }
+
+/** How long the files of a cache may become before LMDB maps them anew, in bytes. */
+const mapSize = 64 * 2 ** 30;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { causeOf } from "../journal/environment.js";
 import { type CacheEnvironment, closeAll, openCacheEnvironment } from "./cache-environment.js";
+import { throughGate } from "./cache-gate.js";
 import { MappedMemory } from "../mapped-memory.js";
 
 /** An entry that is to be written. */
@@ -9,6 +10,12 @@ export interface NewEntry {
   /** Hash of its key. */
   readonly hash: Buffer;
   readonly bytes: Buffer;
+}
+
+/** Where an entry is, and the hash of its key. */
+export interface PlacedHash {
+  readonly place: Buffer;
+  readonly hash: Buffer;
 }
 
 /** An entry with the place that it has in the file. */
@@ -22,9 +29,9 @@ export interface PlacedEntry {
  *
  * Entries lie in the order in which they were written, so that a run over what an earlier run
  * wrote reads the file from front to back; an index leads from a hash to the place. Every process
- * that writes has a range of places of its own and needs no word with the others: LMDB lets one
- * write at a time, and whoever reads sees what was committed. An entry to which nothing leads (a
- * process was killed between the two) is found by nobody and removed by `prune`.
+ * that writes has a range of places of its own; one writes at a time, behind a gate, and whoever
+ * reads sees what was committed. An entry to which nothing leads (a process was killed between the
+ * two) is found by nobody and removed by `prune`.
  */
 export class CacheFile {
   readonly #folder: string;
@@ -61,19 +68,43 @@ export class CacheFile {
 
   /** The newest entry with a hash; its bytes stay what they are until the next reading. */
   find(hash: Buffer): Buffer | undefined {
-    const { index, entries } = this.#opened;
+    if (!this.#lookUp(hash)) return undefined;
+    const bytes = this.#entryThere();
+    if (bytes !== undefined) return bytes;
+    // The two are seen as they were at moments of their own, between which another process may have
+    // replaced the entry. A second look sees both as they are now.
+    this.#lookAnew();
+    return this.#lookUp(hash) ? this.#entryThere() : undefined;
+  }
+
+  /** What is read from now on is what is there now. */
+  #lookAnew(): void {
+    for (const root of this.#opened.roots) root.resetReadTxn();
+  }
+
+  /** Puts the place that the index leads to into `#place`; false when it leads nowhere. */
+  #lookUp(hash: Buffer): boolean {
     this.#mapped.touch();
-    const place = index.getBinaryFast(hash);
-    if (place === undefined || place.length !== placeBytes) return undefined;
+    const place = this.#opened.index.getBinaryFast(hash);
+    if (place === undefined || place.length !== placeBytes) return false;
     for (let at = 0; at < placeBytes; at++) this.#place[at] = place[at]!;
-    const bytes = entries.getBinaryFast(this.#place);
+    return true;
+  }
+
+  #entryThere(): Buffer | undefined {
+    const bytes = this.#opened.entries.getBinaryFast(this.#place);
     // LMDB's buffer is longer than what it says is its length.
     return bytes?.subarray(0, bytes.length);
   }
 
   /** Writes entries, each in the place of the one with its hash. Resolves when all are committed. */
-  async write(added: readonly NewEntry[]): Promise<void> {
+  write(added: readonly NewEntry[]): Promise<void> {
+    return throughGate(this.#folder, () => this.#write(added));
+  }
+
+  async #write(added: readonly NewEntry[]): Promise<void> {
     const { index, entries } = this.#opened;
+    this.#lookAnew();
     let transaction = this.#removeObsolete();
     const placed = added.map(({ hash, bytes }) => {
       this.#mapped.touch();
@@ -109,10 +140,13 @@ export class CacheFile {
   }
 
   /** Removes entries, and what leads to them. Resolves when that is committed. */
-  async remove(
-    placed: readonly { readonly place: Buffer; readonly hash: Buffer }[],
-  ): Promise<void> {
+  remove(placed: readonly PlacedHash[]): Promise<void> {
+    return throughGate(this.#folder, () => this.#remove(placed));
+  }
+
+  async #remove(placed: readonly PlacedHash[]): Promise<void> {
     const { index, entries } = this.#opened;
+    this.#lookAnew();
     let transaction: Promise<unknown> | null = null;
     for (const { place, hash } of placed) {
       if (this.leadsTo(hash, place)) transaction = index.remove(hash);
@@ -139,8 +173,12 @@ export class CacheFile {
   async close(): Promise<void> {
     // After a failed transaction LMDB waits in vain for it when it closes.
     if (this.#broken || this.#environment === null) return;
+    await throughGate(this.#folder, () => this.#close(), { unguarded: true });
+  }
+
+  async #close(): Promise<void> {
     await this.#committed(this.#removeObsolete());
-    const { roots } = this.#environment;
+    const { roots } = this.#opened;
     this.#environment = null;
     await closeAll(roots);
   }

@@ -4,7 +4,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { takeLock } from "../../../src/core/run-lock.js";
+import { awaitLock, takeLock } from "../../../src/core/run-lock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 describe("takeLock", () => {
@@ -81,5 +81,50 @@ describe("takeLock", () => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(path)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await readdir(folder)).toEqual(["lock"]);
+  });
+});
+
+describe("awaitLock", () => {
+  it("waits for the one who holds it", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    const order: string[] = [];
+    const waiting = awaitLock(path, 60_000).then((unlock) => {
+      order.push("taken");
+      return unlock;
+    });
+    // As long as this takes: one that did not wait would be in by now.
+    for (let n = 0; n < 20; n++) await expect(awaitLock(path, 0)).resolves.toBeNull();
+    order.push("given back");
+    await release();
+    await (
+      await waiting
+    )?.();
+    expect(order).toEqual(["given back", "taken"]);
+  });
+
+  it("gives up when its patience ends", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    await expect(awaitLock(path, 0)).resolves.toBeNull();
+    await release();
+    const unlock = await awaitLock(path, 0);
+    expect(unlock).toBeTypeOf("function");
+    await unlock?.();
+  });
+
+  it("lets one in at a time", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    let inside = 0;
+    let most = 0;
+    const visits = Array.from({ length: 12 }, async () => {
+      const unlock = await awaitLock(path, 60_000);
+      most = Math.max(most, ++inside);
+      await readdir(path.slice(0, path.lastIndexOf("/")));
+      inside--;
+      await unlock?.();
+    });
+    await Promise.all(visits);
+    expect(most).toBe(1);
   });
 });
