@@ -34,15 +34,10 @@ export function membersOf(group: CommandGroup, commands: readonly Command[]): re
   return commands.filter(({ name }) => name.startsWith(`${group.name} `));
 }
 
-/** What of a command line names a command or a group, for the pointer to its help; null for nothing. */
-export function commandNamed(
-  words: readonly string[],
-  commands: readonly Command[],
-  groups: readonly CommandGroup[],
-): string | null {
+/** Which of the names of commands and groups a command line begins with; null for none. */
+export function commandNamed(words: readonly string[], names: readonly string[]): string | null {
   const two = words.slice(0, 2).join(" ");
   const [first = ""] = words;
-  const names = [...commands, ...groups].map(({ name }) => name);
   return names.find((name) => name === two) ?? names.find((name) => name === first) ?? null;
 }
 

@@ -15,7 +15,8 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 
 async function main(): Promise<number> {
   const [
-    { runProgram, commands, groups },
+    { runProgram },
+    { commandNames, groups },
     { commandNamed },
     { Reporter },
     { errorText },
@@ -24,6 +25,7 @@ async function main(): Promise<number> {
     { systemClock },
   ] = await Promise.all([
     import("./program.js"),
+    import("./command-list.js"),
     import("./find-command.js"),
     import("./reporter.js"),
     import("./error-text.js"),
@@ -33,7 +35,7 @@ async function main(): Promise<number> {
   ]);
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
-  const command = commandNamed(args, commands, groups);
+  const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
   const fail = (error: unknown): number => {
     reporter.clear();
     if (!interruption.isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));

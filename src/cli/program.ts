@@ -1,87 +1,15 @@
-import { cacheClearCommand } from "./commands/cache-clear.js";
-import { cachePruneCommand } from "./commands/cache-prune.js";
-import { cacheStatsCommand } from "./commands/cache-stats.js";
-import { caseContextCommand } from "./commands/case-context.js";
-import { caseEnrichCommand } from "./commands/case-enrich.js";
-import { caseShowCommand } from "./commands/case-show.js";
-import { customersCommand } from "./commands/customers.js";
-import { enrichCommand } from "./commands/enrich.js";
-import { planCommand } from "./commands/plan.js";
-import { queryCommand } from "./commands/query.js";
-import { quickCheckCommand } from "./commands/quick-check.js";
-import { retryCommand } from "./commands/retry.js";
-import { schemaCommand } from "./commands/schema.js";
-import { serveCommand } from "./commands/serve.js";
-import { tagsExportCommand } from "./commands/tags-export.js";
-import { tagsIpsCommand } from "./commands/tags-ips.js";
-import { tagsListCommand } from "./commands/tags-list.js";
-import { tagsShowCommand } from "./commands/tags-show.js";
-import { verifyCommand } from "./commands/verify.js";
-import { webhookCheckCommand } from "./commands/webhook-check.js";
-import { webhookSendCommand } from "./commands/webhook-send.js";
+import { commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
 import { settingsFromFile } from "./config-file.js";
 import { settingsFromEnvironment, unknownVariables } from "./environment.js";
+import { commandNamed } from "./find-command.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
 import { optionSpecs } from "./option-spec.js";
-import { parseArguments } from "./parse-arguments.js";
+import { type ParsedArguments, parseArguments } from "./parse-arguments.js";
 import { shownCommand } from "./redact.js";
 import { loadSettings } from "./settings.js";
-import type { CliContext, Command, CommandGroup } from "./command.js";
+import type { CliContext, Command } from "./command.js";
 import type { OptionSpec } from "./option-spec.js";
 import type { GivenSettings } from "./settings.js";
-
-/** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  enrichCommand,
-  planCommand,
-  retryCommand,
-  verifyCommand,
-  queryCommand,
-  quickCheckCommand,
-  tagsListCommand,
-  tagsShowCommand,
-  tagsIpsCommand,
-  tagsExportCommand,
-  customersCommand,
-  caseShowCommand,
-  caseContextCommand,
-  caseEnrichCommand,
-  webhookCheckCommand,
-  webhookSendCommand,
-  cacheStatsCommand,
-  cachePruneCommand,
-  cacheClearCommand,
-  schemaCommand,
-  serveCommand,
-];
-
-/** Commands that share their first word, by that word. */
-export const groups: readonly CommandGroup[] = [
-  {
-    name: "tags",
-    description: [
-      "Tags name known kinds of threat activity, as <group>:<name>. Each has a description and a list of the IP addresses that it was seen from.",
-    ],
-  },
-  {
-    name: "case",
-    description: [
-      "A reputation-share case gathers the events of one customer. Its context, kept by the case management instance, is what the payloads of webhooks are filled in from.",
-    ],
-  },
-  {
-    name: "webhook",
-    description: [
-      "A webhook is a call that the case management product makes when a case changes its state. Its configuration is a JSON file with name, endpoint, method, path and payload; strings such as {{ s.resolver_data.CustomerEmail }} in the payload are filled in from the context of the case.",
-    ],
-  },
-  {
-    name: "cache",
-    description: [
-      "A cache keeps answers for later runs, in a folder that runs are given with --cache. It may be removed at any time: what is not there is asked for again.",
-    ],
-  },
-];
 
 const widestHelp = 100;
 
@@ -95,7 +23,7 @@ function helpWidth({ stdout }: CliContext): number {
  * @throws UsageError, FatalError, InterruptedError
  */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<number> {
-  const parsed = await parseArguments(args, commands, groups);
+  const parsed = await parse(args);
   if (parsed.wish === "version") {
     context.stdout.write(`${context.version}\n`);
     return 0;
@@ -103,15 +31,17 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   if (parsed.wish === "help") {
     const { command } = parsed;
     const width = helpWidth(context);
-    context.stdout.write(command ? commandHelp(command, width) : programHelp(commands, width));
+    context.stdout.write(
+      command ? commandHelp(command, width) : programHelp(await loadCommands(), width),
+    );
     return 0;
   }
   if (parsed.wish === "group help") {
-    context.stdout.write(groupHelp(parsed.group, commands, helpWidth(context)));
+    context.stdout.write(groupHelp(parsed.group, await loadCommands(), helpWidth(context)));
     return 0;
   }
   const { command, flags, operands } = parsed;
-  const loaded = loadSettings(command.options, await settingLevels(flags, context));
+  const loaded = loadSettings(command.options, await settingLevels(command, flags, context));
   return command.run({
     settings: loaded.settings,
     loaded,
@@ -121,20 +51,37 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   });
 }
 
+/** Only a line with a mistake in it, or one that asks for help, needs to know the other commands. */
+async function parse(args: readonly string[]): Promise<ParsedArguments> {
+  const command = await loadCommand(commandNamed(args, commandNames));
+  if (command !== null) {
+    try {
+      return await parseArguments(args, [command], groups);
+    } catch {
+      // Told below, with what the others are for a hint.
+    }
+  }
+  return parseArguments(args, await loadCommands(), groups);
+}
+
 async function settingLevels(
+  command: Command,
   flags: GivenSettings,
   context: CliContext,
 ): Promise<readonly GivenSettings[]> {
-  const known = knownOptions();
+  const own = optionSpecs(command.options);
+  const config = flags.get("config") ?? settingsFromEnvironment(context.env, own).get("config");
+  // One environment and one file serve every command.
+  const others = Boolean(config) || unknownVariables(context.env, own).length > 0;
+  const known = others ? optionsOf(await loadCommands()) : own;
   for (const warning of unknownVariables(context.env, known)) context.reporter.warning(warning);
   const variables = settingsFromEnvironment(context.env, known);
-  const config = flags.get("config") ?? variables.get("config");
   const file = config ? await settingsFromFile(String(config.value), known) : new Map();
   return [flags, variables, file];
 }
 
-/** The options of all commands, each once: one environment and one file serve every command. */
-function knownOptions(): readonly OptionSpec[] {
+/** The options of commands, each once. */
+function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
   const byKey = new Map<string, OptionSpec>();
   for (const spec of commands.flatMap((command) => optionSpecs(command.options))) {
     if (!byKey.has(spec.key)) byKey.set(spec.key, spec);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { commandHelp, groupHelp, programHelp } from "../../../src/cli/help.js";
 import { optionSpecs } from "../../../src/cli/option-spec.js";
-import { commands, groups } from "../../../src/cli/program.js";
+import { groups, loadCommands } from "../../../src/cli/command-list.js";
+
+const commands = await loadCommands();
 
 test("the program's help names every command", () => {
   const help = programHelp(commands, 80);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../../src/cli/parse-arguments.js";
-import { commands, groups } from "../../../src/cli/program.js";
+import { groups, loadCommands } from "../../../src/cli/command-list.js";
+
+const commands = await loadCommands();
 
 const parse = (...args: string[]) => parseArguments(args, commands, groups);
 

@@ -1,7 +1,8 @@
 import { errorText } from "../../../src/cli/error-text.js";
 import { exitCodeOfError } from "../../../src/cli/exit-code.js";
 import { commandNamed } from "../../../src/cli/find-command.js";
-import { commands, groups, runProgram } from "../../../src/cli/program.js";
+import { commandNames, groups } from "../../../src/cli/command-list.js";
+import { runProgram } from "../../../src/cli/program.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { fakeContext, type FakeContextOptions } from "./fake-context.js";
 
@@ -25,7 +26,7 @@ export async function runInProcess(
   try {
     code = await clock.run(runProgram(args, context));
   } catch (error) {
-    const command = commandNamed(args, commands, groups);
+    const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
     reporter.print(errorText(error, { command, debug: false }));
     code = exitCodeOfError(error);
   }

@@ -1,0 +1,73 @@
+import type { Command, CommandGroup } from "./command.js";
+
+/**
+ * Every command, in the order of the help. Each is loaded when it is asked for: of the modules of
+ * the others a run needs none.
+ */
+const loaders = {
+  enrich: async () => (await import("./commands/enrich.js")).enrichCommand,
+  plan: async () => (await import("./commands/plan.js")).planCommand,
+  retry: async () => (await import("./commands/retry.js")).retryCommand,
+  verify: async () => (await import("./commands/verify.js")).verifyCommand,
+  query: async () => (await import("./commands/query.js")).queryCommand,
+  "quick-check": async () => (await import("./commands/quick-check.js")).quickCheckCommand,
+  "tags list": async () => (await import("./commands/tags-list.js")).tagsListCommand,
+  "tags show": async () => (await import("./commands/tags-show.js")).tagsShowCommand,
+  "tags ips": async () => (await import("./commands/tags-ips.js")).tagsIpsCommand,
+  "tags export": async () => (await import("./commands/tags-export.js")).tagsExportCommand,
+  customers: async () => (await import("./commands/customers.js")).customersCommand,
+  "case show": async () => (await import("./commands/case-show.js")).caseShowCommand,
+  "case context": async () => (await import("./commands/case-context.js")).caseContextCommand,
+  "case enrich": async () => (await import("./commands/case-enrich.js")).caseEnrichCommand,
+  "webhook check": async () => (await import("./commands/webhook-check.js")).webhookCheckCommand,
+  "webhook send": async () => (await import("./commands/webhook-send.js")).webhookSendCommand,
+  "cache stats": async () => (await import("./commands/cache-stats.js")).cacheStatsCommand,
+  "cache prune": async () => (await import("./commands/cache-prune.js")).cachePruneCommand,
+  "cache clear": async () => (await import("./commands/cache-clear.js")).cacheClearCommand,
+  schema: async () => (await import("./commands/schema.js")).schemaCommand,
+  serve: async () => (await import("./commands/serve.js")).serveCommand,
+} as const satisfies Readonly<Record<string, () => Promise<Command>>>;
+
+type CommandName = keyof typeof loaders;
+
+/** The names of all commands, in the order of the help. */
+export const commandNames = Object.keys(loaders) as readonly CommandName[];
+
+/** Loads one command; null when there is none of that name. */
+export async function loadCommand(name: string | null): Promise<Command | null> {
+  const known = commandNames.find((each) => each === name);
+  return known === undefined ? null : loaders[known]();
+}
+
+/** Loads every command, in the order of the help. */
+export function loadCommands(): Promise<readonly Command[]> {
+  return Promise.all(commandNames.map((name) => loaders[name]()));
+}
+
+/** Commands that share their first word, by that word. */
+export const groups: readonly CommandGroup[] = [
+  {
+    name: "tags",
+    description: [
+      "Tags name known kinds of threat activity, as <group>:<name>. Each has a description and a list of the IP addresses that it was seen from.",
+    ],
+  },
+  {
+    name: "case",
+    description: [
+      "A reputation-share case gathers the events of one customer. Its context, kept by the case management instance, is what the payloads of webhooks are filled in from.",
+    ],
+  },
+  {
+    name: "webhook",
+    description: [
+      "A webhook is a call that the case management product makes when a case changes its state. Its configuration is a JSON file with name, endpoint, method, path and payload; strings such as {{ s.resolver_data.CustomerEmail }} in the payload are filled in from the context of the case.",
+    ],
+  },
+  {
+    name: "cache",
+    description: [
+      "A cache keeps answers for later runs, in a folder that runs are given with --cache. It may be removed at any time: what is not there is asked for again.",
+    ],
+  },
+];
