@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
 import type { CommandCall } from "./command.js";
@@ -7,6 +6,7 @@ import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
 import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
+import { keepHeapSmall } from "./tune-engine.js";
 
 /** The settings of a run of the main job, and those of the program that it heeds. */
 type EnrichJobSettings = EnrichSettings & {
@@ -48,16 +48,6 @@ export async function runEnrichJob(
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   if (settings.tagIps === undefined) return code;
   return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));
-}
-
-/**
- * A run makes garbage at a steady pace and keeps little. Left alone, V8 lets the heap of a machine
- * with much memory grow slowly to several times what is live before it collects. Measured at
- * 2,000,000 rows, together with less of the journal's file in memory: 207 MB resident with a growth
- * of 100%, 167 MB with this.
- */
-function keepHeapSmall(): void {
-  setFlagsFromString("--heap-growing-percent=25");
 }
 
 const enrichRows: PerformJob = async (job) => {

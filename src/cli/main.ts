@@ -23,6 +23,7 @@ async function main(): Promise<number> {
     exits,
     interruption,
     { systemClock },
+    { compileParserLate },
   ] = await Promise.all([
     import("./program.js"),
     import("./command-list.js"),
@@ -32,7 +33,9 @@ async function main(): Promise<number> {
     import("./exit-code.js"),
     import("./interruption.js"),
     import("../core/clock.js"),
+    import("./tune-engine.js"),
   ]);
+  compileParserLate();
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
   const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);

@@ -1,5 +1,14 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -27,9 +36,12 @@ export type Unlock = () => Promise<void>;
  * @throws UsageError `output_locked` naming the process that holds it
  */
 export async function takeLock(path: string): Promise<Unlock> {
-  const taken = await tryLock(path);
-  if (typeof taken === "function") return taken;
-  if (taken !== null) throw locked(path, taken);
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const taken = tryLock(path);
+    if (typeof taken === "function") return asPromised(taken);
+    if (taken !== null) throw locked(path, taken);
+    await delay(20);
+  }
   throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
 }
 
@@ -42,25 +54,43 @@ export async function takeLock(path: string): Promise<Unlock> {
 export async function awaitLock(path: string, patienceMs: number): Promise<Unlock | null> {
   const until = performance.now() + patienceMs;
   for (;;) {
-    const taken = await tryLock(path);
-    if (typeof taken === "function") return taken;
+    const taken = tryLock(path);
+    if (typeof taken === "function") return asPromised(taken);
     if (performance.now() >= until) return null;
-    // Not all at the same moment.
-    await delay(2 + Math.random() * 8);
+    await delay(pauseMs());
   }
 }
 
-/** Takes a lock; otherwise says who holds it, or null where others take it again and again. */
-async function tryLock(path: string): Promise<Unlock | Holder | null> {
-  const mine: Holder = { ...thisProcess(), token: randomUUID() };
-  for (let attempt = 0; attempt < 50; attempt++) {
-    if (await create(path, mine)) return () => release(path, mine);
-    const holder = await readHolder(path);
-    if (holder === "gone") continue;
-    if (holder !== "broken" && isAlive(holder)) return holder;
-    if (await takeOver(path, holder, mine)) return () => release(path, mine);
+/** The same for what cannot wait otherwise than by doing nothing else. */
+export function awaitLockSync(path: string, patienceMs: number): (() => void) | null {
+  const until = performance.now() + patienceMs;
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    const taken = tryLock(path);
+    if (typeof taken === "function") return taken;
+    if (performance.now() >= until) return null;
+    Atomics.wait(nothing, 0, 0, pauseMs());
   }
-  return null;
+}
+
+/** A failure rejects. */
+function asPromised(unlock: () => void): Unlock {
+  return () => new Promise((resolve) => resolve(unlock()));
+}
+
+/** Not the same for all who wait. */
+function pauseMs(): number {
+  return 2 + Math.random() * 8;
+}
+
+/** Takes a lock; otherwise says who holds it, or null where others are about to take it. */
+function tryLock(path: string): (() => void) | Holder | null {
+  const mine: Holder = { ...thisProcess(), token: randomUUID() };
+  if (create(path, mine)) return () => release(path, mine);
+  const holder = readHolder(path);
+  if (holder === "gone") return null;
+  if (holder !== "broken" && isAlive(holder)) return holder;
+  return takeOver(path, holder, mine) ? () => release(path, mine) : null;
 }
 
 function locked(path: string, holder: Holder): UsageError {
@@ -72,61 +102,59 @@ function locked(path: string, holder: Holder): UsageError {
   );
 }
 
-async function create(path: string, holder: Holder): Promise<boolean> {
+function create(path: string, holder: Holder): boolean {
   // Complete under its name at once: a reader never sees a lock without its holder.
   const fresh = `${path}.${holder.token}`;
-  await writeFile(fresh, JSON.stringify(holder), { mode: 0o600 });
   try {
-    await link(fresh, path);
+    writeFileSync(fresh, JSON.stringify(holder), { mode: 0o600 });
+    linkSync(fresh, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    await rm(fresh, { force: true });
+    rmSync(fresh, { force: true });
   }
 }
 
 /** Only one process at a time takes a dead one's lock over, and only the lock that it looked at. */
-async function takeOver(path: string, dead: Holder | "broken", mine: Holder): Promise<boolean> {
+function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
   const gate = `${path}.takeover`;
-  const handle = await open(gate, "wx", 0o600).catch(() => null);
-  if (handle === null) {
-    const age = await stat(gate).then(
-      (facts) => Date.now() - facts.mtimeMs,
-      () => 0,
-    );
-    if (age > takeoverStaleMs) await rm(gate, { force: true });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  let handle: number;
+  try {
+    handle = openSync(gate, "wx", 0o600);
+  } catch {
+    const { mtimeMs = Date.now() } = statSync(gate, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > takeoverStaleMs) rmSync(gate, { force: true });
     return false;
   }
   try {
-    const still = await readHolder(path);
+    const still = readHolder(path);
     const same =
       still === dead || (isHolder(still) && isHolder(dead) && still.token === dead.token);
     if (!same) return false;
     const fresh = `${path}.${mine.token}`;
-    await writeFile(fresh, JSON.stringify(mine), { mode: 0o600 });
-    await rename(fresh, path);
+    writeFileSync(fresh, JSON.stringify(mine), { mode: 0o600 });
+    renameSync(fresh, path);
     return true;
   } finally {
-    await handle.close();
-    await rm(gate, { force: true });
+    closeSync(handle);
+    rmSync(gate, { force: true });
   }
 }
 
-async function release(path: string, mine: Holder): Promise<void> {
-  const holder = await readHolder(path);
-  if (isHolder(holder) && holder.token === mine.token) await rm(path, { force: true });
+function release(path: string, mine: Holder): void {
+  const holder = readHolder(path);
+  if (isHolder(holder) && holder.token === mine.token) rmSync(path, { force: true });
 }
 
 function isHolder(holder: Holder | "gone" | "broken"): holder is Holder {
   return typeof holder === "object";
 }
 
-async function readHolder(path: string): Promise<Holder | "gone" | "broken"> {
+function readHolder(path: string): Holder | "gone" | "broken" {
   try {
-    const holder = JSON.parse(await readFile(path, "utf8")) as Partial<Holder> | null;
+    const holder = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder> | null;
     return typeof holder?.pid === "number" && typeof holder.token === "string"
       ? (holder as Holder)
       : "broken";

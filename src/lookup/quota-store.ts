@@ -5,6 +5,7 @@ import { FatalError } from "../core/errors.js";
 import { makeFolder } from "../core/make-folder.js";
 import type { Rate } from "../core/options.js";
 import { lmdbDamage } from "./cache/lmdb-check.js";
+import { throughGateSync } from "./lmdb-gate.js";
 
 /** Permits that one process may use until a moment; what it does not use it may give back. */
 export interface Reservation {
@@ -62,7 +63,7 @@ export class MemoryQuotaStore implements QuotaStore {
 
 /**
  * Quotas counted in a folder, for all processes that share it and across runs. Every change is one
- * exclusive transaction. A process that is killed leaves its reservation counted in full, so that
+ * exclusive transaction behind a gate. A process that is killed leaves its reservation counted in full, so that
  * the count errs on the safe side.
  *
  * @throws FatalError `quota_unavailable` when the folder cannot be read or written, `quota_damaged`
@@ -79,12 +80,18 @@ export async function openQuotaStore(folder: string): Promise<QuotaStore> {
       },
     );
   }
-  const names = attempt(folder, () => {
-    makeFolder(folder, 0o700);
-    return open<Record<string, Entry>, string>({ path: folder, noSubdir: false, encoding: "json" });
-  });
+  const gated = <T>(action: () => T): T => attempt(folder, () => throughGateSync(folder, action));
+  attempt(folder, () => makeFolder(folder, 0o700));
+  const names = gated(() =>
+    open<Record<string, Entry>, string>({
+      path: folder,
+      noSubdir: false,
+      encoding: "json",
+      overlappingSync: false,
+    }),
+  );
   const change = <T>(name: string, apply: (entries: Entries) => T): T =>
-    attempt(folder, () =>
+    gated(() =>
       names.transactionSync(() => {
         const entries: Entries = new Map(Object.entries(names.get(name) ?? {}));
         const result = apply(entries);
@@ -97,7 +104,8 @@ export async function openQuotaStore(folder: string): Promise<QuotaStore> {
       change(name, (entries) => reserveFrom(entries, options, randomUUID())),
     settle: (name, id, used, nowMs) =>
       change(name, (entries) => settleIn(entries, id, used, nowMs)),
-    close: () => (names as Database).close(),
+    // Nothing is being written, so that it is closed when the call returns.
+    close: () => gated(() => (names as Database).close()),
   };
 }
 

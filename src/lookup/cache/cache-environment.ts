@@ -1,7 +1,7 @@
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
-import { throughGate } from "./cache-gate.js";
+import { throughGate } from "../lmdb-gate.js";
 
 /** Counts up when what the files hold is laid out differently. */
 const format = 1;

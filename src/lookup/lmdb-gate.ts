@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { awaitLock, type Unlock } from "../../core/run-lock.js";
+import { awaitLock, awaitLockSync, type Unlock } from "../core/run-lock.js";
 
 /** How long other processes may do their things before this one gives up, in milliseconds. */
 const patienceMs = 30_000;
 
 /**
- * Does something with a cache's environments while no other process opens, closes or writes to
- * them. Reading needs no gate.
+ * Does something with the LMDB environments in a folder while no other process opens, closes or
+ * writes to them. Reading needs no gate.
  *
  * LMDB's own locks are not enough. Who closes as the last one destroys those that whoever opens at
  * that moment goes on with; who is killed while he opens as the first leaves them half made; and of
@@ -30,15 +30,34 @@ export async function throughGate<T>(
   }
 }
 
+/** The same for what has to be done at once. */
+export function throughGateSync<T>(folder: string, work: () => T): T {
+  const leave = awaitLockSync(gateOf(folder), patienceMs);
+  if (leave === null) throw stuck();
+  try {
+    return work();
+  } finally {
+    leave();
+  }
+}
+
 async function enter(folder: string, unguarded: boolean): Promise<Unlock> {
   try {
-    const unlock = await awaitLock(join(folder, "gate"), patienceMs);
+    const unlock = await awaitLock(gateOf(folder), patienceMs);
     if (unlock !== null) return unlock;
   } catch (error) {
     if (unguarded) return nothing;
     throw error;
   }
-  throw new Error("another process that is writing to it does not go on");
+  throw stuck();
+}
+
+function gateOf(folder: string): string {
+  return join(folder, "gate");
+}
+
+function stuck(): Error {
+  return new Error("another process that is writing to it does not go on");
 }
 
 function nothing(): Promise<void> {
