@@ -12,6 +12,7 @@ export default defineConfig({
       : ["default"],
     testTimeout: 180_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // Each has servers, a network and disks of its own; most of the time they wait.
+    maxWorkers: 2,
   },
 });

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * How much of undici's parser (WebAssembly) runs before V8 compiles it a second time, for speed: as
- * much as some thousand answers take instead of one. Its main function takes that compiler a third
- * of a second and 30 MB, for which a process that has asked a few questions would wait at its end.
+ * Lets undici's parser (WebAssembly) run twenty times as long as is usual before V8 compiles it a
+ * second time, for speed. Its main function takes that compiler a third of a second and 30 MB, and a
+ * process that has asked only a few questions would wait for it at its end.
  */
 export function compileParserLate(): void {
   setFlagsFromString("--wasm-tiering-budget=36000000");
