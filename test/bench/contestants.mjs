@@ -34,7 +34,7 @@ import { itemAt } from "./items.mjs";
 /** @param {string} path below the root of the repository */
 const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-export const reputeProgram = place("dist/cli/main.js");
+export const reputeProgram = place("dist/cli/repute.cjs");
 
 /** Far above what any machine reaches: the pace is kept and counted, and holds nothing back. */
 const unboundRate = "1000000/s";

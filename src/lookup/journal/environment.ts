@@ -4,6 +4,9 @@ import { FatalError } from "../../core/errors.js";
 /** Counts up when what the files hold is laid out differently. */
 const format = 3;
 
+/** How long the file may become before LMDB maps it anew, in bytes: addresses, not memory. */
+const mapSize = 64 * 2 ** 30;
+
 /** The parts of a journal's LMDB environment. */
 export interface Environment {
   readonly root: RootDatabase;
@@ -21,8 +24,14 @@ export interface Environment {
  * @throws FatalError with code `journal_format` when another version of repute wrote it
  */
 export function openEnvironment(folder: string): Environment {
-  // Without `noSubdir` a folder whose name has a dot would be taken for a file.
-  const root = open({ path: folder, noSubdir: false, maxDbs: 3 });
+  const root = open({
+    path: folder,
+    // Otherwise a folder whose name has a dot would be taken for a file.
+    noSubdir: false,
+    maxDbs: 3,
+    // LMDB keeps the maps that it has outgrown, and with them what was touched in them.
+    mapSize,
+  });
   const bytes = { encoding: "binary", keyEncoding: "uint32" } as const;
   const environment: Environment = {
     root,

@@ -12,7 +12,7 @@ import type { JournalFile } from "./journal-file.js";
 import { SortedRun } from "./sorted-run.js";
 
 export interface SequenceIndexOptions {
-  /** Entries kept in memory before they move into the file, at most 2^20. Default 245,760. */
+  /** Entries kept in memory before they move into the file, at most 2^20. Default 114,688. */
   readonly recentLimit?: number;
   /** Bytes of the filter, a power of two. Default 8 MiB. */
   readonly filterBytes?: number;
@@ -45,7 +45,7 @@ export class SequenceIndex {
   constructor(file: JournalFile, options: SequenceIndexOptions = {}) {
     this.#file = file;
     this.#filter = new BloomFilter(options.filterBytes ?? 8 * 1024 * 1024);
-    this.#recentLimit = options.recentLimit ?? 2 ** 18 - aboveLimit;
+    this.#recentLimit = options.recentLimit ?? 2 ** 17 - aboveLimit;
     this.#recent = new HashTable(this.#recentLimit + aboveLimit);
     this.#sorted = new SortedRun(this.#recentLimit + aboveLimit);
   }
