@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { commandHelp, groupHelp, programHelp } from "../../../src/cli/help.js";
 import { optionSpecs } from "../../../src/cli/option-spec.js";
-import { groups, loadCommands } from "../../../src/cli/command-list.js";
+import { commandNames, groups, loadCommand, loadCommands } from "../../../src/cli/command-list.js";
 
 const commands = await loadCommands();
+
+test("each command is loaded under its own name", async () => {
+  expect(commands.map(({ name }) => name)).toEqual(commandNames);
+  for (const command of commands) await expect(loadCommand(command.name)).resolves.toBe(command);
+  await expect(loadCommand("tags")).resolves.toBeNull();
+});
 
 test("the program's help names every command", () => {
   const help = programHelp(commands, 80);
