@@ -2,7 +2,6 @@ import {
   closeSync,
   linkSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,22 +9,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "./errors.js";
-
-interface Holder {
-  readonly pid: number;
-  readonly host: string;
-  /** When the process started, in the kernel's ticks since boot; null where it is not told. */
-  readonly startedAt: string | null;
-  /** Which boot of the machine; a number of a process means nothing after another boot. */
-  readonly boot: string | null;
-  readonly token: string;
-}
+import { type Holder, isAlive, isHere, thisProcess } from "./lock-holder.js";
 
 /** A takeover takes microseconds; one that is older was interrupted. */
 const takeoverStaleMs = 10_000;
+
+/** Who holds a lock for moments only and cannot be looked at is taken for dead after this time. */
+const unseenStaleMs = 5_000;
 
 /** Gives a lock back. */
 export type Unlock = () => Promise<void>;
@@ -46,7 +38,8 @@ export async function takeLock(path: string): Promise<Unlock> {
 }
 
 /**
- * Takes a lock that others hold for moments only. One whose process is dead is taken over.
+ * Takes a lock that others hold for moments only. One whose process is dead is taken over, and so is
+ * one that is 5 s old whose process nobody here can look at: in another container, on another host.
  *
  * @param patienceMs how long others may hold it, in milliseconds
  * @returns null when they hold it for longer
@@ -54,7 +47,7 @@ export async function takeLock(path: string): Promise<Unlock> {
 export async function awaitLock(path: string, patienceMs: number): Promise<Unlock | null> {
   const until = performance.now() + patienceMs;
   for (;;) {
-    const taken = tryLock(path);
+    const taken = tryLock(path, isAtWork);
     if (typeof taken === "function") return asPromised(taken);
     if (performance.now() >= until) return null;
     await delay(pauseMs());
@@ -66,7 +59,7 @@ export function awaitLockSync(path: string, patienceMs: number): (() => void) | 
   const until = performance.now() + patienceMs;
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
-    const taken = tryLock(path);
+    const taken = tryLock(path, isAtWork);
     if (typeof taken === "function") return taken;
     if (performance.now() >= until) return null;
     Atomics.wait(nothing, 0, 0, pauseMs());
@@ -84,17 +77,20 @@ function pauseMs(): number {
 }
 
 /** Takes a lock; otherwise says who holds it, or null where others are about to take it. */
-function tryLock(path: string): (() => void) | Holder | null {
+function tryLock(
+  path: string,
+  isHeld: (holder: Holder, path: string) => boolean = isAlive,
+): (() => void) | Holder | null {
   const mine: Holder = { ...thisProcess(), token: randomUUID() };
   if (create(path, mine)) return () => release(path, mine);
   const holder = readHolder(path);
   if (holder === "gone") return null;
-  if (holder !== "broken" && isAlive(holder)) return holder;
+  if (holder !== "broken" && isHeld(holder, path)) return holder;
   return takeOver(path, holder, mine) ? () => release(path, mine) : null;
 }
 
 function locked(path: string, holder: Holder): UsageError {
-  const where = holder.host === hostname() ? "" : ` on ${holder.host}`;
+  const where = holder.host === thisProcess().host ? "" : ` on ${holder.host}`;
   return new UsageError(
     "output_locked",
     `another run (process ${holder.pid}${where}) is writing this output`,
@@ -120,6 +116,7 @@ function create(path: string, holder: Holder): boolean {
 /** Only one process at a time takes a dead one's lock over, and only the lock that it looked at. */
 function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
   const gate = `${path}.takeover`;
+  const fresh = `${path}.${mine.token}`;
   let handle: number;
   try {
     handle = openSync(gate, "wx", 0o600);
@@ -133,11 +130,11 @@ function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean 
     const same =
       still === dead || (isHolder(still) && isHolder(dead) && still.token === dead.token);
     if (!same) return false;
-    const fresh = `${path}.${mine.token}`;
     writeFileSync(fresh, JSON.stringify(mine), { mode: 0o600 });
     renameSync(fresh, path);
     return true;
   } finally {
+    rmSync(fresh, { force: true });
     closeSync(handle);
     rmSync(gate, { force: true });
   }
@@ -163,57 +160,9 @@ function readHolder(path: string): Holder | "gone" | "broken" {
   }
 }
 
-function isAlive(holder: Holder): boolean {
-  if (holder.host !== hostname()) return true;
-  const here = thisProcess();
-  if (holder.boot !== null && here.boot !== null && holder.boot !== here.boot) return false;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  if (isUnreaped(holder.pid)) return false;
-  // The number may have gone to another process since.
-  const started = startOf(holder.pid);
-  return holder.startedAt === null || started === null || started === holder.startedAt;
-}
-
-function thisProcess(): Omit<Holder, "token"> {
-  return {
-    pid: process.pid,
-    host: hostname(),
-    startedAt: startOf(process.pid),
-    boot: readProc("/proc/sys/kernel/random/boot_id"),
-  };
-}
-
-/** Field 22 of /proc/PID/stat (proc(5)). */
-function startOf(pid: number): string | null {
-  return statOf(pid)?.[19] ?? null;
-}
-
-/** Dead, but its parent has not asked how it ended, which in a container may take for ever. */
-function isUnreaped(pid: number): boolean {
-  const state = statOf(pid)?.[0];
-  if (state !== "Z" && state !== "X") return false;
-  try {
-    // Threads that have not ended yet may still write.
-    return readdirSync(`/proc/${pid}/task`).length <= 1;
-  } catch {
-    return true;
-  }
-}
-
-/** Fields of /proc/PID/stat from the third on; the name in field 2 may hold spaces and brackets. */
-function statOf(pid: number): readonly string[] | null {
-  const text = readProc(`/proc/${pid}/stat`);
-  return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? null;
-}
-
-function readProc(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return null;
-  }
+/** Whether the holder of a lock that is held for moments only still needs it. */
+function isAtWork(holder: Holder, path: string): boolean {
+  if (isHere(holder)) return isAlive(holder);
+  const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return Math.abs(Date.now() - mtimeMs) < unseenStaleMs;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { awaitLock, awaitLockSync, type Unlock } from "../core/run-lock.js";
 
 /** How long other processes may do their things before this one gives up, in milliseconds. */
-const patienceMs = 30_000;
+const patienceMs = 10_000;
 
 /**
  * Does something with the LMDB environments in a folder while no other process opens, closes or
@@ -33,7 +33,7 @@ export async function throughGate<T>(
 /** The same for what has to be done at once. */
 export function throughGateSync<T>(folder: string, work: () => T): T {
   const leave = awaitLockSync(gateOf(folder), patienceMs);
-  if (leave === null) throw stuck();
+  if (leave === null) throw stuck(folder);
   try {
     return work();
   } finally {
@@ -49,15 +49,16 @@ async function enter(folder: string, unguarded: boolean): Promise<Unlock> {
     if (unguarded) return nothing;
     throw error;
   }
-  throw stuck();
+  throw stuck(folder);
 }
 
 function gateOf(folder: string): string {
   return join(folder, "gate");
 }
 
-function stuck(): Error {
-  return new Error("another process that is writing to it does not go on");
+function stuck(folder: string): Error {
+  const gate = gateOf(folder);
+  return new Error(`another process is writing to it and does not go on (it is named in ${gate})`);
 }
 
 function nothing(): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -111,6 +111,28 @@ describe("awaitLock", () => {
     const unlock = await awaitLock(path, 0);
     expect(unlock).toBeTypeOf("function");
     await unlock?.();
+  });
+
+  it.each([
+    ["on another host", { host: "elsewhere" }],
+    ["in another container", { namespace: "pid:[1]" }],
+  ])("waits for a holder %s, but not for long", async (_, where) => {
+    const path = join(await temporaryFolder(), "lock");
+    const unseen = { pid: 1, host: hostname(), startedAt: "9", boot: null, token: "t", ...where };
+    await writeFile(path, JSON.stringify(unseen));
+    await expect(awaitLock(path, 0)).resolves.toBeNull();
+    const before = new Date(Date.now() - 6_000);
+    await utimes(path, before, before);
+    const unlock = await awaitLock(path, 0);
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
+    await unlock?.();
+  });
+
+  it("leaves nothing behind where it cannot be taken", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "lock"));
+    await expect(awaitLock(join(folder, "lock"), 0)).rejects.toThrow("EISDIR");
+    expect(await readdir(folder)).toEqual(["lock"]);
   });
 
   it("lets one in at a time", async () => {
