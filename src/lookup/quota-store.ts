@@ -63,8 +63,8 @@ export class MemoryQuotaStore implements QuotaStore {
 
 /**
  * Quotas counted in a folder, for all processes that share it and across runs. Every change is one
- * exclusive transaction behind a gate. A process that is killed leaves its reservation counted in full, so that
- * the count errs on the safe side.
+ * transaction behind a gate. A process that is killed leaves its reservation counted in full, so
+ * that the count errs on the safe side.
  *
  * @throws FatalError `quota_unavailable` when the folder cannot be read or written, `quota_damaged`
  *   when what it holds is no count: to begin anew might exceed the quota, so that is for a person
@@ -104,9 +104,18 @@ export async function openQuotaStore(folder: string): Promise<QuotaStore> {
       change(name, (entries) => reserveFrom(entries, options, randomUUID())),
     settle: (name, id, used, nowMs) =>
       change(name, (entries) => settleIn(entries, id, used, nowMs)),
-    // Nothing is being written, so that it is closed when the call returns.
-    close: () => gated(() => (names as Database).close()),
+    close: () => closeGated(folder, names),
   };
+}
+
+/** What was counted is written: a gate that cannot be passed is no reason to fail. */
+async function closeGated(folder: string, names: Database): Promise<void> {
+  try {
+    // Nothing is being written, so that it is closed when the call returns.
+    await throughGateSync(folder, () => names.close());
+  } catch {
+    await names.close();
+  }
 }
 
 function attempt<T>(folder: string, action: () => T): T {
