@@ -1,5 +1,11 @@
 import { readFileSync } from "node:fs";
 
+/**
+ * How long a file may become before LMDB maps it anew, in bytes: room among addresses, not memory.
+ * LMDB keeps the maps that a file has outgrown, and with them what was touched in them.
+ */
+export const mapSize = 64 * 2 ** 30;
+
 /** Touches of mapped pages between two looks at what they came to. */
 const touchesBetween = 256;
 

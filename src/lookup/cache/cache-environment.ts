@@ -2,6 +2,7 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { throughGate } from "../lmdb-gate.js";
+import { mapSize } from "../mapped-memory.js";
 
 /** Counts up when what the files hold is laid out differently. */
 const format = 1;
@@ -69,8 +70,7 @@ function openRoot(path: string): RootDatabase {
     noSubdir: false,
     maxDbs: 2,
     // While LMDB maps a file anew because another process made it longer, the thread that writes
-    // may be doing so as well, and the process ends. So the map is large enough from the beginning;
-    // it takes addresses, not memory.
+    // may be doing so as well, and the process ends. So the map is large enough from the beginning.
     mapSize,
     // With it a process that ends while it flushes can make the others lose what they wrote.
     overlappingSync: false,
@@ -85,6 +85,3 @@ function keepToOwner(path: string, mode: number): void {
   const found = statSync(path, { throwIfNoEntry: false })?.mode;
   if (found !== undefined && (found & 0o777) !== mode) chmodSync(path, mode);
 }
-
-/** How long the files of a cache may become before LMDB maps them anew, in bytes. */
-const mapSize = 64 * 2 ** 30;

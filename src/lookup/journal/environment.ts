@@ -1,11 +1,9 @@
 import { type Database, open, type RootDatabase } from "lmdb";
 import { FatalError } from "../../core/errors.js";
+import { mapSize } from "../mapped-memory.js";
 
 /** Counts up when what the files hold is laid out differently. */
 const format = 3;
-
-/** How long the file may become before LMDB maps it anew, in bytes: addresses, not memory. */
-const mapSize = 64 * 2 ** 30;
 
 /** The parts of a journal's LMDB environment. */
 export interface Environment {
@@ -29,7 +27,6 @@ export function openEnvironment(folder: string): Environment {
     // Otherwise a folder whose name has a dot would be taken for a file.
     noSubdir: false,
     maxDbs: 3,
-    // LMDB keeps the maps that it has outgrown, and with them what was touched in them.
     mapSize,
   });
   const bytes = { encoding: "binary", keyEncoding: "uint32" } as const;
