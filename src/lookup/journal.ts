@@ -1,102 +1,95 @@
+import { chmodSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Finding } from "../core/finding.js";
-import { readHead } from "./journal/finding-record.js";
-import { checkSpace, journalFault } from "./journal/journal-fault.js";
-import { assureSound } from "./journal/assure-sound.js";
+import { makeFolder } from "../core/make-folder.js";
+import { syncFolder } from "../core/sync-folder.js";
+import { decodeRecord, readHead, recordParts } from "./journal/finding-record.js";
+import { journalFault, otherVersion } from "./journal/journal-fault.js";
 import { LogTurn } from "./journal/log-turn.js";
-import { JournalFile, type JournalFileOptions } from "./journal/journal-file.js";
-import { newestRecord } from "./journal/newest-record.js";
-import { nextBlockStart, slots } from "./journal/record-block.js";
-import { RecordGroup } from "./journal/record-group.js";
+import { PlaceIndex, type PlaceIndexOptions } from "./journal/place-index.js";
+import { RecordLog } from "./journal/record-log.js";
 import { RepeatedFindings } from "./journal/repeated-findings.js";
-import { SequenceIndex, type SequenceIndexOptions } from "./journal/sequence-index.js";
 import { textHash } from "./journal/text-hash.js";
-import { TailLog } from "./journal/tail-log.js";
 import type { FindingStore } from "./store.js";
 
-export type JournalOptions = JournalFileOptions & SequenceIndexOptions;
+export interface JournalOptions extends PlaceIndexOptions {
+  /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
+  readonly folder: string;
+}
 
 /**
  * Opens the journal of a run with whatever an earlier part of the run put.
  *
- * It is an LMDB environment with a log of the newest records before it. A record is safe from the end
- * of the process as soon as `put` resolves: it is in the log. LMDB takes the log's records over in
- * large transactions, because each of them costs a flush of the disk. `sync` resolves when a loss of
- * power cannot lose what was put before.
+ * It is a file of records and an index of them. A record is safe from the end of the process as soon
+ * as `put` resolves: it is written. `sync` resolves when a loss of power cannot lose what was put
+ * before.
  *
  * @throws FatalError when it cannot be opened, or another version of repute wrote it
  */
-export async function openJournal(options: JournalOptions): Promise<FindingStore> {
+export async function openJournal({ folder, ...options }: JournalOptions): Promise<FindingStore> {
   try {
-    await assureSound(options.folder);
-    const file = new JournalFile(options);
-    const index = new SequenceIndex(file, options);
-    await index.load();
-    const journal = new Journal(options.folder, file, index);
-    await journal.takeOver();
-    return journal;
+    makeFolder(folder);
+    chmodSync(folder, 0o700);
+    // What versions before 4 wrote.
+    if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
+    const log = new RecordLog(folder);
+    try {
+      return new Journal(folder, log, await indexOf(log, folder, options));
+    } catch (error) {
+      log.close();
+      throw error;
+    }
   } catch (error) {
-    throw journalFault(options.folder, "open", error);
+    throw journalFault(folder, "open", error);
   }
 }
 
-/** How long a record stays in the log otherwise, in milliseconds. */
-const groupDelayMs = 1_000;
+/** An index of all records that a log has from before. */
+async function indexOf(
+  log: RecordLog,
+  folder: string,
+  options: PlaceIndexOptions,
+): Promise<PlaceIndex> {
+  const index = new PlaceIndex(folder, options);
+  try {
+    for await (const records of log.takeUp()) {
+      for (const { place, record } of records) index.add(readHead(record).hash, place);
+    }
+    await syncFolder(folder);
+    return index;
+  } catch (error) {
+    await index.close();
+    throw error;
+  }
+}
 
 /**
- * So many records do not wait for the end of the turn: where hundreds of answers come at once, the
- * first requests of the next round leave while the last answers are read. With 16 it was a twentieth
- * slower where answers trickle in.
+ * So many records, or bytes of them, do not wait for the end of the turn: where hundreds of answers
+ * come at once, the first requests of the next round leave while the last answers are read. With 16
+ * it was a twentieth slower where answers trickle in.
  */
-const appendedAtOnce = 64;
+const writtenAtOnce = { records: 64, bytes: 1024 * 1024 };
 
 /** Findings kept in memory because they were asked for again. */
 const repeatedSize = 1024;
 
 class Journal implements FindingStore {
   readonly #folder: string;
-  readonly #file: JournalFile;
-  readonly #index: SequenceIndex;
-  /** First sequence number of this session: what failed in an earlier one may be asked again. */
-  #sessionStart: number;
+  readonly #log: RecordLog;
+  readonly #index: PlaceIndex;
+  /** Place of this session's first record: what failed in an earlier one may be asked again. */
+  readonly #sessionStart: number;
   readonly #repeated = new RepeatedFindings(repeatedSize);
-  readonly #tail: TailLog;
-  /** Records on their way to the log, and the promise of those who put them. */
-  #unlogged = new LogTurn();
-  /** Records that the database does not have yet. */
-  #group: RecordGroup;
-  /** Those that it is taking over. */
-  #writing: RecordGroup | null = null;
-  /** One that is free. */
-  #spare: RecordGroup | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #work: Promise<void> | null = null;
-  /** Resolves when what was taken over last is flushed. */
-  #flushed: Promise<void> = Promise.resolve();
+  /** Records that are not written yet, and the promise of those who put them. */
+  #turn = new LogTurn();
+  #syncing: Promise<void> = Promise.resolve();
   #fault: Error | null = null;
 
-  constructor(folder: string, file: JournalFile, index: SequenceIndex) {
+  constructor(folder: string, log: RecordLog, index: PlaceIndex) {
     this.#folder = folder;
-    this.#file = file;
+    this.#log = log;
     this.#index = index;
-    this.#tail = new TailLog(folder);
-    this.#sessionStart = nextBlockStart(file.lastSequence() + 1);
-    this.#group = new RecordGroup(this.#sessionStart);
-  }
-
-  /** Brings what earlier processes left in the log into the database. */
-  async takeOver(): Promise<void> {
-    for (const { sequence, record } of this.#tail.readRecords()) {
-      if (sequence < this.#group.next) continue;
-      // A block is written whole.
-      if (this.#group.isLarge && sequence % slots === 0) await this.#start();
-      this.#index.expect(readHead(record).hash);
-      this.#group.takeOver(sequence, record);
-    }
-    await this.#settle();
-    if (this.#fault) throw this.#fault;
-    await this.#file.flush();
-    this.#tail.clear();
-    this.#sessionStart = this.#group.next;
+    this.#sessionStart = log.next;
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
@@ -104,143 +97,89 @@ class Journal implements FindingStore {
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
-    const finding = this.#read(key, hash);
-    if (finding === undefined) return this.#getLater(key);
-    if (finding) this.#repeated.add(key, finding);
-    return finding;
-  }
-
-  async #getLater(key: string): Promise<Finding | null> {
-    await this.#start();
-    // Then the file was not mapped anew either, and asking again would never end.
-    if (this.#fault) throw this.#fault;
-    return this.get(key);
+    try {
+      const finding = this.#newest(key, hash);
+      if (finding) this.#repeated.add(key, finding);
+      return finding;
+    } catch (error) {
+      return Promise.reject((this.#fault ??= journalFault(this.#folder, "read", error)));
+    }
   }
 
   put(key: string, finding: Finding): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
-    const hash = textHash(key);
-    const mayRepeat = this.#index.mayHave(hash);
-    if (mayRepeat) this.#repeated.update(key, finding);
-    else this.#index.expect(hash);
-    this.#group.add(key, hash, finding, mayRepeat);
-    const turn = this.#unlogged;
+    const turn = this.#turn;
+    try {
+      this.#add(key, finding);
+    } catch (error) {
+      return Promise.reject((this.#fault = journalFault(this.#folder, "write", error)));
+    }
     turn.size++;
-    if (turn.size === 1) setImmediate(() => this.#append(turn));
-    else if (turn.size === appendedAtOnce) this.#append(turn);
+    if (turn.size === 1) setImmediate(() => this.#write(turn));
+    const { records, bytes } = writtenAtOnce;
+    if (turn.size >= records || this.#log.waiting >= bytes) this.#write(turn);
     return turn.logged;
   }
 
-  /** Appends what came in this turn of the event loop, and lets those go on who put it. */
-  #append(turn: LogTurn): void {
-    if (turn !== this.#unlogged) return;
-    this.#log();
-    if (this.#fault === null) this.#schedule();
-  }
-
-  /** Brings what was put so far into the log. */
-  #log(): void {
-    const turn = this.#unlogged;
-    if (turn.size === 0) return;
-    this.#unlogged = new LogTurn();
-    try {
-      if (this.#fault) throw this.#fault;
-      this.#tail.append(this.#group.takeUnlogged());
-      if (this.#group.isFull && this.#work) void this.#work.then(() => turn.resolve());
-      else turn.resolve();
-    } catch (error) {
-      this.#fault ??= journalFault(this.#folder, "write", error);
-      turn.reject(this.#fault);
-    }
-  }
-
   async sync(): Promise<void> {
-    if (this.#unlogged.size > 0) await this.#unlogged.logged;
+    if (this.#turn.size > 0) await this.#turn.logged;
     if (this.#fault) throw this.#fault;
     try {
-      // What the database is taking over is in a log of its own; that goes once it is flushed.
-      await Promise.all([this.#tail.sync(), this.#flushed]);
+      const sync = this.#log.sync();
+      this.#syncing = this.#syncing.then(() => sync).catch(() => undefined);
+      await sync;
     } catch (error) {
       throw (this.#fault ??= journalFault(this.#folder, "write", error));
     }
   }
 
   async close(): Promise<void> {
-    if (this.#unlogged.size > 0) await this.#unlogged.logged.catch(() => undefined);
-    await this.#settle();
-    // Who put what could not be written was told; the log has it still.
-    await this.#flushed.catch(() => undefined);
-    await this.#file.close();
+    // Who put what could not be written is told.
+    if (this.#turn.size > 0) await this.#turn.logged.catch(() => undefined);
+    await this.#syncing;
+    await this.#index.close();
+    this.#log.close();
   }
 
-  /** Writes what waits; who put it is told when that fails. */
-  async #settle(): Promise<void> {
-    while (this.#work || (this.#group.size > 0 && this.#fault === null)) await this.#start();
+  #add(key: string, finding: Finding): void {
+    const hash = textHash(key);
+    let previous = 0;
+    if (this.#index.mayHave(hash)) {
+      this.#repeated.update(key, finding);
+      previous = this.#index.find(hash);
+    }
+    const place = this.#log.add({ previous, hash }, recordParts(key, finding));
+    this.#index.add(hash, place);
   }
 
-  #schedule(): void {
-    if (this.#work) return;
-    if (this.#group.isLarge) void this.#start();
-    else this.#timer ??= setTimeout(() => void this.#start(), groupDelayMs);
+  /** Writes what came in this turn of the event loop, and lets those go on who put it. */
+  #write(turn: LogTurn): void {
+    if (turn !== this.#turn) return;
+    this.#turn = new LogTurn();
+    try {
+      if (this.#fault) throw this.#fault;
+      this.#log.write();
+      turn.resolve();
+    } catch (error) {
+      this.#fault ??= journalFault(this.#folder, "write", error);
+      turn.reject(this.#fault);
+    }
   }
 
-  /** Writes and tidies up, one thing after the other; never rejects. */
-  #start(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#work ??= this.#run().finally(() => {
-      this.#work = null;
-      if (this.#group.size > 0 && this.#fault === null) this.#schedule();
-    });
-    return this.#work;
-  }
-
-  async #run(): Promise<void> {
-    do {
-      this.#log();
-      // What was not written stays where it is found.
-      if (this.#fault) return;
-      const group = this.#group;
-      this.#group = group.successor(this.#spare);
-      this.#spare = null;
-      this.#writing = group;
-      const dropLog = this.#tail.rotate();
-      const taken = this.#write(group);
-      this.#flushed = taken.then(() => this.#file.flush()).then(dropLog);
-      this.#flushed.catch(() => undefined);
-      try {
-        await taken;
-        this.#writing = null;
-        this.#spare = group;
-        if (this.#file.crowded) await this.#file.remap();
-      } catch (error) {
-        this.#fault ??= journalFault(this.#folder, "write", error);
+  /** Follows the records with a hash back to the newest one with the key. */
+  #newest(key: string, hash: number): Finding | null {
+    let place = this.#index.find(hash);
+    while (place > 0) {
+      const record = this.#log.at(place);
+      if (record === undefined) return null;
+      const { previous } = readHead(record);
+      const found = decodeRecord(record);
+      if (found.key === key) {
+        const isStale = found.finding.status === "failed" && place < this.#sessionStart;
+        return isStale ? null : found.finding;
       }
-    } while (this.#group.isLarge && this.#fault === null);
-  }
-
-  async #write(group: RecordGroup): Promise<void> {
-    if (group.size === 0) return;
-    checkSpace(this.#folder, group.bytes);
-    group.enter(this.#index);
-    group.eachBlock((sequence, bytes) => this.#file.writeBlock(sequence, bytes));
-    // Faster than entries come in, so that the index is done with before more is due.
-    this.#index.spill(Math.ceil(1.5 * group.size));
-    await this.#file.committed();
-    this.#index.spillWritten();
-  }
-
-  /** As `newestRecord`, but for what failed in an earlier session. */
-  #read(key: string, hash: number): Finding | null | undefined {
-    const places = {
-      group: this.#group,
-      writing: this.#writing,
-      index: this.#index,
-      file: this.#file,
-    };
-    const found = newestRecord(key, hash, places);
-    if (!found) return found;
-    const isStale = found.finding.status === "failed" && found.sequence < this.#sessionStart;
-    return isStale ? null : found.finding;
+      place = previous < place ? previous : 0;
+    }
+    return null;
   }
 }

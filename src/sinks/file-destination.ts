@@ -2,6 +2,7 @@ import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
+import { syncFolder } from "../core/sync-folder.js";
 import { outputFault } from "./output-fault.js";
 import type { Destination } from "./types.js";
 
@@ -100,12 +101,4 @@ class FileDestination implements Destination {
     await this.#handle.close().catch(() => undefined);
     if (this.#length === 0) await rm(partPath(this.path), { force: true });
   }
-}
-
-/** Makes a rename durable; some file systems refuse, and then it is as durable as they make it. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r").catch(() => null);
-  if (folder === null) return;
-  await folder.sync().catch(() => undefined);
-  await folder.close();
 }

@@ -85,3 +85,13 @@ function keepToOwner(path: string, mode: number): void {
   const found = statSync(path, { throwIfNoEntry: false })?.mode;
   if (found !== undefined && (found & 0o777) !== mode) chmodSync(path, mode);
 }
+
+/** Why a transaction failed; LMDB tells it by a promise of its own. */
+export async function causeOf(error: unknown): Promise<unknown> {
+  try {
+    await (error as { commitError?: Promise<unknown> }).commitError;
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+}

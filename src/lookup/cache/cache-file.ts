@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
-import { causeOf } from "../journal/environment.js";
-import { type CacheEnvironment, closeAll, openCacheEnvironment } from "./cache-environment.js";
+import {
+  type CacheEnvironment,
+  causeOf,
+  closeAll,
+  openCacheEnvironment,
+} from "./cache-environment.js";
 import { throughGate } from "../lmdb-gate.js";
 import { MappedMemory } from "../mapped-memory.js";
 

@@ -3,7 +3,7 @@ import type { Finding, FindingError, FindingStatus, JsonObject } from "../../cor
 
 /** What a record says before its finding is read. */
 export interface RecordHead {
-  /** Sequence number of an earlier record whose key has the same hash; 0 for none. */
+  /** Place of the newest earlier record whose key has the same hash; 0 for none. */
   readonly previous: number;
   /** `textHash` of the key. */
   readonly hash: number;
@@ -148,3 +148,6 @@ type Fields = readonly [
 
 /** Two numbers of 32 bits. */
 const headBytes = 8;
+
+/** A record has no fewer bytes. */
+export const shortestRecord = headBytes;

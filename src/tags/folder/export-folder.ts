@@ -2,12 +2,12 @@ import { lstat, readdir, readlink, rename, symlink, unlink } from "node:fs/promi
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/json-file.js";
+import { syncFolder } from "../../core/sync-folder.js";
 import { exportFault } from "./export-fault.js";
 import { exportedTags, type ExportIndex } from "./export-index.js";
 import { fileEndings } from "./file-stems.js";
 import { generationForm, Generations, indexName } from "./generations.js";
 import { listsFolder } from "./stored-list.js";
-import { syncFolder } from "./write-file.js";
 
 /**
  * A folder of tag lists.

@@ -36,11 +36,3 @@ export async function writeFile(
   }
   return { bytes, sha256: hash.digest("hex") };
 }
-
-/** Makes the names in a folder durable; some file systems refuse, and then they are as durable as can be. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, "r").catch(() => null);
-  if (handle === null) return;
-  await handle.sync().catch(() => undefined);
-  await handle.close();
-}

@@ -9,7 +9,7 @@ const frame = (functionName: string, url = "", lineNumber = 0) => ({
 
 test.each([
   [frame("put", "file:///home/me/repute/dist/lookup/journal.js"), "src/lookup"],
-  [frame("load", "file:///home/me/repute/dist/lookup/journal/sorted-run.js"), "src/lookup/journal"],
+  [frame("load", "file:///home/me/repute/dist/lookup/journal/record-log.js"), "src/lookup/journal"],
   [frame("", "file:///home/me/repute/dist/index.js"), "src"],
   [frame("parse", "file:///r/node_modules/zod/v4/core/parse.js"), "zod"],
   [frame("sha256", "file:///r/node_modules/@noble/hashes/sha2.js"), "@noble/hashes"],

@@ -1,4 +1,4 @@
-import type { StatsFs } from "node:fs";
+import type * as Fs from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openJournal } from "../../../src/lookup/journal.js";
@@ -8,35 +8,42 @@ import { complete } from "./findings.js";
 const disk = vi.hoisted(() => ({ full: false }));
 
 vi.mock("node:fs", async (original) => {
-  const fs = await original<{ statfsSync(path: string): StatsFs }>();
-  const statfsSync = (path: string): StatsFs =>
-    Object.assign(fs.statfsSync(path), disk.full ? { bavail: 0 } : {});
-  return { ...fs, statfsSync };
+  const fs = await original<typeof Fs>();
+  const writeSync = (file: number, bytes: Buffer, from: number, length: number, at: number) =>
+    fs.writeSync(file, bytes, from, disk.full ? Math.min(length, 40) : length, at);
+  return { ...fs, writeSync };
 });
 
-test("who asks for what is in the file only is told that the disk is full", async () => {
+const full = { code: "journal_disk_full" };
+
+test("who puts what the disk has no room for is told, and what was put before stays", async () => {
   const folder = join(await temporaryFolder(), "journal");
-  const journal = await openJournal({
-    folder,
-    recentLimit: 64,
-    filterBytes: 1 << 20,
-    mappedLimit: 1,
-  });
-  // So much that reading it maps more of the file than is allowed.
-  const finding = complete({ text: "x".repeat(5000) });
-  for (let at = 0; at < 3000; at += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, n) => journal.put(`key ${at + n}`, finding)));
-  }
+  const before = await openJournal({ folder });
+  await before.put("one", complete({ n: 1 }));
   disk.full = true;
-  // In the log; the database is to take it over when the file is opened anew for somebody who asks.
-  await journal.put("another", complete());
-  const asked = async () => {
-    for (let n = 0; n < 3000; n++) await journal.get(`key ${n}`);
-  };
-  await expect(asked()).rejects.toMatchObject({ code: "journal_disk_full" });
-  await expect(journal.put("one more", complete())).rejects.toMatchObject({
-    code: "journal_disk_full",
-  });
+  const puts = [before.put("two", complete()), before.put("three", complete())];
+  for (const put of puts) await expect(put).rejects.toMatchObject(full);
+  await expect(before.put("four", complete())).rejects.toMatchObject(full);
+  await expect(before.sync()).rejects.toMatchObject(full);
+  expect((await before.get("one"))?.query?.["n"]).toBe(1);
+  await before.close();
+
+  disk.full = false;
+  const after = await openJournal({ folder });
+  expect((await after.get("one"))?.query?.["n"]).toBe(1);
+  expect(await after.get("two")).toBeNull();
+  await after.put("two", complete({ n: 2 }));
+  expect((await after.get("two"))?.query?.["n"]).toBe(2);
+  await after.close();
+});
+
+test("so is who puts one when the index has no room", async () => {
+  const folder = join(await temporaryFolder(), "journal");
+  const journal = await openJournal({ folder, recentLimit: 64 });
+  const puts = Array.from({ length: 63 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
+  await Promise.all(puts);
+  disk.full = true;
+  await expect(journal.put("key 63", complete())).rejects.toMatchObject(full);
   disk.full = false;
   await journal.close();
 });

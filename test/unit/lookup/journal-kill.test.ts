@@ -12,7 +12,7 @@ import { complete } from "./findings.js";
 const putForEver = `
   const { openJournal } = await import(process.argv[1]);
   const { writeSync } = await import("node:fs");
-  const journal = await openJournal({ folder: process.argv[2], recentLimit: 256, mappedLimit: 2 ** 20 });
+  const journal = await openJournal({ folder: process.argv[2], recentLimit: 256 });
   const finding = JSON.parse(process.argv[4]);
   let next = Number(process.argv[3]);
   const put = async () => {

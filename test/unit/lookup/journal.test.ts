@@ -1,6 +1,5 @@
-import { stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { open } from "lmdb";
 import { expect, onTestFinished, test } from "vitest";
 import { openJournal, type JournalOptions } from "../../../src/lookup/journal.js";
 import { textHash } from "../../../src/lookup/journal/text-hash.js";
@@ -24,7 +23,7 @@ async function opened(
 }
 
 /** So small that a few hundred findings go through everything that millions do. */
-const small = { recentLimit: 64, filterBytes: 1024, mappedLimit: 1024 * 1024 };
+const small = { recentLimit: 64, filterBytes: 1024 };
 
 async function putMany(journal: FindingStore, from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 50) {
@@ -87,13 +86,11 @@ test("has every finding after it was opened several times", async () => {
   expect(await wrong(journal, 0, 4 * 333)).toEqual([]);
 });
 
-test("answers those who ask while it maps its files anew", async () => {
-  const journal = await opened({ folder: await journalFolder(), ...small, mappedLimit: 1 });
-  await putMany(journal, 0, 200);
-  const found = await Promise.all(
-    Array.from({ length: 200 }, (_, n) => Promise.resolve(journal.get(`key ${n}`))),
-  );
-  expect(found.map((finding) => finding?.query?.["n"])).toEqual(Array.from(found.keys()));
+test("answers those who ask in the same turn as they put", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  const put = Array.from({ length: 200 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
+  expect(await wrong(journal, 0, 200)).toEqual([]);
+  await Promise.all(put);
 });
 
 test("tells keys apart that have the same hash", async () => {
@@ -122,7 +119,6 @@ test("has what was put after its files were opened anew in between", async () =>
   const folder = await journalFolder();
   for (let session = 0; session < 3; session++) {
     const journal = await opened({ folder, ...small });
-    // Each session's first block begins behind the last one's, however few records that has.
     await putMany(journal, 10 * session, 10 * session + 10);
     expect(await wrong(journal, 0, 10 * session + 10)).toEqual([]);
     await journal.closeNow();
@@ -166,13 +162,31 @@ test("its folder is its owner's alone", async () => {
   expect((await stat(folder)).mode & 0o077).toBe(0);
 });
 
-test("a journal of another version is refused, not misread", async () => {
+test.each([
+  ["records", "repute journal 99\n".padEnd(32, "\0")],
+  ["data.mdb", ""],
+])("a journal of another version is refused, not misread: %s", async (name, text) => {
   const folder = await journalFolder();
   await (await opened({ folder })).closeNow();
-  const root = open({ path: folder, noSubdir: false });
-  await root.openDB<number, string>({ name: "about", encoding: "json" }).put("format", 99);
-  await root.close();
+  await writeFile(join(folder, name), text);
   await expect(openJournal({ folder })).rejects.toMatchObject({ code: "journal_format" });
+});
+
+test("what is damaged is not there, and may be put again", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", complete({ text: "intact" }));
+  await before.put("other", complete({ n: 1 }));
+  await before.closeNow();
+  const path = join(folder, "records");
+  const bytes = await readFile(path);
+  bytes.write("X", bytes.indexOf("intact"));
+  await writeFile(path, bytes);
+  const after = await opened({ folder });
+  expect(await after.get("key")).toBeNull();
+  expect((await after.get("other"))?.query?.["n"]).toBe(1);
+  await after.put("key", complete({ n: 2 }));
+  expect((await after.get("key"))?.query?.["n"]).toBe(2);
 });
 
 test("a file in the folder's place is reported", async () => {
