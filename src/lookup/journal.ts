@@ -1,5 +1,6 @@
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { FatalError } from "../core/errors.js";
 import type { Finding } from "../core/finding.js";
 import { makeFolder } from "../core/make-folder.js";
 import { syncFolder } from "../core/sync-folder.js";
@@ -84,6 +85,9 @@ class Journal implements FindingStore {
   #turn = new LogTurn();
   #syncing: Promise<void> = Promise.resolve();
   #fault: Error | null = null;
+  /** What those are told who come after it was closed. */
+  #left: Error | null = null;
+  #closed: Promise<void> | null = null;
 
   constructor(folder: string, log: RecordLog, index: PlaceIndex) {
     this.#folder = folder;
@@ -93,6 +97,7 @@ class Journal implements FindingStore {
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
+    if (this.#left) return Promise.reject(this.#left);
     const hash = textHash(key);
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
@@ -133,11 +138,18 @@ class Journal implements FindingStore {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     // Who put what could not be written is told.
     if (this.#turn.size > 0) await this.#turn.logged.catch(() => undefined);
-    await this.#syncing;
+    // The number of the file may be another's from now on.
+    this.#left = new FatalError("journal_closed", `the journal ${this.#folder} is closed`);
+    this.#fault ??= this.#left;
     await this.#index.close();
+    await this.#syncing;
     this.#log.close();
   }
 

@@ -13,11 +13,11 @@ import {
  */
 export const unit = 32;
 
-/** Before a record: its length and its CRC-32, 32 bits each, little endian. */
-const headBytes = 8;
-
-/** No record is longer: what says so is damaged. */
-const longestRecord = 2 ** 28;
+/**
+ * Before a record: its length, the length with each bit turned, and the record's CRC-32, 32 bits each,
+ * little endian. A length is believed only where both agree: what is damaged may say any.
+ */
+const headBytes = 12;
 
 /** A record and where it is, in units. */
 export interface PlacedRecord {
@@ -42,7 +42,8 @@ export function frameRecord(to: Buffer, at: number, head: RecordHead, parts: Rec
   const start = at + headBytes;
   const end = writeRecord(to, start, head, parts);
   to.writeUInt32LE(end - start, at);
-  to.writeUInt32LE(crc32(to.subarray(start, end)), at + 4);
+  to.writeUInt32LE(~(end - start) >>> 0, at + 4);
+  to.writeUInt32LE(crc32(to.subarray(start, end)), at + 8);
   const next = nextStart(end);
   to.fill(0, end, next);
   return next;
@@ -53,11 +54,13 @@ export function wholeRecord(bytes: Buffer, at: number): WholeRecord {
   const start = at + headBytes;
   if (start > bytes.length) return { record: undefined, needed: headBytes };
   const length = bytes.readUInt32LE(at);
-  if (length < shortestRecord || length > longestRecord) return { record: undefined, needed: 0 };
+  if (length < shortestRecord || bytes.readUInt32LE(at + 4) !== ~length >>> 0) {
+    return { record: undefined, needed: 0 };
+  }
   const needed = headBytes + length;
   if (start + length > bytes.length) return { record: undefined, needed };
   const record = bytes.subarray(start, start + length);
-  const isWhole = crc32(record) === bytes.readUInt32LE(at + 4);
+  const isWhole = crc32(record) === bytes.readUInt32LE(at + 8);
   return { record: isWhole ? record : undefined, needed };
 }
 

@@ -68,11 +68,12 @@ export class IndexRun {
 
   /** Lets go of the file and removes it, as far as that can be done. */
   remove(): void {
-    try {
-      closeSync(this.#file);
-      rmSync(this.#path, { force: true });
-    } catch {
-      // The next session removes it.
+    for (const step of [() => closeSync(this.#file), () => rmSync(this.#path, { force: true })]) {
+      try {
+        step();
+      } catch {
+        // What is left the next session removes.
+      }
     }
   }
 

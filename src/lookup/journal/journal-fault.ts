@@ -29,11 +29,22 @@ export function otherVersion(folder: string): FatalError {
   });
 }
 
+/** What is said of a journal that is not what was written. */
+export function damaged(folder: string, how: string): FatalError {
+  return new FatalError("journal_damaged", `the journal ${folder} is damaged: ${how}`, {
+    hint: "with --restart the run begins anew, without the journal",
+  });
+}
+
 const full = "free some space, then run again";
+
+const files = "raise the limit (ulimit -n), then go on with --resume";
 
 const causes: Readonly<Record<string, readonly [code: string, text: string, hint: string]>> = {
   ENOSPC: ["journal_disk_full", "the disk is full", full],
   EDQUOT: ["journal_disk_full", "the disk quota is used up", full],
+  EMFILE: ["journal_files", "too many files are open", files],
+  ENFILE: ["journal_files", "too many files are open on this machine", files],
   EFBIG: ["journal_full", "it cannot become any longer", "split the input"],
   EROFS: ["journal_read_only", "the file system is read-only", "write elsewhere"],
   EACCES: ["journal_denied", "permission denied", "check the folder's owner and mode"],

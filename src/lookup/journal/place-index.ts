@@ -51,7 +51,7 @@ export class PlaceIndex {
     this.#recent = new HashTable(this.#recentLimit);
     this.#sorter = new PairSorter(this.#recentLimit);
     for (const name of readdirSync(folder)) {
-      if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true });
+      if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true, recursive: true });
     }
   }
 
@@ -88,7 +88,12 @@ export class PlaceIndex {
 
   #spill(): void {
     const run = this.#newRun(this.#recent.size);
-    run.append(this.#sorter.sort(this.#recent));
+    try {
+      run.append(this.#sorter.sort(this.#recent));
+    } catch (error) {
+      run.remove();
+      throw error;
+    }
     this.#runs = [...this.#runs, { run, level: 0 }];
     this.#recent.clear();
     if (firstOfMany(this.#runs) < 0) return;

@@ -20,13 +20,14 @@ import {
   unit,
   wholeRecord,
 } from "./framed-record.js";
-import { otherVersion } from "./journal-fault.js";
+import { damaged, otherVersion } from "./journal-fault.js";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);
 
-/** What the file begins with, so that no record is at place 0. */
-const firstLine = "repute journal 4\n".padEnd(unit, "\0");
+/** What the file begins with, up to the first place of a record. */
+const name = "repute journal ";
+const firstLine = `${name}4\n`;
 
 /** So much is read at once; few records are longer. */
 const readBytes = 4096;
@@ -54,7 +55,8 @@ export class RecordLog {
   /**
    * Opens the file in a folder, a new one where there is none.
    *
-   * @throws FatalError with code `journal_format` when another version of repute wrote it
+   * @throws FatalError with code `journal_format` when another version of repute wrote it,
+   *   `journal_damaged` when nothing says who did
    * @throws what the file system says
    */
   constructor(folder: string) {
@@ -74,10 +76,13 @@ export class RecordLog {
     const length = readSync(this.#file, line, 0, unit, 0);
     // A process that was killed at once may have left a part of the line, and no record.
     if (length < unit) {
-      writeWhole(this.#file, Buffer.from(firstLine, "latin1"), unit, 0);
+      line.fill(0).write(firstLine);
+      writeWhole(this.#file, line, unit, 0);
       return unit;
     }
-    if (line.toString("latin1") !== firstLine) throw otherVersion(folder);
+    const found = line.toString("latin1");
+    if (!found.startsWith(name)) throw damaged(folder, "its first line is not what it was");
+    if (!found.startsWith(firstLine)) throw otherVersion(folder);
     return fstatSync(this.#file).size;
   }
 
@@ -100,9 +105,9 @@ export class RecordLog {
     let bytes = Buffer.allocUnsafeSlow(scanBytes);
     let end = unit;
     for (let at = unit; at < size;) {
-      const { bytesRead } = await readAt(this.#file, bytes, 0, bytes.length, at);
-      if (bytesRead === 0) break;
-      const found = recordsIn(bytes.subarray(0, bytesRead), at, size);
+      const length = Math.min(bytes.length, size - at);
+      await readWhole(this.#file, bytes, length, at);
+      const found = recordsIn(bytes.subarray(0, length), at, size);
       if (found.records.length > 0) {
         end = found.end;
         yield found.records;
@@ -179,6 +184,23 @@ export class RecordLog {
 
 /** The last place that 32 bits can say. */
 const mostPlace = 2 ** 32 - 1;
+
+/**
+ * @throws what the file system says. It tells of a page that cannot be read only who begins there:
+ * before that it gives less than was asked for.
+ */
+async function readWhole(
+  file: number,
+  bytes: Buffer,
+  length: number,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await readAt(file, bytes, done, length - done, position + done);
+    if (bytesRead === 0) throw new Error("its file became shorter while it was read");
+    done += bytesRead;
+  }
+}
 
 function writeWhole(file: number, bytes: Buffer, length: number, position: number): void {
   if (writeSync(file, bytes, 0, length, position) < length) {

@@ -1,4 +1,5 @@
 import type * as Fs from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openJournal } from "../../../src/lookup/journal.js";
@@ -44,6 +45,7 @@ test("so is who puts one when the index has no room", async () => {
   await Promise.all(puts);
   disk.full = true;
   await expect(journal.put("key 63", complete())).rejects.toMatchObject(full);
+  expect(await readdir(folder)).toEqual(["records"]);
   disk.full = false;
   await journal.close();
 });

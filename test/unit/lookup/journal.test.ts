@@ -162,6 +162,16 @@ test("its folder is its owner's alone", async () => {
   expect((await stat(folder)).mode & 0o077).toBe(0);
 });
 
+test("whoever comes after it was closed is refused: its file may be another's by then", async () => {
+  const journal = await opened({ folder: await journalFolder() });
+  await journal.put("key", complete());
+  await Promise.all([journal.close(), journal.close()]);
+  const closed = { code: "journal_closed" };
+  await expect(journal.put("key", complete())).rejects.toMatchObject(closed);
+  await expect(Promise.resolve(journal.get("key"))).rejects.toMatchObject(closed);
+  await expect(journal.sync()).rejects.toMatchObject(closed);
+});
+
 test.each([
   ["records", "repute journal 99\n".padEnd(32, "\0")],
   ["data.mdb", ""],

@@ -121,27 +121,33 @@ test.each([
   expect((await stat(path)).size).toBe(size);
 });
 
-test.each([0, 4, 8, 20, 60])("a record whose byte %i is damaged is passed over", async (byte) => {
-  const folder = await temporaryFolder();
-  const { path, starts } = await written(folder, [
-    ["a", 100],
-    ["b", 100],
-    ["c", 2_000_000],
-  ]);
-  const bytes = await readFile(path);
-  const at = (starts[1] ?? 0) + byte;
-  bytes[at] = (bytes[at] ?? 0) ^ 0x11;
-  await writeFile(path, bytes);
-  const log = opened(folder);
-  expect(await taken(log)).toEqual(["a", "c"]);
-  expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
-  expect((await stat(path)).size).toBe(bytes.length);
-});
+test.each([0, 3, 4, 8, 20, 60])(
+  "a record whose byte %i is damaged is passed over",
+  async (byte) => {
+    const folder = await temporaryFolder();
+    const { path, starts } = await written(folder, [
+      ["a", 100],
+      ["b", 100],
+      ["c", 2_000_000],
+    ]);
+    const bytes = await readFile(path);
+    const at = (starts[1] ?? 0) + byte;
+    bytes[at] = (bytes[at] ?? 0) ^ 0x11;
+    await writeFile(path, bytes);
+    const log = opened(folder);
+    expect(await taken(log)).toEqual(["a", "c"]);
+    expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
+    expect((await stat(path)).size).toBe(bytes.length);
+  },
+);
 
-test("a file that another version wrote is refused", async () => {
+test.each([
+  ["that another version wrote", "repute journal 99\n", "journal_format"],
+  ["whose first line is gone", "", "journal_damaged"],
+])("a file %s is refused", async (_, line, code) => {
   const folder = await temporaryFolder();
-  await writeFile(join(folder, "records"), "repute journal 99\n".padEnd(32, "\0"));
-  expect(() => new RecordLog(folder)).toThrow(expect.objectContaining({ code: "journal_format" }));
+  await writeFile(join(folder, "records"), line.padEnd(64, "\0"));
+  expect(() => new RecordLog(folder)).toThrow(expect.objectContaining({ code }));
 });
 
 test("a first line that was cut off is written anew", async () => {
