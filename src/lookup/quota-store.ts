@@ -1,11 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { type Database, open } from "lmdb";
-import { FatalError } from "../core/errors.js";
-import { makeFolder } from "../core/make-folder.js";
 import type { Rate } from "../core/options.js";
-import { lmdbDamage } from "./cache/lmdb-check.js";
-import { throughGateSync } from "./lmdb-gate.js";
 
 /** Permits that one process may use until a moment; what it does not use it may give back. */
 export interface Reservation {
@@ -34,20 +27,20 @@ export interface QuotaStore {
 }
 
 /** What was reserved: permits, and the latest moment at which they were or may be used. */
-interface Entry {
+export interface QuotaEntry {
   readonly permits: number;
   readonly lastMs: number;
 }
 
-type Entries = Map<string, Entry>;
+export type QuotaEntries = Map<string, QuotaEntry>;
 
 /** Quotas counted for as long as the process lives. */
 export class MemoryQuotaStore implements QuotaStore {
-  readonly #names = new Map<string, Entries>();
+  readonly #names = new Map<string, QuotaEntries>();
   #count = 0;
 
   reserve(name: string, options: ReserveOptions): Reservation {
-    const entries = this.#names.get(name) ?? new Map<string, Entry>();
+    const entries = this.#names.get(name) ?? new Map<string, QuotaEntry>();
     this.#names.set(name, entries);
     return reserveFrom(entries, options, String(this.#count++));
   }
@@ -62,81 +55,17 @@ export class MemoryQuotaStore implements QuotaStore {
 }
 
 /**
- * Quotas counted in a folder, for all processes that share it and across runs. Every change is one
- * transaction behind a gate. A process that is killed leaves its reservation counted in full, so
- * that the count errs on the safe side.
- *
- * @throws FatalError `quota_unavailable` when the folder cannot be read or written, `quota_damaged`
- *   when what it holds is no count: to begin anew might exceed the quota, so that is for a person
- */
-export async function openQuotaStore(folder: string): Promise<QuotaStore> {
-  const damage = await lmdbDamage(join(folder, "data.mdb"));
-  if (damage !== null) {
-    throw new FatalError(
-      "quota_damaged",
-      `the count of the quota in ${folder} is damaged: ${damage}`,
-      {
-        hint: "remove that folder to count from 0; what was asked of late is not counted then",
-      },
-    );
-  }
-  const gated = <T>(action: () => T): T => attempt(folder, () => throughGateSync(folder, action));
-  attempt(folder, () => makeFolder(folder, 0o700));
-  const names = gated(() =>
-    open<Record<string, Entry>, string>({
-      path: folder,
-      noSubdir: false,
-      encoding: "json",
-      overlappingSync: false,
-    }),
-  );
-  const change = <T>(name: string, apply: (entries: Entries) => T): T =>
-    gated(() =>
-      names.transactionSync(() => {
-        const entries: Entries = new Map(Object.entries(names.get(name) ?? {}));
-        const result = apply(entries);
-        names.putSync(name, Object.fromEntries(entries));
-        return result;
-      }),
-    );
-  return {
-    reserve: (name, options) =>
-      change(name, (entries) => reserveFrom(entries, options, randomUUID())),
-    settle: (name, id, used, nowMs) =>
-      change(name, (entries) => settleIn(entries, id, used, nowMs)),
-    close: () => closeGated(folder, names),
-  };
-}
-
-/** What was counted is written: a gate that cannot be passed is no reason to fail. */
-async function closeGated(folder: string, names: Database): Promise<void> {
-  try {
-    // Nothing is being written, so that it is closed when the call returns.
-    await throughGateSync(folder, () => names.close());
-  } catch {
-    await names.close();
-  }
-}
-
-function attempt<T>(folder: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw new FatalError(
-      "quota_unavailable",
-      `cannot count the quota in ${folder}: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
-}
-
-/**
  * What is said to be used so much later than anything reserved now was counted by a clock that was
  * ahead and has been set right. It counts from now on, not until that clock's time comes.
  */
 const clockAheadMs = 60_000;
 
-function reserveFrom(entries: Entries, options: ReserveOptions, id: string): Reservation {
+/** Takes permits from what a quota's entries leave, under the identifier. */
+export function reserveFrom(
+  entries: QuotaEntries,
+  options: ReserveOptions,
+  id: string,
+): Reservation {
   const { rate, want, nowMs, untilMs } = options;
   let taken = 0;
   let nextAtMs = Number.POSITIVE_INFINITY;
@@ -160,7 +89,8 @@ function reserveFrom(entries: Entries, options: ReserveOptions, id: string): Res
   return { permits, id, nextAtMs };
 }
 
-function settleIn(entries: Entries, id: string, used: number, nowMs: number): void {
+/** Says how many permits of an entry were used. */
+export function settleIn(entries: QuotaEntries, id: string, used: number, nowMs: number): void {
   const entry = entries.get(id);
   if (entry === undefined) return;
   if (used === 0) entries.delete(id);

@@ -4,7 +4,7 @@ import { EarlyEndError } from "../core/errors.js";
 import type { LookupEndpoint } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { Pace } from "../lookup/pace.js";
-import { MemoryQuotaStore, openQuotaStore } from "../lookup/quota-store.js";
+import { MemoryQuotaStore, type QuotaStore } from "../lookup/quota-store.js";
 import type { EnrichSettings } from "./options.js";
 
 export interface OpenPacesOptions {
@@ -31,8 +31,7 @@ export async function openPaces(
 ): Promise<Paces> {
   const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
   const counted = [...rate, ...rateQuery, ...rateQuickCheck].some(isQuota);
-  const store =
-    counted && quotaFolder !== null ? await openQuotaStore(quotaFolder) : new MemoryQuotaStore();
+  const store = await openStore(counted ? quotaFolder : null);
   const address = hash("sha256", service).slice(0, 16);
   const onUsedUp = (used: Rate, goesOnAtMs: number): void => onEarlyEnd(usedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], scope: string): Pace =>
@@ -62,6 +61,13 @@ export async function openPaces(
       await store.close();
     },
   };
+}
+
+/** LMDB is loaded for a quota alone: most runs have none. */
+async function openStore(folder: string | null): Promise<QuotaStore> {
+  if (folder === null) return new MemoryQuotaStore();
+  const { openQuotaStore } = await import("../lookup/quota-folder.js");
+  return openQuotaStore(folder);
 }
 
 function usedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {

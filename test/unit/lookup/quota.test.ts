@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Quota } from "../../../src/lookup/quota.js";
-import { MemoryQuotaStore, openQuotaStore } from "../../../src/lookup/quota-store.js";
+import { openQuotaStore } from "../../../src/lookup/quota-folder.js";
+import { MemoryQuotaStore } from "../../../src/lookup/quota-store.js";
 import type { QuotaStore } from "../../../src/lookup/quota-store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -90,7 +91,7 @@ test("two processes never spend more than the quota together", async () => {
   const folder = join(await temporaryFolder(), "quota");
   const program = `
     import { Quota } from "./dist/lookup/quota.js";
-    import { openQuotaStore } from "./dist/lookup/quota-store.js";
+    import { openQuotaStore } from "./dist/lookup/quota-folder.js";
     import { systemClock } from "./dist/core/clock.js";
     const store = await openQuotaStore(${JSON.stringify(folder)});
     const rate = { count: 3000, perMs: ${day} };
