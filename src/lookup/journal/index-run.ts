@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync } from "node:fs";
+import { writeWhole } from "./write-whole.js";
 
 /** Bytes of a pair: hash and number, 32 bits each, in the machine's own order. */
 const pairBytes = 8;
@@ -33,10 +34,7 @@ export class IndexRun {
 
   /** Appends pairs whose hashes follow on those that are there. @throws what the file system says */
   append(pairs: Uint32Array): void {
-    const bytes = pairs.byteLength;
-    if (writeSync(this.#file, pairs, 0, bytes, this.#pairs * pairBytes) < bytes) {
-      throw Object.assign(new Error("a part was written"), { code: "ENOSPC" });
-    }
+    writeWhole(this.#file, pairs, pairs.byteLength, this.#pairs * pairBytes);
     const first = (blockPairs - (this.#pairs % blockPairs)) % blockPairs;
     for (let at = first; at < pairs.length / 2; at += blockPairs) {
       this.#fences[(this.#pairs + at) / blockPairs] = pairs[2 * at] as number;
@@ -60,10 +58,17 @@ export class IndexRun {
     return low < count && pairs[2 * low] === hash ? (pairs[2 * low + 1] as number) : 0;
   }
 
-  /** Reads as many pairs as there is room for, from a pair on; returns how many these are. */
+  /**
+   * Reads as many pairs as there is room for, from a pair on; returns how many these are.
+   *
+   * @throws what the file system says, and where the file is shorter than what was written
+   */
   read(from: number, room: Uint32Array): number {
     const length = Math.min(room.byteLength, (this.#pairs - from) * pairBytes);
-    return readSync(this.#file, room, 0, length, from * pairBytes) / pairBytes;
+    if (readSync(this.#file, room, 0, length, from * pairBytes) < length) {
+      throw new Error("a file of its index became shorter");
+    }
+    return length / pairBytes;
   }
 
   /** Lets go of the file and removes it, as far as that can be done. */

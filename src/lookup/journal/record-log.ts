@@ -7,7 +7,6 @@ import {
   openSync,
   read,
   readSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,6 +20,7 @@ import {
   wholeRecord,
 } from "./framed-record.js";
 import { damaged, otherVersion } from "./journal-fault.js";
+import { writeWhole } from "./write-whole.js";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);
@@ -199,11 +199,5 @@ async function readWhole(
     const { bytesRead } = await readAt(file, bytes, done, length - done, position + done);
     if (bytesRead === 0) throw new Error("its file became shorter while it was read");
     done += bytesRead;
-  }
-}
-
-function writeWhole(file: number, bytes: Buffer, length: number, position: number): void {
-  if (writeSync(file, bytes, 0, length, position) < length) {
-    throw Object.assign(new Error("a record was written in part"), { code: "ENOSPC" });
   }
 }

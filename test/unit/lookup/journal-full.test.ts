@@ -10,8 +10,12 @@ const disk = vi.hoisted(() => ({ full: false }));
 
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof Fs>();
-  const writeSync = (file: number, bytes: Buffer, from: number, length: number, at: number) =>
-    fs.writeSync(file, bytes, from, disk.full ? Math.min(length, 40) : length, at);
+  const writeSync = (file: number, bytes: Buffer, from: number, length: number, at: number) => {
+    if (!disk.full) return fs.writeSync(file, bytes, from, length, at);
+    // It takes a part, and says why only when it is asked for the rest.
+    if (from === 0) return fs.writeSync(file, bytes, from, Math.min(length, 40), at);
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  };
   return { ...fs, writeSync };
 });
 

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { IndexRun } from "../../../../src/lookup/journal/index-run.js";
@@ -37,6 +37,14 @@ test.each([
 test("an empty run has nothing", async () => {
   const { run } = await runOf(0, 1);
   expect([run.size, run.find(0)]).toEqual([0, 0]);
+  run.remove();
+});
+
+test("a file that became shorter is told, not taken for one that has less", async () => {
+  const { run, folder } = await runOf(1000, 1000);
+  await truncate(join(folder, "run"), 100);
+  expect(() => run.find(7 * 500)).toThrow("shorter");
+  expect(() => run.read(0, new Uint32Array(2000))).toThrow("shorter");
   run.remove();
 });
 
