@@ -85,7 +85,7 @@ export class Caller {
     this.#requests.get(path, signal, {
       answered: (answer) => {
         const { status, headers } = answer;
-        const ms = clock.monotonic() - start;
+        const ms = answer.tookMs ?? clock.monotonic() - start;
         const attempt = { endpoint, httpStatus: status, outcome: String(status), ms, headers };
         if (this.#report(attempt, receiver)) receiver.answered(answer);
       },
@@ -96,6 +96,7 @@ export class Caller {
         const attempt = { endpoint, httpStatus, outcome, ms, headers: null };
         if (this.#report(attempt, receiver)) receiver.failed(error);
       },
+      unsent: receiver.unsent,
     });
   }
 

@@ -10,6 +10,7 @@ import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/ta
 import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { intelService } from "./service-description.js";
+import { NotSentError } from "./not-sent-error.js";
 import { SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./transport-error.js";
 import type { Answer, CallOptions } from "./types.js";
@@ -31,6 +32,22 @@ export interface TagIpsPage extends CallOptions {
   readonly snapshot?: string | undefined;
 }
 
+/** How one lookup is made. */
+export interface LookupCallOptions {
+  /** Aborting it rejects the lookup with the signal's reason. */
+  readonly signal: AbortSignal;
+  /**
+   * What becomes of a request that waits for a connection of a `RequestThread` when the service
+   * throttles: `reject` with a `NotSentError`, or send it all the same. @default "send"
+   */
+  readonly unsent?: "reject" | "send" | undefined;
+}
+
+/** Path of a lookup below the base address (interface: Endpoints, Lookup). */
+export function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">): string {
+  return `/${endpoint}/${pathSegment(item.value)}`;
+}
+
 /** The threat intelligence interface. Each lookup is one request; wrap it to retry and to pace. */
 export class IntelClient {
   readonly #caller: Caller;
@@ -50,12 +67,12 @@ export class IntelClient {
    *
    * @throws FatalError for 401 and 403; the signal's reason when it aborts
    */
-  readonly query = (item: Item, options: { readonly signal: AbortSignal }): Promise<Finding> =>
-    this.#lookup("query", item, options.signal);
+  readonly query = (item: Item, options: LookupCallOptions): Promise<Finding> =>
+    this.#lookup("query", item, options);
 
   /** Asks once for the reduced verdict on an item; as `query`. */
-  readonly quickCheck = (item: Item, options: { readonly signal: AbortSignal }): Promise<Finding> =>
-    this.#lookup("quick-check", item, options.signal);
+  readonly quickCheck = (item: Item, options: LookupCallOptions): Promise<Finding> =>
+    this.#lookup("quick-check", item, options);
 
   /**
    * All tags. Outside the specification, but known of the deployed service.
@@ -139,9 +156,10 @@ export class IntelClient {
     }
   }
 
-  #lookup(endpoint: LookupEndpoint, item: Item, signal: AbortSignal): Promise<Finding> {
+  #lookup(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Finding> {
+    const { signal, unsent } = options;
     return new Promise((resolve, reject) => {
-      const path = `/${endpoint}/${pathSegment(item.value)}`;
+      const path = lookupPath(endpoint, item);
       this.#caller.send(endpoint, path, signal, {
         answered: (answer) => {
           try {
@@ -154,6 +172,7 @@ export class IntelClient {
           if (error instanceof TransportError) resolve(judgeFault(error, this.#caller.bench.clock));
           else reject(error);
         },
+        unsent: unsent === "reject" ? () => reject(new NotSentError()) : undefined,
       });
     });
   }

@@ -64,6 +64,7 @@ function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
     lookedUpAt: isoTime(bench.clock.now()),
     error: null,
     body: answer.body,
+    tookMs: answer.tookMs,
   };
 }
 

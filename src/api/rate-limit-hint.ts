@@ -15,6 +15,16 @@ export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number 
   return /^0+$/.test(left) ? retryAfterMs(headers, clock) : null;
 }
 
+/** Whether an answer tells of a limit, used up or not, in any header that is read for one. */
+export function tellsLimit(headers: ResponseHeaders): boolean {
+  return (
+    headers["ratelimit"] !== undefined ||
+    headers["ratelimit-policy"] !== undefined ||
+    headers["ratelimit-remaining"] !== undefined ||
+    headers["x-ratelimit-remaining"] !== undefined
+  );
+}
+
 /** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`) each that has nothing left is waited for. */
 function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
   let longest: number | null = null;

@@ -11,6 +11,11 @@ export interface Answer {
   readonly headers: ResponseHeaders;
   /** The body without content coding. */
   readonly body: Buffer;
+  /**
+   * Milliseconds from sending to the last byte, with fractions, where whoever sent it measured them:
+   * the request may have waited before.
+   */
+  readonly tookMs?: number;
 }
 
 /** Who is told, once, how a request ended. */
@@ -18,6 +23,11 @@ export interface Receiver {
   answered(answer: Answer): void;
   /** A `TransportError`, or the reason for which it was aborted. */
   failed(reason: unknown): void;
+  /**
+   * The request waited for a connection and was not sent: the service throttles, or refuses the
+   * credential. Without this it is sent all the same.
+   */
+  readonly unsent?: (() => void) | undefined;
 }
 
 /** GET requests to one address; see `Transport`. */

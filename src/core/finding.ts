@@ -63,6 +63,11 @@ export interface Finding {
    */
   readonly body?: Buffer;
   readonly again?: Again;
+  /**
+   * Milliseconds from sending to the end of the answer, where whoever sent the request measured them.
+   * Only on what an attempt came to, until it is kept.
+   */
+  readonly tookMs?: number | undefined;
   /** The value of `attempts` with which the finding is kept, by the run or a cache; else absent. */
   readonly keptAt?: number;
 }

@@ -6,6 +6,7 @@ import { cached, type CachedOptions } from "./cache.js";
 import { bothLookups } from "./combine.js";
 import { ConcurrencyNeed } from "./concurrency-need.js";
 import { dedupe } from "./dedupe.js";
+import type { Foresight } from "./foresight.js";
 import { keep } from "./keep.js";
 import { limit } from "./limit.js";
 import { localBogons } from "./local-bogons.js";
@@ -14,6 +15,7 @@ import { guarded } from "./outage.js";
 import type { Outage } from "./outage.js";
 import type { Pace } from "./pace.js";
 import { paced, share } from "./paced.js";
+import { recovered, type RecoveredOptions } from "./recovered.js";
 import { retry } from "./retry.js";
 import { Spacing } from "./spacing.js";
 import type { FindingStore } from "./store.js";
@@ -36,6 +38,8 @@ export interface ComposeOptions {
   readonly budget?: BudgetOptions | undefined;
   /** Most attempts open at once; fewer where fewer are needed. */
   readonly concurrency: number;
+  /** How many more may wait for a connection; without it none. It ends when the service throttles. */
+  readonly foresight?: Foresight | undefined;
   /** Is told how many lookups wait for one of those. */
   readonly backlog?: Backlog | undefined;
   /** The pace of the run; calls that are no lookups spend from it as well. */
@@ -48,6 +52,11 @@ export interface ComposeOptions {
   readonly outage?: Outage | undefined;
   /** Journal of the run, or a store in memory. */
   readonly store: FindingStore;
+  /**
+   * Path of the request for an item, in a run that goes on: `store` may have its answer by it. Without
+   * it that is not looked for.
+   */
+  readonly recoveredPath?: RecoveredOptions["pathOf"] | undefined;
   /** What earlier runs, and others, kept; without it every item is asked for. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   readonly clock: Clock;
@@ -58,7 +67,7 @@ export interface ComposeOptions {
 /**
  * Puts the lookup of a run together. An item passes, for each endpoint on its own:
  *
- *     dedupe ─▶ cached ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ recovered ─▶ pace ─▶ budget ─▶ client
  *
  * Dedupe is outermost: nothing done is done again. The cache comes next and takes what retry makes of
  * all attempts. Retry is above limit, so that what waits for its
@@ -69,11 +78,11 @@ export interface ComposeOptions {
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache } = options;
   const retried = retry(options);
-  const { concurrency, backlog } = options;
+  const { concurrency, foresight, backlog } = options;
   const need = new ConcurrencyNeed(concurrency);
   const spacing = new Spacing(need, options.clock);
-  const limited = limit({ concurrency, need, spacing, backlog });
-  const atPace = paced(options.pace, { need, clock: options.clock });
+  const limited = limit({ concurrency, ahead: foresight, need, spacing, backlog });
+  const atPace = paced(options.pace, { need, foresight, clock: options.clock });
   const guard: LookupWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
   const counted: LookupWrapper =
@@ -82,13 +91,24 @@ export function composeLookup(options: ComposeOptions): Lookup {
     const own = options.shares?.[endpoint];
     return own === undefined ? (next) => next : share(own);
   };
+  const { recoveredPath } = options;
+  const found = (endpoint: LookupEndpoint): LookupWrapper =>
+    recoveredPath === undefined
+      ? (next) => next
+      : recovered({ endpoint, store, pathOf: recoveredPath });
   const kept = (endpoint: LookupEndpoint): LookupWrapper =>
     cache === undefined ? (next) => next : cached({ ...cache, endpoint });
   const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
     dedupe({ endpoint, store })(
       kept(endpoint)(
         retried(
-          guard(limited(keep({ endpoint, store })(shared(endpoint)(atPace(counted(attempt)))))),
+          guard(
+            limited(
+              keep({ endpoint, store })(
+                found(endpoint)(shared(endpoint)(atPace(counted(attempt)))),
+              ),
+            ),
+          ),
         ),
       ),
     );

@@ -81,7 +81,8 @@ export class ConcurrencyNeed {
     if (sentAt >= round.from) {
       round.answers++;
       round.latencyMs += now - sentAt;
-      round.open += this.#open;
+      // Beyond the ceiling they wait for a connection.
+      round.open += Math.min(this.#open, this.#ceiling);
       if (round.answers >= Math.max(start, this.#most / 4)) this.#turn(now);
     }
     this.#open--;

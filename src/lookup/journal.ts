@@ -70,7 +70,7 @@ async function indexOf(
  * and 32 requests open on a thread of their own, a run took an eighth longer: that thread waited for
  * all 32 to be kept.
  */
-const writtenAtOnce = { records: 8, bytes: 1024 * 1024 };
+const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
 
 /** Findings kept in memory because they were asked for again. */
 const repeatedSize = 1024;

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import type { Finding } from "../core/finding.js";
 import type { Backlog } from "./backlog.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
+import type { Foresight } from "./foresight.js";
 import type { Spacing } from "./spacing.js";
 import type { LookupWrapper } from "./types.js";
 import { WaitingLine } from "./waiting-line.js";
@@ -9,6 +10,11 @@ import { WaitingLine } from "./waiting-line.js";
 export interface LimitOptions {
   /** Most attempts open at once, 1 or more. */
   readonly concurrency: number;
+  /**
+   * How many more may wait for a connection once all of those are open, so that one that comes free has
+   * its next request at once; read each time. Default none.
+   */
+  readonly ahead?: Pick<Foresight, "most" | "ceiling"> | undefined;
   /** Says how many of them are needed; without it as many as allowed are open. */
   readonly need?: Pick<ConcurrencyNeed, "most"> | undefined;
   /** When one who waits may go; without it as soon as a lane is free. */
@@ -25,14 +31,18 @@ export interface LimitOptions {
  * the line before them: so p-limit's own cost, 4 µs, is paid by a lane and not by an attempt, and
  * who waits can leave.
  */
-export function limit({ concurrency, need, spacing, backlog }: LimitOptions): LookupWrapper {
-  const lanes = pLimit(concurrency);
+export function limit(options: LimitOptions): LookupWrapper {
+  const { concurrency, ahead, need, spacing, backlog } = options;
+  const lanes = pLimit(concurrency + (ahead?.ceiling ?? 0));
   const line = new WaitingLine<Lane>();
   let open = 0;
   /** Lanes that are about to look into the line. */
   let starting = 0;
 
-  const most = need === undefined ? () => concurrency : () => Math.min(concurrency, need.most);
+  const most = (): number => {
+    const needed = need?.most ?? concurrency;
+    return needed < concurrency ? needed : concurrency + (ahead?.most ?? 0);
+  };
   const admit = (lane: Lane): boolean => {
     const admitted = line.admit(lane);
     backlog?.note(line.size);

@@ -1,13 +1,17 @@
+import { NotSentError } from "../api/not-sent-error.js";
 import type { Clock } from "../core/clock.js";
 import type { Finding } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
+import type { Foresight } from "./foresight.js";
 import type { Pace } from "./pace.js";
-import type { LookupOptions, LookupWrapper } from "./types.js";
+import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 /** Who learns from answers how many requests have to be open. */
 export interface LoadNote {
   readonly need: ConcurrencyNeed;
+  /** Ends with the first sign of a limit. */
+  readonly foresight?: Foresight | undefined;
   readonly clock: Clock;
 }
 
@@ -23,7 +27,8 @@ export function share(own: Pace): LookupWrapper {
 }
 
 /**
- * Spends from the pace of the run for every attempt, and tells it what came back.
+ * Spends from the pace of the run for every attempt, and tells it what came back. What was not sent,
+ * because the service throttled others meanwhile, takes its turn once more.
  *
  * @param load is told how long answers take, from the moment at which an attempt leaves
  */
@@ -36,24 +41,34 @@ export function paced(run: Pace, load?: LoadNote): LookupWrapper {
         (finding) => {
           const throttled = finding.again?.policy === "throttled";
           const answered = finding.httpStatus !== null && !throttled;
-          if (answered) load?.need.answered(sentAt, load.clock.monotonic());
-          else load?.need.lost();
-          if (throttled) run.throttled(finding.again?.afterMs ?? null, ticket);
+          if (!answered) load?.need.lost();
+          else if (load !== undefined) {
+            const now = load.clock.monotonic();
+            // It may have waited for a connection first.
+            const { tookMs } = finding;
+            load.need.answered(tookMs === undefined ? sentAt : now - tookMs, now);
+          }
+          if (throttled) {
+            load?.foresight?.end();
+            run.throttled(finding.again?.afterMs ?? null, ticket);
+          }
           // An answer of any other kind shows that the service takes requests; no answer does not.
           else if (answered) run.succeeded(ticket);
           return finding;
         },
         (error: unknown) => {
           load?.need.lost();
+          if (error instanceof NotSentError) return take(item, options);
           throw error;
         },
       );
     };
-    return (item, options) => {
+    const take: Lookup = (item, options) => {
       const { signal } = options;
       const ticket = signal.aborted ? null : run.takeAtOnce();
       if (ticket !== null) return send(ticket, item, options);
       return run.take(signal).then((turn) => send(turn, item, options));
     };
+    return take;
   };
 }

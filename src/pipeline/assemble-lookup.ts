@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openConnections } from "./open-connections.js";
-import { IntelClient } from "../api/intel-client.js";
-import { rateLimitHintMs } from "../api/rate-limit-hint.js";
+import { IntelClient, lookupPath } from "../api/intel-client.js";
+import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
@@ -14,6 +15,7 @@ import { reachable } from "../lookup/reachable.js";
 import type { FindingStore } from "../lookup/store.js";
 import type { Lookup } from "../lookup/types.js";
 import { openPaces } from "./open-paces.js";
+import { recoverArrivals } from "./recover-arrivals.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob } from "./types.js";
 
@@ -55,7 +57,7 @@ export async function assembleLookup(
       hint: "give --intel-url URL or set REPUTE_INTEL_URL",
     });
   }
-  const dispatcher = await openConnections(intelUrl, settings);
+  const { dispatcher, foresight } = await openConnections(intelUrl, settings, journalPath);
   try {
     // What is asked within a day counts against its quota in every run that shares the cache.
     const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
@@ -74,6 +76,7 @@ export async function assembleLookup(
       onAttempt: ({ endpoint, outcome, headers }) => {
         tally.request(endpoint, outcome);
         if (headers === null) return;
+        if (tellsLimit(headers)) foresight.end();
         const hint = rateLimitHintMs(headers, clock);
         if (hint !== null) paces.run.hold(hint);
         const allowed = rateLimitPolicy(headers);
@@ -81,13 +84,18 @@ export async function assembleLookup(
       },
       onDrift: (value) => tally.drift(value),
     });
+    const isResumed = journalPath !== null && existsSync(journalPath);
     const journal =
       journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
+    if (isResumed) {
+      const partials = settings.partialRetries === 0;
+      await recoverArrivals({ folder: journalPath, journal, clock, partials });
+    }
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
-    const open = { signal: requests };
-    const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency));
+    const open = { signal: requests, unsent: "reject" } as const;
+    const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + foresight.ceiling));
     const lookup = composeLookup({
       client: {
         query: (item) => client.query(item, open),
@@ -100,6 +108,7 @@ export async function assembleLookup(
           ? undefined
           : { maxRequests: settings.maxRequests, onSpent: onEarlyEnd },
       concurrency: settings.concurrency,
+      foresight,
       backlog,
       pace: paces.run,
       shares: paces.shares,
@@ -113,6 +122,7 @@ export async function assembleLookup(
         onChange: onWarning,
       }),
       store: journal,
+      recoveredPath: isResumed ? lookupPath : undefined,
       cache:
         cache === null
           ? undefined

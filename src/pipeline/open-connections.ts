@@ -1,11 +1,24 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestThread } from "../api/thread/request-thread.js";
-import { isQuota } from "../core/options.js";
+import { isQuota, type Rate } from "../core/options.js";
+import { Foresight } from "../lookup/foresight.js";
 import type { EnrichSettings } from "./options.js";
 
 /** From so many requests a second on, a thread of their own is worth its memory. */
 const worthThread = 1_000;
+
+/**
+ * From so many requests a second on, requests wait on that thread for a connection. They have left the
+ * pace by then: at this rate as many as wait are 10 ms early.
+ */
+const worthForesight = 10_000;
+
+/** So many wait there at most. */
+const mostAhead = 96;
+
+/** The log of arrivals has so many answers at least: more than can be on their way. */
+const leastLogged = 512;
 
 /**
  * Whether threads are of use here: where there are two processors. Run from its TypeScript sources,
@@ -13,21 +26,63 @@ const worthThread = 1_000;
  */
 const threadsOfUse = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
-/** The connections of a run: one that may ask fast asks on a thread of its own. */
+type Settings = Pick<
+  EnrichSettings,
+  "concurrency" | "rate" | "rateQuery" | "rateQuickCheck" | "maxRequests"
+>;
+
+/** The connections of a run. */
+export interface Connections {
+  readonly dispatcher: Dispatcher | RequestThread;
+  /** How many requests may wait for one of them. */
+  readonly foresight: Foresight;
+}
+
+/**
+ * Opens the connections of a run: one that may ask fast asks on a thread of its own.
+ *
+ * @param arrivals folder in which that thread keeps answers from a kill; null for a run that cannot be
+ *   resumed
+ */
 export async function openConnections(
   intelUrl: string,
-  { concurrency, rate = [] }: Pick<EnrichSettings, "concurrency" | "rate">,
+  settings: Settings,
+  arrivals: string | null = null,
   threads = threadsOfUse,
-): Promise<Dispatcher | RequestThread> {
-  // A quota is spent as fast as the other rates let it.
-  const perSecond = rate
-    .filter((one) => !isQuota(one))
-    .map((one) => (one.count / one.perMs) * 1000);
-  const most = Math.min(...perSecond);
-  if (threads && most >= worthThread) {
+): Promise<Connections> {
+  const { concurrency, rate = [] } = settings;
+  const fastest = perSecond(rate);
+  if (threads && fastest >= worthThread) {
     const { RequestThread } = await import("../api/thread/request-thread.js");
-    return new RequestThread(concurrency);
+    const foresight = new Foresight(mayLookAhead(settings) ? mostAhead : 0);
+    const dispatcher = new RequestThread(concurrency, {
+      arrivals:
+        arrivals === null
+          ? undefined
+          : { folder: arrivals, answers: Math.max(leastLogged, 2 * (concurrency + mostAhead)) },
+      onLogFailed: () => foresight.end(),
+    });
+    return { dispatcher, foresight };
   }
   const { createDispatcher } = await import("../api/dispatcher.js");
-  return createDispatcher(intelUrl, { connections: concurrency });
+  const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
+  return { dispatcher, foresight: new Foresight(0) };
+}
+
+/** Whatever is counted is spent when a request leaves: where something is, none leaves ahead. */
+function mayLookAhead({
+  rate = [],
+  rateQuery = [],
+  rateQuickCheck = [],
+  maxRequests,
+}: Settings): boolean {
+  const counted = [...rate, ...rateQuery, ...rateQuickCheck].some(isQuota);
+  if (counted || maxRequests !== undefined) return false;
+  return [rate, rateQuery, rateQuickCheck].every((rates) => perSecond(rates) >= worthForesight);
+}
+
+/** What rates let pass; a quota is spent as fast as the others let it. */
+function perSecond(rates: readonly Rate[]): number {
+  const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
+  return Math.min(...each);
 }

@@ -10,6 +10,10 @@ import { defaultRows, runMeasure } from "./run-measure.mjs";
 import { runStages } from "./stages.mjs";
 
 const names = [...Object.keys(measures), "stages"];
+const rowsByDefault = [
+  String(defaultRows),
+  ...Object.entries(measures).flatMap(([name, { rows }]) => (rows ? [`${name} ${rows}`] : [])),
+].join("; ");
 const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json]
 npm run bench -- profile [NAME | bare] [--rows N] [--to FOLDER]
 
@@ -18,10 +22,10 @@ ${Object.entries(measures)
   .map(([name, { title }]) => `  ${name.padEnd(12)}${title}\n`)
   .join("")}  ${"stages".padEnd(12)}single stages, in microseconds a row
 
-  --repeat N   rounds of each measure; the median counts (5)
+  --repeat N   rounds of each measure; the median counts (3)
   --concurrency N
                requests open at once, of repute and of its baselines (32; latency 256)
-  --rows N     rows of the input (${defaultRows}; cache ${measures.cache.rows}; memory ${measures.memory.rows})
+  --rows N     rows of the input (${rowsByDefault})
   --long       memory too, which takes minutes
   --json       one JSON object instead of tables
   --to FOLDER  where profiles go (.out/bench)
@@ -30,7 +34,7 @@ ${Object.entries(measures)
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    repeat: { type: "string", default: "5" },
+    repeat: { type: "string", default: "3" },
     rows: { type: "string" },
     concurrency: { type: "string", default: "32" },
     long: { type: "boolean", default: false },

@@ -38,10 +38,35 @@ const server = createServer((socket) => {
     rest = text.slice(start);
     if (answers === "") return;
     if (latency === 0) socket.write(answers, "latin1");
-    else setTimeout(() => socket.write(answers, "latin1"), latency);
+    else answerLater(socket, answers);
   });
   socket.on("error", () => socket.destroy());
 });
+
+/** Answers that wait, the first due first: all wait for the same time. */
+const waiting = [];
+
+/**
+ * A timer of its own for each answer would be late by 1 ms and more. One that ticks each millisecond
+ * sends what is due before half of the next has passed, so that on the mean an answer takes as long as it says.
+ */
+function answerLater(socket, answers) {
+  waiting.push({ socket, answers, dueAt: performance.now() + latency });
+  if (waiting.length === 1) setTimeout(tick, 1);
+}
+
+/** When the last tick was: they are 1 ms apart and more. */
+let tickedAt = 0;
+
+function tick() {
+  const now = performance.now();
+  const soon = now + Math.min(latency, now - tickedAt, 2) / 2;
+  tickedAt = now;
+  let due = 0;
+  while (due < waiting.length && waiting[due].dueAt <= soon) due++;
+  for (const { socket, answers } of waiting.splice(0, due)) socket.write(answers, "latin1");
+  if (waiting.length > 0) setTimeout(tick, 1);
+}
 
 function answerTo(request) {
   const item = decodeURIComponent(request.slice(request.lastIndexOf("/") + 1));

@@ -69,7 +69,7 @@ export async function runMeasure(measure, settings) {
   });
 }
 
-/** Enough that the start of a program is a small part of its run. */
+/** Where a measure has no number of its own. */
 export const defaultRows = 100_000;
 
 /**

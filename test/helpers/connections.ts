@@ -11,5 +11,5 @@ const entry = new URL("../../dist/api/thread/entry.js", import.meta.url);
 /** Both ways in which requests are made; whatever is asked, they bring the same. */
 export const ways: readonly (readonly [name: string, connect: Connect])[] = [
   ["on the caller's thread", (baseUrl) => createDispatcher(baseUrl, { connections: 1 })],
-  ["on a thread of its own", () => new RequestThread(1, entry)],
+  ["on a thread of its own", () => new RequestThread(1, { entry })],
 ];

@@ -5,6 +5,16 @@ import type { TransportFault } from "../transport-error.js";
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   /** Most connections open at once. */
   readonly connections: number;
+  /** Where answers are kept until whoever asked has kept them. */
+  readonly arrivals?: ArrivalLogOptions | undefined;
+}
+
+/** Where a log of arrivals is, and how much of it. */
+export interface ArrivalLogOptions {
+  /** Folder of its files; it has to be there. */
+  readonly folder: string;
+  /** So many of the latest answers are in it at least. */
+  readonly answers: number;
 }
 
 /** To the thread: what to ask, and what nobody waits for any more. */
@@ -17,14 +27,23 @@ export interface Orders {
   readonly cancelled: readonly number[];
 }
 
-/** From the thread: what came since the last time. */
-export interface Arrivals {
-  /** As `packAnswers` wrote it. */
+/** Answers in one buffer, as `packAnswers` wrote it. */
+export interface AnswerPack {
   readonly answers: ArrayBuffer;
+  /** Where in it the numbers begin. */
+  readonly offset: number;
   readonly count: number;
   /** Headers as JSON, each distinct set once; answers name them by index. */
   readonly headers: readonly string[];
+}
+
+/** From the thread: what came since the last time. */
+export interface Arrivals extends AnswerPack {
   readonly faults: readonly ThreadFault[];
+  /** Seats whose request was not sent, because the service throttles. */
+  readonly unsent: readonly number[];
+  /** True when the log of arrivals cannot be written: from now on a kill loses what is on its way. */
+  readonly logFailed: boolean;
 }
 
 /** A request that brought no answer. */

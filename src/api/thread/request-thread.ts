@@ -1,9 +1,21 @@
 import type { Requests } from "../types.js";
-import type { ThreadStart } from "./messages.js";
+import type { ArrivalLogOptions, ThreadStart } from "./messages.js";
 import { ThreadRequests } from "./thread-requests.js";
 
 /** What a client asks for when it opens its way to the service. */
-export type ThreadTransport = Omit<ThreadStart, "connections">;
+export type ThreadTransport = Omit<ThreadStart, "connections" | "arrivals">;
+
+export interface RequestThreadOptions {
+  /**
+   * Keeps the answers to the first client that is opened from a kill, until whoever asked has kept
+   * them; see `ArrivalLog`. Default: they are not kept.
+   */
+  readonly arrivals?: ArrivalLogOptions | undefined;
+  /** Told when that log can be written no longer. */
+  readonly onLogFailed?: (() => void) | undefined;
+  /** The module that the thread runs. */
+  readonly entry?: URL;
+}
 
 /**
  * Makes requests on a thread of its own: connections, HTTP and time limits are its work, and what
@@ -15,16 +27,13 @@ export type ThreadTransport = Omit<ThreadStart, "connections">;
  */
 export class RequestThread {
   readonly #connections: number;
-  readonly #entry: URL;
+  readonly #options: RequestThreadOptions;
   readonly #opened: ThreadRequests[] = [];
 
-  /**
-   * @param connections most connections open at once
-   * @param entry the module that the thread runs
-   */
-  constructor(connections: number, entry: URL = new URL("./entry.js", import.meta.url)) {
+  /** @param connections most connections open at once; more requests than that wait on the thread */
+  constructor(connections: number, options: RequestThreadOptions = {}) {
     this.#connections = connections;
-    this.#entry = entry;
+    this.#options = options;
   }
 
   /**
@@ -34,8 +43,11 @@ export class RequestThread {
    * @throws UsageError for what is no address of a service
    */
   open(transport: ThreadTransport): Requests {
-    const start = { ...transport, connections: this.#connections };
-    const requests = new ThreadRequests(start, this.#entry);
+    const { entry = new URL("./entry.js", import.meta.url) } = this.#options;
+    const { onLogFailed = () => undefined } = this.#options;
+    const arrivals = this.#opened.length === 0 ? this.#options.arrivals : undefined;
+    const start = { ...transport, connections: this.#connections, arrivals };
+    const requests = new ThreadRequests(start, entry, onLogFailed);
     this.#opened.push(requests);
     return requests;
   }

@@ -12,15 +12,24 @@ const youngGenerationMb = 12;
 /** So many answers are taken in one turn of the event loop. */
 const atATime = 16;
 
+/** What was asked, as `Requests` has it. */
+interface Asked {
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly receiver: Receiver;
+}
+
 /** A request that the thread has not told the end of. */
 class Pending implements Abortable {
+  readonly path: string;
   readonly signal: AbortSignal;
   readonly #receiver: Receiver;
   readonly #group: AbortGroup;
   readonly #groupSeat: number;
   readonly #onAbort: () => void;
 
-  constructor(signal: AbortSignal, receiver: Receiver, group: AbortGroup, onAbort: () => void) {
+  constructor({ path, signal, receiver }: Asked, group: AbortGroup, onAbort: () => void) {
+    this.path = path;
     this.signal = signal;
     this.#receiver = receiver;
     this.#group = group;
@@ -44,6 +53,7 @@ export class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
+  readonly #onLogFailed: () => void;
   #worker: Worker | null = null;
   readonly #aborts = new AbortGroups();
   /** By seat; null where the request was broken off and the thread has not yet told its end. */
@@ -57,10 +67,12 @@ export class ThreadRequests implements Requests {
   /** Takes the thread's place when it broke down. */
   #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
 
-  constructor(start: ThreadStart, entry: URL) {
+  /** @param onLogFailed is told when the log of arrivals can be relied on no longer */
+  constructor(start: ThreadStart, entry: URL, onLogFailed: () => void) {
     this.#origin = parseBase(start.baseUrl).origin;
     this.#start = start;
     this.#entry = entry;
+    this.#onLogFailed = onLogFailed;
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): null {
@@ -83,7 +95,8 @@ export class ThreadRequests implements Requests {
   #order(path: string, signal: AbortSignal, receiver: Receiver): void {
     const seat = this.#free.pop() ?? this.#pending.length;
     const cancel = (): void => this.#cancel(seat);
-    this.#pending[seat] = new Pending(signal, receiver, this.#aborts.of(signal), cancel);
+    const asked = { path, signal, receiver };
+    this.#pending[seat] = new Pending(asked, this.#aborts.of(signal), cancel);
     this.#orders.seats.push(seat);
     this.#orders.paths.push(path);
     this.#sendSoon();
@@ -114,14 +127,14 @@ export class ThreadRequests implements Requests {
     } catch {
       // No thread is to be had. Nothing was sent.
       this.#state = "broken";
-      for (const [index, seat] of seats.entries()) this.#moveAway(seat, paths[index] ?? "");
+      for (const seat of seats) this.#moveAway(seat);
     }
   };
 
-  #moveAway(seat: number, path: string): void {
+  #moveAway(seat: number): void {
     const pending = this.#pending[seat] ?? null;
     this.#pending[seat] = null;
-    if (pending !== null) this.#askOtherwise(path, pending.signal, pending.settle());
+    if (pending !== null) this.#askOtherwise(pending.path, pending.signal, pending.settle());
   }
 
   #startWorker(): Worker {
@@ -145,9 +158,20 @@ export class ThreadRequests implements Requests {
           : new TransportError(error.code, error.message, error),
       );
     }
+    for (const seat of arrivals.unsent) this.#unsent(seat);
+    if (arrivals.logFailed) this.#onLogFailed();
     if (arrivals.count === 0) return;
     this.#unread.push(new AnswerReader(arrivals));
     if (this.#unread.length === 1) setImmediate(this.#read);
+  }
+
+  /** Back to who asked, or to the thread once more. */
+  #unsent(seat: number): void {
+    const pending = this.#pending[seat] ?? null;
+    const receiver = this.#leave(seat);
+    if (pending === null || receiver === null) return;
+    if (receiver.unsent) receiver.unsent();
+    else this.get(pending.path, pending.signal, receiver);
   }
 
   /**
@@ -201,7 +225,7 @@ function noOrders(): { seats: number[]; paths: string[]; cancelled: number[] } {
   return { seats: [], paths: [], cancelled: [] };
 }
 
-async function onThisThread({ connections, ...start }: ThreadStart): Promise<{
+async function onThisThread({ connections, arrivals: _, ...start }: ThreadStart): Promise<{
   readonly requests: Requests;
   destroy(): Promise<void>;
 }> {

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { Backlog } from "../../../src/lookup/backlog.js";
+import { Foresight } from "../../../src/lookup/foresight.js";
 import { limit } from "../../../src/lookup/limit.js";
 import { complete, held, item, otherItem, unaborted } from "./findings.js";
 
@@ -10,6 +11,26 @@ test("no more attempts are open than allowed", async () => {
   for (let i = 0; i < 5; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(2);
+});
+
+test("as many more as may wait for a connection begin once all are needed, for as long as they may", async () => {
+  const next = held();
+  const [ahead, need] = [new Foresight(3), { most: 1 }];
+  const lookup = limit({ concurrency: 2, ahead, need })(next);
+  for (let i = 0; i < 9; i++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(1);
+  need.most = 2;
+  next.open[0]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(1 + 5);
+  ahead.end();
+  for (const open of next.open.slice(1, 4)) open.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(6);
+  next.open[4]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(7);
 });
 
 test("the next attempt begins when one ends", async () => {

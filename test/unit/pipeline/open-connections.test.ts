@@ -11,21 +11,47 @@ test.each([
   ["a high rate", [perSecond(1_000)]],
   ["a high rate with a day's quota", [perSecond(5_000), { count: 10_000, perMs: 86_400_000 }]],
 ])("%s is worth a thread", async (_, rate) => {
-  const connections = await openConnections(url, { concurrency: 4, rate }, true);
-  expect(connections).toBeInstanceOf(RequestThread);
+  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, null, true);
+  expect(dispatcher).toBeInstanceOf(RequestThread);
 });
 
 test.each([
   ["the default rate", [perSecond(100)]],
   ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }]],
 ])("%s is not", async (_, rate) => {
-  const connections = await openConnections(url, { concurrency: 4, rate }, true);
-  expect(connections).toBeInstanceOf(Pool);
-  await connections.destroy();
+  const settings = { concurrency: 4, rate };
+  const { dispatcher, foresight } = await openConnections(url, settings, null, true);
+  expect(dispatcher).toBeInstanceOf(Pool);
+  expect(foresight.most).toBe(0);
+  await dispatcher.destroy();
 });
 
 test("where threads are of no use there is none", async () => {
-  const connections = await openConnections(url, { concurrency: 4, rate: [] }, false);
-  expect(connections).toBeInstanceOf(Pool);
-  await connections.destroy();
+  const settings = { concurrency: 4, rate: [] };
+  const { dispatcher, foresight } = await openConnections(url, settings, null, false);
+  expect(dispatcher).toBeInstanceOf(Pool);
+  expect(foresight.most).toBe(0);
+  await dispatcher.destroy();
+});
+
+const high = [perSecond(10_000)];
+
+test.each([
+  ["a rate that is no limit", { rate: high }],
+  ["no rate at all", { rate: [] }],
+  ["endpoints with such rates of their own", { rate: high, rateQuery: high, rateQuickCheck: high }],
+])("requests wait for a connection with %s", async (_, rates) => {
+  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, null, true);
+  expect(foresight.most).toBeGreaterThan(0);
+});
+
+test.each([
+  ["a rate that may be one", { rate: [perSecond(9_999)] }],
+  ["a lower rate of one endpoint", { rate: high, rateQuickCheck: [perSecond(1_000)] }],
+  ["a day's quota", { rate: [...high, { count: 1_000_000, perMs: 86_400_000 }] }],
+  ["an endpoint's quota", { rate: high, rateQuery: [{ count: 1_000_000, perMs: 86_400_000 }] }],
+  ["a budget", { rate: high, maxRequests: 1_000_000 }],
+])("none waits for a connection with %s", async (_, rates) => {
+  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, null, true);
+  expect(foresight.most).toBe(0);
 });

@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/api/thread/request-thread.js";
+import { readArrivals } from "../../../../src/api/thread/read-arrivals.js";
 import { TransportError } from "../../../../src/api/transport-error.js";
 import type { Answer, Requests } from "../../../../src/api/types.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const entry = new URL("../../../../dist/api/thread/entry.js", import.meta.url);
 
@@ -31,7 +34,7 @@ async function serve(
 }
 
 function open(baseUrl: string, module = entry, connections = 4): Requests {
-  const thread = new RequestThread(connections, module);
+  const thread = new RequestThread(connections, { entry: module });
   closing.push(() => thread.destroy());
   return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
 }
@@ -80,7 +83,7 @@ test("one that is aborted ends at once; its connection and its seat serve others
 });
 
 test("what is open when it is destroyed fails, and so does what comes later", async () => {
-  const thread = new RequestThread(1, entry);
+  const thread = new RequestThread(1, { entry });
   const requests = thread.open({ baseUrl: await serve(() => undefined) });
   const pending = get(requests, "/a");
   const [, failed] = await Promise.all([
@@ -93,7 +96,7 @@ test("what is open when it is destroyed fails, and so does what comes later", as
 });
 
 test("two clients have a thread each, and both end", async () => {
-  const thread = new RequestThread(1, entry);
+  const thread = new RequestThread(1, { entry });
   const one = thread.open({ baseUrl: await serve(echo) });
   const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
   const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
@@ -106,8 +109,57 @@ test("two clients have a thread each, and both end", async () => {
   await expect(get(other, "/b")).rejects.toMatchObject({ code: "connection_reset" });
 });
 
+test("when the service throttles, what waits for a connection is handed back unsent", async () => {
+  const [asked, held]: [string[], ServerResponse[]] = [[], []];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? "");
+    if (asked.length === 1) held.push(response);
+    else echo(request, response);
+  });
+  const requests = open(url, entry, 1);
+  const signal = new AbortController().signal;
+  const first = get(requests, "/first");
+  const returned = new Promise<void>((unsent, failed) => {
+    requests.get("/returned", signal, { answered: failed, failed, unsent });
+  });
+  // Who cannot take it back has it sent all the same.
+  const stubborn = get(requests, "/stubborn");
+  await expect.poll(() => held.length).toBe(1);
+  held[0]?.writeHead(429).end();
+  expect((await first).status).toBe(429);
+  await returned;
+  expect((await stubborn).body.toString()).toBe("/stubborn secret");
+  expect(asked).toEqual(["/first", "/stubborn"]);
+});
+
+test("answers to its first client are in the log of arrivals before anybody has them", async () => {
+  const folder = await temporaryFolder();
+  const arrivals = { folder, answers: 8 };
+  const thread = new RequestThread(2, { entry, arrivals });
+  closing.push(() => thread.destroy());
+  const url = await serve(echo);
+  const [one, other] = [thread.open({ baseUrl: url }), thread.open({ baseUrl: url })];
+  await get(other, "/query/other");
+  expect([...readArrivals(folder)]).toEqual([]);
+  const { body } = await get(one, "/query/one");
+  expect([...readArrivals(folder)]).toMatchObject([
+    { path: "/query/one", answer: { status: 200, body: Buffer.from(body) } },
+  ]);
+});
+
+test("where that log cannot be written, who asked for it is told, and answers come all the same", async () => {
+  const arrivals = { folder: join(await temporaryFolder(), "absent"), answers: 8 };
+  const onLogFailed = vi.fn<() => void>();
+  const thread = new RequestThread(1, { entry, arrivals, onLogFailed });
+  closing.push(() => thread.destroy());
+  const requests = thread.open({ baseUrl: await serve(echo) });
+  expect((await get(requests, "/a")).body.toString()).toBe("/a undefined");
+  expect((await get(requests, "/b")).body.toString()).toBe("/b undefined");
+  expect(onLogFailed).toHaveBeenCalledOnce();
+});
+
 test("a thread that was never opened is destroyed like any other", async () => {
-  await expect(new RequestThread(1, entry).destroy()).resolves.toBeUndefined();
+  await expect(new RequestThread(1, { entry }).destroy()).resolves.toBeUndefined();
 });
 
 test.each([
@@ -143,14 +195,14 @@ test("where no thread is to be had, nothing is lost: nothing was sent yet", asyn
 
 test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {
   vi.stubEnv("HTTPS_PROXY", "nonsense");
-  const thread = new RequestThread(1, new URL("ftp://192.0.2.1/entry.js"));
+  const thread = new RequestThread(1, { entry: new URL("ftp://192.0.2.1/entry.js") });
   const requests = thread.open({ baseUrl: "https://intel.example.com" });
   await expect(get(requests, "/a")).rejects.toMatchObject({ code: "invalid_proxy" });
   await expect(thread.destroy()).resolves.toBeUndefined();
 });
 
 test("an address that is none is refused at once", () => {
-  expect(() => new RequestThread(1, entry).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
+  expect(() => new RequestThread(1, { entry }).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
     expect.objectContaining({ code: "invalid_address" }),
   );
 });

@@ -2,28 +2,31 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TransportError } from "../../../../src/api/transport-error.js";
 import type { Arrivals } from "../../../../src/api/thread/messages.js";
-import { ThreadService } from "../../../../src/api/thread/service.js";
-import type { Receiver } from "../../../../src/api/types.js";
+import { ThreadService, type ThreadServiceOptions } from "../../../../src/api/thread/service.js";
+import type { Receiver, Requests } from "../../../../src/api/types.js";
 
 /** A service whose requests end when the test says so. */
-function scripted() {
+function scripted(options: Partial<ThreadServiceOptions> = {}) {
   const asked = new Map<string, Receiver>();
   const broken: string[] = [];
   const arrivals: Arrivals[] = [];
-  const service = new ThreadService(
-    {
-      get(path, _signal, receiver) {
-        asked.set(path, receiver);
-        return {
-          abort: (reason) => {
-            broken.push(path);
-            receiver.failed(reason);
-          },
-        };
-      },
+  const requests: Requests = {
+    get(path, _signal, receiver) {
+      asked.set(path, receiver);
+      return {
+        abort: (reason) => {
+          broken.push(path);
+          receiver.failed(reason);
+        },
+      };
     },
-    (arrived) => arrivals.push(arrived),
-  );
+  };
+  const service = new ThreadService({
+    requests,
+    connections: 4,
+    post: (arrived) => arrivals.push(arrived),
+    ...options,
+  });
   return { service, asked, broken, arrivals };
 }
 
@@ -85,9 +88,110 @@ test("a request that fails at once leaves nothing to break off", async () => {
       return { abort: () => expect.unreachable() };
     },
   };
-  const service = new ThreadService(requests, (arrived) => arrivals.push(arrived));
+  const service = new ThreadService({
+    requests,
+    connections: 4,
+    post: (arrived) => arrivals.push(arrived),
+  });
   service.take({ seats: [0], paths: "/a", cancelled: [] });
   service.take({ seats: [], paths: "", cancelled: [0] });
   await turn();
   expect(arrivals).toMatchObject([{ faults: [{ seat: 0, error: { code: "connect_failed" } }] }]);
+});
+
+test("no more are open than there are connections; one that is free has the next", async () => {
+  const { service, asked } = scripted({ connections: 2 });
+  service.take({ seats: [0, 1, 2], paths: "/a\n/b\n/c", cancelled: [] });
+  expect([...asked.keys()]).toEqual(["/a", "/b"]);
+  asked.get("/a")?.answered(answer);
+  expect(asked.has("/c")).toBe(false);
+  await turn();
+  expect(asked.has("/c")).toBe(true);
+  asked.get("/b")?.failed(new TransportError("timeout", "late"));
+  service.take({ seats: [0, 1], paths: "/d\n/e", cancelled: [] });
+  await turn();
+  expect([...asked.keys()]).toEqual(["/a", "/b", "/c", "/d"]);
+});
+
+test("what waits and is broken off was never asked, and takes no connection away", async () => {
+  const { service, asked, broken, arrivals } = scripted({ connections: 1 });
+  service.take({ seats: [0, 1, 2], paths: "/a\n/b\n/c", cancelled: [] });
+  service.take({ seats: [], paths: "", cancelled: [1] });
+  await turn();
+  expect(arrivals).toMatchObject([{ faults: [{ seat: 1, error: null }] }]);
+  asked.get("/a")?.answered(answer);
+  await turn();
+  expect([...asked.keys()]).toEqual(["/a", "/c"]);
+  expect(broken).toEqual([]);
+});
+
+test("an answer is in the log before the next request is sent and before anybody is told", async () => {
+  const events: string[] = [];
+  const { service, asked } = scripted({
+    connections: 1,
+    log: {
+      write: (frame, count, pathBytes) => {
+        const paths = frame.toString("latin1").match(/\/[ab]/g);
+        events.push(`${count} of ${pathBytes}: ${String(paths)}, asked ${asked.size}`);
+      },
+    },
+    post: ({ count }) => events.push(`told ${count}`),
+  });
+  service.take({ seats: [0, 1], paths: "/a\n/b", cancelled: [] });
+  asked.get("/a")?.answered(answer);
+  await turn();
+  expect(events).toEqual(["1 of 2: /a, asked 1", "told 1"]);
+  expect(asked.size).toBe(2);
+});
+
+test("a log that cannot be written is told once, and done without", async () => {
+  let writes = 0;
+  const { service, asked, arrivals } = scripted({
+    log: {
+      write() {
+        writes++;
+        throw new Error("ENOSPC");
+      },
+    },
+  });
+  service.take({ seats: [0, 1], paths: "/a\n/b", cancelled: [] });
+  asked.get("/a")?.answered(answer);
+  await turn();
+  asked.get("/b")?.answered(answer);
+  await turn();
+  expect(arrivals).toMatchObject([
+    { count: 1, logFailed: true },
+    { count: 1, logFailed: false },
+  ]);
+  expect(writes).toBe(1);
+});
+
+test.each([
+  [429, ""],
+  [401, ""],
+  [403, ""],
+  [503, "<html>busy</html>"],
+])("after HTTP %i what waits is handed back unsent: %j", async (status, body) => {
+  const { service, asked, arrivals } = scripted({ connections: 1 });
+  service.take({ seats: [0, 1, 2], paths: "/a\n/b\n/c", cancelled: [] });
+  asked.get("/a")?.answered({ status, headers: {}, body: Buffer.from(body) });
+  await turn();
+  expect(arrivals).toMatchObject([{ count: 1, unsent: [1, 2] }]);
+  expect([...asked.keys()]).toEqual(["/a"]);
+  service.take({ seats: [3], paths: "/d", cancelled: [] });
+  expect([...asked.keys()]).toEqual(["/a", "/d"]);
+});
+
+test.each([
+  [200, "{}"],
+  [400, "{}"],
+  [500, ""],
+  [503, '{"status": "partial_success"}'],
+])("after HTTP %i the next is asked: %j", async (status, body) => {
+  const { service, asked, arrivals } = scripted({ connections: 1 });
+  service.take({ seats: [0, 1], paths: "/a\n/b", cancelled: [] });
+  asked.get("/a")?.answered({ status, headers: {}, body: Buffer.from(body) });
+  await turn();
+  expect(arrivals).toMatchObject([{ count: 1, unsent: [] }]);
+  expect([...asked.keys()]).toEqual(["/a", "/b"]);
 });

@@ -1,0 +1,58 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { judge } from "../api/judge.js";
+import { intelService } from "../api/service-description.js";
+import { arrivalFiles } from "../api/thread/arrival-log.js";
+import { type Arrived, readArrivals } from "../api/thread/read-arrivals.js";
+import type { Clock } from "../core/clock.js";
+import { type Finding, lookupEndpoints } from "../core/finding.js";
+import { journalFault } from "../lookup/journal/journal-fault.js";
+import { arrivedKey } from "../lookup/recovered.js";
+import type { FindingStore } from "../lookup/store.js";
+
+export interface RecoverOptions {
+  /** Folder of the run's journal and of its log of arrivals. */
+  readonly folder: string;
+  readonly journal: FindingStore;
+  readonly clock: Clock;
+  /** True when a run takes a partial answer as it is: then it is worth as much as any. */
+  readonly partials: boolean;
+}
+
+/**
+ * Puts the answers that a killed run had, but had not kept, into its journal, by their paths; see
+ * `recovered`. The log of arrivals is done with then.
+ *
+ * @throws FatalError when log or journal cannot be read or written
+ */
+export async function recoverArrivals(options: RecoverOptions): Promise<void> {
+  const { folder, journal, clock, partials } = options;
+  const kept: Promise<void>[] = [];
+  try {
+    for (const arrived of readArrivals(folder)) {
+      const finding = findingOf(arrived, clock, partials);
+      if (finding !== null) kept.push(journal.put(arrivedKey(arrived.path), finding));
+    }
+    await Promise.all(kept);
+    for (const name of arrivalFiles) rmSync(join(folder, name), { force: true });
+  } catch (error) {
+    throw journalFault(folder, "read", error);
+  }
+}
+
+/** What an answer says for good; null for what is to be asked again. */
+function findingOf(arrived: Arrived, clock: Clock, partials: boolean): Finding | null {
+  const { path, answer, arrivedAt } = arrived;
+  const endpoint = lookupEndpoints.find((one) => path.startsWith(`/${one}/`));
+  // Any other status ends the run, or is worth another attempt.
+  if (endpoint === undefined || ![200, 400, 503].includes(answer.status)) return null;
+  const then: Clock = {
+    now: () => arrivedAt,
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
+  const bench = { service: intelService(false), clock: then };
+  const { again, tookMs: _, ...finding } = judge(endpoint, answer, bench);
+  if (finding.status === "failed") return null;
+  return again === undefined || (partials && again.policy === "partial") ? finding : null;
+}
