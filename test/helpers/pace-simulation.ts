@@ -2,6 +2,7 @@ import type { Clock } from "../../src/core/clock.js";
 import type { Finding } from "../../src/core/finding.js";
 import type { Rate } from "../../src/core/options.js";
 import { ConcurrencyNeed } from "../../src/lookup/concurrency-need.js";
+import { Foresight } from "../../src/lookup/foresight.js";
 import { limit } from "../../src/lookup/limit.js";
 import { Pace } from "../../src/lookup/pace.js";
 import { paced } from "../../src/lookup/paced.js";
@@ -63,12 +64,15 @@ async function settle(): Promise<void> {
 /**
  * Sends without end through limit and an adaptive pace, as a run does, and counts what came back,
  * second by second.
+ *
+ * @param ahead so many requests may wait for one of `concurrency` connections
  */
 export async function simulatePace(
   server: ScriptedServer,
   seconds: number,
   concurrency = 64,
   rates: readonly Rate[] = [],
+  ahead = 0,
 ): Promise<readonly Second[]> {
   const clock = new SimulatedClock();
   const counts = Array.from({ length: seconds + 1 }, () => ({
@@ -79,7 +83,9 @@ export async function simulatePace(
   }));
   const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
   let open = 0;
+  const waiting: (() => void)[] = [];
   const ask: Lookup = async () => {
+    if (open === concurrency) await new Promise<void>((go) => waiting.push(go));
     open++;
     const second = now();
     second.sent++;
@@ -87,19 +93,22 @@ export async function simulatePace(
     const { afterMs, throttled } = server(clock.now(), open);
     await clock.sleep(afterMs);
     open--;
+    waiting.shift()?.();
     if (throttled) now().throttled++;
     else now().accepted++;
-    return throttled ? refused : completeFinding;
+    return { ...(throttled ? refused : completeFinding), tookMs: afterMs };
   };
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
-  const lookup = limit({ concurrency, need })(paced(run, { need, clock })(ask));
+  const foresight = new Foresight(ahead);
+  const attempt = paced(run, { need, foresight, clock })(ask);
+  const lookup = limit({ concurrency, need, ahead: foresight })(attempt);
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {
     while (clock.now() < seconds * 1000)
       await lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
   };
-  for (let i = 0; i < 2 * concurrency; i++) void worker();
+  for (let i = 0; i < 2 * concurrency + ahead; i++) void worker();
   await clock.run(seconds * 1000);
   return counts.slice(0, seconds);
 }

@@ -11,7 +11,7 @@ export interface RequestThreadOptions {
    * them; see `ArrivalLog`. Default: they are not kept.
    */
   readonly arrivals?: ArrivalLogOptions | undefined;
-  /** Told when that log can be written no longer. */
+  /** Told when they are kept no longer: the log cannot be written, or the thread broke down. */
   readonly onLogFailed?: (() => void) | undefined;
   /** The module that the thread runs. */
   readonly entry?: URL;

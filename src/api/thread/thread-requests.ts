@@ -67,7 +67,7 @@ export class ThreadRequests implements Requests {
   /** Takes the thread's place when it broke down. */
   #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
 
-  /** @param onLogFailed is told when the log of arrivals can be relied on no longer */
+  /** @param onLogFailed is told when answers are kept in the log of arrivals no longer */
   constructor(start: ThreadStart, entry: URL, onLogFailed: () => void) {
     this.#origin = parseBase(start.baseUrl).origin;
     this.#start = start;
@@ -127,6 +127,7 @@ export class ThreadRequests implements Requests {
     } catch {
       // No thread is to be had. Nothing was sent.
       this.#state = "broken";
+      this.#onLogFailed();
       for (const seat of seats) this.#moveAway(seat);
     }
   };
@@ -201,6 +202,7 @@ export class ThreadRequests implements Requests {
   #broke(error: unknown): void {
     if (this.#state !== "open") return;
     this.#state = "broken";
+    this.#onLogFailed();
     this.#failAll(this.#fault("connection_reset", "the thread that asks broke down", error));
   }
 
@@ -225,7 +227,7 @@ function noOrders(): { seats: number[]; paths: string[]; cancelled: number[] } {
   return { seats: [], paths: [], cancelled: [] };
 }
 
-async function onThisThread({ connections, arrivals: _, ...start }: ThreadStart): Promise<{
+async function onThisThread(start: ThreadStart): Promise<{
   readonly requests: Requests;
   destroy(): Promise<void>;
 }> {
@@ -233,7 +235,7 @@ async function onThisThread({ connections, arrivals: _, ...start }: ThreadStart)
     import("../dispatcher.js"),
     import("../transport.js"),
   ]);
-  const dispatcher = createDispatcher(start.baseUrl, { connections });
+  const dispatcher = createDispatcher(start.baseUrl, { connections: start.connections });
   return {
     requests: new Transport({ ...start, dispatcher }),
     destroy: () => dispatcher.destroy(),

@@ -2,8 +2,10 @@ import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
+import { NotSentError } from "../../../src/api/not-sent-error.js";
+import type { RequestThread } from "../../../src/api/thread/request-thread.js";
 import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
-import type { Attempt } from "../../../src/api/types.js";
+import type { Attempt, Receiver, Requests } from "../../../src/api/types.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import {
@@ -165,6 +167,36 @@ describe("lookups", () => {
     const intel = await client([reply(200, success(ipResult()))]);
     for (let n = 0; n < 5; n++) await intel.query(address, { signal });
     expect(pool.stats.connected).toBeLessThan(5);
+  });
+});
+
+describe("a request that waits on a thread", () => {
+  const attempts: Attempt[] = [];
+  const asked: Receiver[] = [];
+  const onThread = (): Promise<IntelClient> => {
+    attempts.length = 0;
+    asked.length = 0;
+    const requests: Requests = { get: (_path, _signal, receiver) => (asked.push(receiver), null) };
+    const dispatcher = { open: () => requests } as unknown as RequestThread;
+    return client([], { dispatcher, onAttempt: (attempt) => attempts.push(attempt) });
+  };
+
+  test("is handed back unsent to who wants that, and is no attempt then", async () => {
+    const intel = await onThread();
+    const finding = intel.query(address, { signal, unsent: "reject" });
+    asked[0]?.unsent?.();
+    await expect(finding).rejects.toBeInstanceOf(NotSentError);
+    expect(attempts).toEqual([]);
+  });
+
+  test("is sent for everyone else; it took what the thread measured", async () => {
+    const intel = await onThread();
+    const finding = intel.query(address, { signal });
+    expect(asked[0]?.unsent).toBeUndefined();
+    const body = Buffer.from(JSON.stringify(success(ipResult())));
+    asked[0]?.answered({ status: 200, headers: {}, body, tookMs: 12.5 });
+    expect(await finding).toMatchObject({ status: "complete", tookMs: 12.5 });
+    expect(attempts).toMatchObject([{ outcome: "200", ms: 12.5 }]);
   });
 });
 

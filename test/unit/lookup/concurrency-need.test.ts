@@ -41,6 +41,11 @@ test("where nothing else limits, all that is allowed is open and of use", async 
   expect(acceptedASecond(seconds.slice(1))).toBeGreaterThanOrEqual((0.95 * 256) / 0.05);
 });
 
+test("what waits for a connection is not taken for a queue of the service", async () => {
+  const seconds = await simulatePace(always(50), 12, 32, [], 96);
+  for (const { accepted } of seconds.slice(1)) expect(accepted).toBe(640);
+});
+
 test("answers that differ much in their latency cost nothing", async () => {
   let count = 0;
   const uneven = () => {

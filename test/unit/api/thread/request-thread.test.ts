@@ -184,13 +184,18 @@ test.each([
 });
 
 test("where no thread is to be had, nothing is lost: nothing was sent yet", async () => {
-  const requests = open(await serve(echo), new URL("ftp://192.0.2.1/entry.js"));
+  const onLogFailed = vi.fn<() => void>();
+  const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js"), onLogFailed });
+  closing.push(() => thread.destroy());
+  const headers = [["x-api-key", "secret"]] as const;
+  const requests = thread.open({ baseUrl: await serve(echo), headers });
   const controller = new AbortController();
   const aborted = get(requests, "/aborted", controller.signal);
   const answers = Promise.all(["/a", "/b"].map((path) => get(requests, path)));
   controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
   expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
+  expect(onLogFailed).toHaveBeenCalledOnce();
 });
 
 test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {
