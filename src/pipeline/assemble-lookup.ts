@@ -95,11 +95,21 @@ export async function assembleLookup(
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
     const open = { signal: requests, unsent: "reject" } as const;
+    const onEnding = onAbortOnce(() => {
+      foresight.end();
+      if ("handBack" in dispatcher) dispatcher.handBack();
+    });
     const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + foresight.ceiling));
     const lookup = composeLookup({
       client: {
-        query: (item) => client.query(item, open),
-        quickCheck: (item) => client.quickCheck(item, open),
+        query: (item, { signal }) => {
+          onEnding(signal);
+          return client.query(item, open);
+        },
+        quickCheck: (item, { signal }) => {
+          onEnding(signal);
+          return client.quickCheck(item, open);
+        },
       },
       lookups: settings.lookups,
       bogons: settings.bogons,
@@ -166,4 +176,14 @@ async function openCacheOf(
       onWarning?.(message);
     },
   });
+}
+
+/** Listens to a signal when it is first seen; all lookups of a run have the same. */
+function onAbortOnce(listener: () => void): (signal: AbortSignal) => void {
+  let seen: AbortSignal | null = null;
+  return (signal) => {
+    if (signal === seen) return;
+    seen = signal;
+    signal.addEventListener("abort", listener, { once: true });
+  };
 }

@@ -25,6 +25,8 @@ export interface Orders {
   readonly paths: string;
   /** Seats whose request is to be broken off. Their end is told all the same. */
   readonly cancelled: readonly number[];
+  /** True to get back unsent what waits for a connection. */
+  readonly handBack: boolean;
 }
 
 /** Answers in one buffer, as `packAnswers` wrote it. */

@@ -52,6 +52,11 @@ export class RequestThread {
     return requests;
   }
 
+  /** What waits for a connection is not sent, where whoever asked can take it back. */
+  handBack(): void {
+    for (const requests of this.#opened) requests.handBack();
+  }
+
   /** Ends every thread; requests that are open fail. */
   async destroy(): Promise<void> {
     await Promise.all(this.#opened.splice(0).map((requests) => requests.destroy()));

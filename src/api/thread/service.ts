@@ -34,7 +34,8 @@ export class ThreadService {
   #answers: SeatedAnswer[] = [];
   #faults: ThreadFault[] = [];
   #willTell = false;
-  #throttled = false;
+  /** Whether what waits is handed back when the others are told of. */
+  #handsBack = false;
 
   constructor({ requests, connections, log = null, post }: ThreadServiceOptions) {
     this.#requests = requests;
@@ -43,7 +44,7 @@ export class ThreadService {
     this.#post = post;
   }
 
-  take({ seats, paths, cancelled }: Orders): void {
+  take({ seats, paths, cancelled, handBack }: Orders): void {
     if (seats.length > 0) {
       for (const [index, path] of paths.split("\n").entries()) {
         this.#waiting.push(new Ask(seats[index] ?? 0, path, this));
@@ -51,11 +52,14 @@ export class ThreadService {
       this.#askNext();
     }
     for (const seat of cancelled) this.#cancel(seat);
+    if (!handBack) return;
+    this.#handsBack = true;
+    this.#tellSoon();
   }
 
   answered(ask: Ask, answer: Answer): void {
     this.#open[ask.seat] = null;
-    this.#throttled ||= isThrottling(answer);
+    this.#handsBack ||= isThrottling(answer);
     this.#answers.push({ seat: ask.seat, path: ask.path, answer });
     this.#tellSoon();
   }
@@ -98,8 +102,8 @@ export class ThreadService {
     const [answers, faults] = [this.#answers, this.#faults];
     this.#answers = [];
     this.#faults = [];
-    const unsent = this.#throttled ? this.#waiting.splice(0).map(({ seat }) => seat) : [];
-    this.#throttled = false;
+    const unsent = this.#handsBack ? this.#waiting.splice(0).map(({ seat }) => seat) : [];
+    this.#handsBack = false;
     const paths = this.#log === null ? "" : answers.map(({ path }) => path).join("\n");
     const headBytes = this.#log === null ? 0 : frameHeadBytes;
     const pack = packAnswers(answers, { headBytes, paths });

@@ -60,6 +60,7 @@ export class ThreadRequests implements Requests {
   readonly #pending: (Pending | null)[] = [];
   readonly #free: number[] = [];
   #orders = noOrders();
+  #handBack = false;
   #willSend = false;
   /** What arrived and was not taken yet, in order. */
   readonly #unread: AnswerReader[] = [];
@@ -81,6 +82,13 @@ export class ThreadRequests implements Requests {
     else if (this.#state === "broken") this.#askOtherwise(path, signal, receiver);
     else receiver.failed(this.#fault("connection_reset", "the connections are closed", null));
     return null;
+  }
+
+  /** What waits for a connection is handed back to who can take it; what is open goes on. */
+  handBack(): void {
+    if (this.#worker === null) return;
+    this.#handBack = true;
+    this.#sendSoon();
   }
 
   async destroy(): Promise<void> {
@@ -119,7 +127,13 @@ export class ThreadRequests implements Requests {
     this.#willSend = false;
     const { seats, paths, cancelled } = this.#orders;
     this.#orders = noOrders();
-    const orders: Orders = { seats, paths: paths.join("\n"), cancelled };
+    const orders: Orders = {
+      seats,
+      paths: paths.join("\n"),
+      cancelled,
+      handBack: this.#handBack,
+    };
+    this.#handBack = false;
     if (this.#state !== "open") return;
     try {
       this.#worker ??= this.#startWorker();
