@@ -9,6 +9,7 @@ import { type EarlyEndError, UsageError } from "../core/errors.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
+import { journalFault } from "../lookup/journal/journal-fault.js";
 import { MemoryStore } from "../lookup/memory-store.js";
 import { Outage } from "../lookup/outage.js";
 import { reachable } from "../lookup/reachable.js";
@@ -57,7 +58,12 @@ export async function assembleLookup(
       hint: "give --intel-url URL or set REPUTE_INTEL_URL",
     });
   }
-  const { dispatcher, foresight } = await openConnections(intelUrl, settings, journalPath);
+  let logFault: Error | null = null;
+  const { dispatcher, foresight } = await openConnections(intelUrl, settings, {
+    arrivals: journalPath,
+    onLogFault: (fault) => (logFault ??= journalFault(journalPath ?? "", "write", fault)),
+  });
+  let opened: FindingStore | null = null;
   try {
     // What is asked within a day counts against its quota in every run that shares the cache.
     const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
@@ -77,6 +83,7 @@ export async function assembleLookup(
         tally.request(endpoint, outcome);
         if (headers === null) return;
         if (tellsLimit(headers)) foresight.end();
+        else if (outcome === "200") foresight.begin();
         const hint = rateLimitHintMs(headers, clock);
         if (hint !== null) paces.run.hold(hint);
         const allowed = rateLimitPolicy(headers);
@@ -87,6 +94,7 @@ export async function assembleLookup(
     const isResumed = journalPath !== null && existsSync(journalPath);
     const journal =
       journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
+    opened = journal;
     if (isResumed) {
       const partials = settings.partialRetries === 0;
       await recoverArrivals({ folder: journalPath, journal, clock, partials });
@@ -104,11 +112,12 @@ export async function assembleLookup(
       client: {
         query: (item, { signal }) => {
           onEnding(signal);
-          return client.query(item, open);
+          // What was handed back for this reason comes here again.
+          return logFault === null ? client.query(item, open) : Promise.reject(logFault);
         },
         quickCheck: (item, { signal }) => {
           onEnding(signal);
-          return client.quickCheck(item, open);
+          return logFault === null ? client.quickCheck(item, open) : Promise.reject(logFault);
         },
       },
       lookups: settings.lookups,
@@ -156,6 +165,7 @@ export async function assembleLookup(
     };
   } catch (error) {
     await dispatcher.destroy();
+    await opened?.close();
     throw error;
   }
 }

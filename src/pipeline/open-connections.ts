@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
-import type { RequestThread } from "../api/thread/request-thread.js";
+import type { RequestThread, RequestThreadOptions } from "../api/thread/request-thread.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { Foresight } from "../lookup/foresight.js";
 import type { EnrichSettings } from "./options.js";
@@ -17,9 +17,6 @@ const worthForesight = 10_000;
 /** So many wait there at most. */
 const mostAhead = 96;
 
-/** The log of arrivals has so many answers at least: more than can be on their way. */
-const leastLogged = 512;
-
 /**
  * Whether threads are of use here: where there are two processors. Run from its TypeScript sources,
  * as by a test runner, the program cannot start one: Node.js reads the file that a thread begins with.
@@ -31,6 +28,14 @@ type Settings = Pick<
   "concurrency" | "rate" | "rateQuery" | "rateQuickCheck" | "maxRequests"
 >;
 
+export interface ConnectionOptions {
+  /** Folder in which a thread keeps answers from a kill; null for a run that cannot be resumed. */
+  readonly arrivals?: string | null;
+  /** Told when it cannot; nothing is sent from then on. */
+  readonly onLogFault?: RequestThreadOptions["onLogFault"];
+  readonly threads?: boolean;
+}
+
 /** The connections of a run. */
 export interface Connections {
   readonly dispatcher: Dispatcher | RequestThread;
@@ -40,15 +45,11 @@ export interface Connections {
 
 /**
  * Opens the connections of a run: one that may ask fast asks on a thread of its own.
- *
- * @param arrivals folder in which that thread keeps answers from a kill; null for a run that cannot be
- *   resumed
  */
 export async function openConnections(
   intelUrl: string,
   settings: Settings,
-  arrivals: string | null = null,
-  threads = threadsOfUse,
+  { arrivals = null, onLogFault, threads = threadsOfUse }: ConnectionOptions = {},
 ): Promise<Connections> {
   const { concurrency, rate = [] } = settings;
   const fastest = perSecond(rate);
@@ -57,10 +58,9 @@ export async function openConnections(
     const foresight = new Foresight(mayLookAhead(settings) ? mostAhead : 0);
     const dispatcher = new RequestThread(concurrency, {
       arrivals:
-        arrivals === null
-          ? undefined
-          : { folder: arrivals, answers: Math.max(leastLogged, 2 * (concurrency + mostAhead)) },
-      onLogFailed: () => foresight.end(),
+        arrivals === null ? undefined : { folder: arrivals, answers: concurrency + mostAhead },
+      onLogFault,
+      onBroken: () => foresight.end(),
     });
     return { dispatcher, foresight };
   }

@@ -23,20 +23,18 @@ export interface RecoverOptions {
  * Puts the answers that a killed run had, but had not kept, into its journal, by their paths; see
  * `recovered`. The log of arrivals is done with then.
  *
- * @throws FatalError when log or journal cannot be read or written
+ * @throws FatalError when the journal cannot be written, or the log not removed
  */
 export async function recoverArrivals(options: RecoverOptions): Promise<void> {
   const { folder, journal, clock, partials } = options;
-  const kept: Promise<void>[] = [];
+  for (const arrived of readArrivals(folder)) {
+    const finding = findingOf(arrived, clock, partials);
+    if (finding !== null) await journal.put(arrivedKey(arrived.path), finding);
+  }
   try {
-    for (const arrived of readArrivals(folder)) {
-      const finding = findingOf(arrived, clock, partials);
-      if (finding !== null) kept.push(journal.put(arrivedKey(arrived.path), finding));
-    }
-    await Promise.all(kept);
-    for (const name of arrivalFiles) rmSync(join(folder, name), { force: true });
+    for (const name of arrivalFiles) rmSync(join(folder, name), { recursive: true, force: true });
   } catch (error) {
-    throw journalFault(folder, "read", error);
+    throw journalFault(folder, "write", error);
   }
 }
 

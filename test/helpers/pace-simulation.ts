@@ -101,6 +101,7 @@ export async function simulatePace(
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
   const foresight = new Foresight(ahead);
+  foresight.begin();
   const attempt = paced(run, { need, foresight, clock })(ask);
   const lookup = limit({ concurrency, need, ahead: foresight })(attempt);
   const { signal } = new AbortController();

@@ -8,6 +8,11 @@ import type { AnswerPack } from "./messages.js";
 const fields = 6;
 const bytesEach = fields * Int32Array.BYTES_PER_ELEMENT;
 
+/** Bytes of the numbers of so many answers. */
+export function numberBytes(count: number): number {
+  return count * bytesEach;
+}
+
 /** An answer and the seat that it belongs to. */
 export interface SeatedAnswer {
   readonly seat: number;
@@ -44,7 +49,7 @@ export function packAnswers(
   { headBytes, paths }: PackLayout = { headBytes: 0, paths: "" },
 ): AnswerPack {
   const bodies = seated.reduce((bytes, { answer }) => bytes + answer.body.length, 0);
-  const pathsAt = headBytes + seated.length * bytesEach;
+  const pathsAt = headBytes + numberBytes(seated.length);
   const answers = new ArrayBuffer(pathsAt + paths.length + bodies);
   const numbers = new Int32Array(answers, headBytes, seated.length * fields);
   const bytes = Buffer.from(answers);

@@ -10,8 +10,14 @@ import type { ArrivalLogOptions } from "./messages.js";
  */
 export const frameHeadBytes = 32;
 
-/** A file that became longer than this, by bodies of megabytes, is cut off before its next turn. */
-const longestFile = 16 * 1024 * 1024;
+/** A file has so many answers at least, so that the files' turns are long, */
+const answersEach = 512;
+
+/** unless it has become so long, in bytes; it is cut off then before its next turn. */
+const longFile = 16 * 1024 * 1024;
+
+/** Answers that come to more than this together, in bytes, are not kept: some bodies have megabytes. */
+export const longestFrame = 4 * 1024 * 1024;
 
 /** Names of the two files, which are written in turn. */
 export const arrivalFiles = ["arrivals-0", "arrivals-1"] as const;
@@ -62,14 +68,16 @@ export class ArrivalLog {
 
   /**
    * Writes a frame: its first `frameHeadBytes` are filled in here. It is safe from the end of the
-   * process when this returns.
+   * process when this returns, unless it is longer than 4 MiB: it is not kept then.
    *
    * @param pathBytes length of the paths in it
    * @throws what the file system says
    */
   write(frame: Buffer, count: number, pathBytes: number): void {
+    if (frame.length > longestFrame) return;
     const files = (this.#files ??= this.#open());
-    if (this.#count >= this.#options.answers) {
+    const isLong = this.#count >= answersEach || this.#at >= longFile;
+    if (isLong && this.#count >= this.#options.answers) {
       this.#turn++;
       this.#at = 0;
       this.#count = 0;
@@ -122,5 +130,5 @@ function turnOf(file: number): number {
 
 function cutLong(file: number): void {
   const one = Buffer.alloc(1);
-  if (readSync(file, one, 0, 1, longestFile) > 0) ftruncateSync(file, 0);
+  if (readSync(file, one, 0, 1, longFile) > 0) ftruncateSync(file, 0);
 }

@@ -13,7 +13,7 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
 export interface ArrivalLogOptions {
   /** Folder of its files; it has to be there. */
   readonly folder: string;
-  /** So many of the latest answers are in it at least. */
+  /** So many of the latest answers are in it at least: as many as may be on their way. */
   readonly answers: number;
 }
 
@@ -27,6 +27,8 @@ export interface Orders {
   readonly cancelled: readonly number[];
   /** True to get back unsent what waits for a connection. */
   readonly handBack: boolean;
+  /** The latest `epoch` of `Arrivals` whose answers were all taken. */
+  readonly epoch: number;
 }
 
 /** Answers in one buffer, as `packAnswers` wrote it. */
@@ -44,8 +46,13 @@ export interface Arrivals extends AnswerPack {
   readonly faults: readonly ThreadFault[];
   /** Seats whose request was not sent, because the service throttles. */
   readonly unsent: readonly number[];
-  /** True when the log of arrivals cannot be written: from now on a kill loses what is on its way. */
-  readonly logFailed: boolean;
+  /**
+   * How often the service throttled so far. Orders of who does not know it yet are handed back: it is
+   * not known there that it is time to wait.
+   */
+  readonly epoch: number;
+  /** Why the log of arrivals cannot be written. Nothing is sent any more then. */
+  readonly logFault: { readonly code: string | undefined; readonly message: string } | null;
 }
 
 /** A request that brought no answer. */

@@ -1,9 +1,15 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Answer } from "../types.js";
-import { AnswerReader } from "./answer-pack.js";
-import { arrivalFiles, type FrameHead, frameHeadBytes, readFrameHead } from "./arrival-log.js";
+import { AnswerReader, numberBytes } from "./answer-pack.js";
+import {
+  arrivalFiles,
+  type FrameHead,
+  frameHeadBytes,
+  longestFrame,
+  readFrameHead,
+} from "./arrival-log.js";
 
 /** An answer that a log of arrivals has. */
 export interface Arrived {
@@ -17,39 +23,82 @@ export interface Arrived {
 
 /**
  * The answers that a log of arrivals has, in the order in which they came. A frame that is not as it
- * was written ends its file: what came after it was never told to anybody.
+ * was written ends its file: what came after it was never told to anybody. So does whatever cannot be
+ * read: the log spares requests, and no more.
  *
  * @param folder of an `ArrivalLog` that nobody writes; none where there is no log
- * @throws what the file system says
  */
 export function* readArrivals(folder: string): Generator<Arrived, void, undefined> {
   const files = arrivalFiles
-    .map((name) => contents(join(folder, name)))
-    .filter((bytes) => bytes.length >= frameHeadBytes)
-    .sort((one, other) => readFrameHead(one, 0).turn - readFrameHead(other, 0).turn);
-  for (const bytes of files) yield* arrivedIn(bytes);
-}
-
-function* arrivedIn(bytes: Buffer): Generator<Arrived, void, undefined> {
-  const { turn } = readFrameHead(bytes, 0);
-  for (let at = 0; at + frameHeadBytes <= bytes.length;) {
-    const head = readFrameHead(bytes, at);
-    // Behind the last frame of this turn there are some of an earlier one.
-    if (head.turn !== turn || !isWhole(bytes, at, head)) return;
-    yield* answersOf(bytes.subarray(at, at + head.bytes), head);
-    at += head.bytes;
+    .map((name) => new ArrivalFile(join(folder, name)))
+    .sort((one, other) => one.turn - other.turn);
+  try {
+    for (const file of files) yield* file.arrived();
+  } finally {
+    for (const file of files) file.close();
   }
 }
 
-function isWhole(bytes: Buffer, at: number, head: FrameHead): boolean {
-  const end = at + head.bytes;
-  if (head.bytes < frameHeadBytes || end > bytes.length) return false;
-  return crc32(bytes.subarray(at + 4, end)) === head.crc;
+/** One of the files; one that cannot be read is empty. */
+class ArrivalFile {
+  /** The turn in which it was begun; 0 where there is nothing. */
+  readonly turn: number;
+  readonly #file: number | null;
+
+  constructor(path: string) {
+    this.#file = opened(path);
+    this.turn = this.#headAt(0)?.turn ?? 0;
+  }
+
+  *arrived(): Generator<Arrived, void, undefined> {
+    let at = 0;
+    for (let head = this.#headAt(0); head !== null; head = this.#headAt(at)) {
+      // Behind the last frame of this turn there are some of an earlier one.
+      if (head.turn !== this.turn || head.bytes > longestFrame) return;
+      const frame = this.#bytesAt(at, head.bytes);
+      if (frame === null || !isWhole(frame, head)) return;
+      yield* answersOf(frame, head);
+      at += head.bytes;
+    }
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file);
+  }
+
+  #headAt(at: number): FrameHead | null {
+    const bytes = this.#bytesAt(at, frameHeadBytes);
+    return bytes === null ? null : readFrameHead(bytes, 0);
+  }
+
+  #bytesAt(at: number, length: number): Buffer | null {
+    if (this.#file === null) return null;
+    // Memory of its own, from the beginning: numbers are read where a multiple of four begins.
+    const bytes = Buffer.allocUnsafeSlow(length);
+    try {
+      return readSync(this.#file, bytes, 0, length, at) === length ? bytes : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function opened(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch {
+    return null;
+  }
+}
+
+function isWhole(frame: Buffer, { bytes, count, pathBytes, crc }: FrameHead): boolean {
+  return (
+    frameHeadBytes + numberBytes(count) + pathBytes <= bytes && crc32(frame.subarray(4)) === crc
+  );
 }
 
 function answersOf(frame: Buffer, { count, pathBytes, time }: FrameHead): Arrived[] {
-  // The numbers in it are read where a multiple of four begins.
-  const answers = new Uint8Array(frame).buffer;
+  const answers = frame.buffer as ArrayBuffer;
   const reader = new AnswerReader({ answers, offset: frameHeadBytes, count, headers: [] });
   const paths = frame.toString("latin1", reader.end, reader.end + pathBytes).split("\n");
   const arrived: Arrived[] = [];
@@ -59,13 +108,4 @@ function answersOf(frame: Buffer, { count, pathBytes, time }: FrameHead): Arrive
     })
   );
   return arrived;
-}
-
-function contents(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
 }

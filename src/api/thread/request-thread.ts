@@ -1,6 +1,6 @@
 import type { Requests } from "../types.js";
 import type { ArrivalLogOptions, ThreadStart } from "./messages.js";
-import { ThreadRequests } from "./thread-requests.js";
+import { type ThreadListeners, ThreadRequests } from "./thread-requests.js";
 
 /** What a client asks for when it opens its way to the service. */
 export type ThreadTransport = Omit<ThreadStart, "connections" | "arrivals">;
@@ -11,8 +11,13 @@ export interface RequestThreadOptions {
    * them; see `ArrivalLog`. Default: they are not kept.
    */
   readonly arrivals?: ArrivalLogOptions | undefined;
-  /** Told when they are kept no longer: the log cannot be written, or the thread broke down. */
-  readonly onLogFailed?: (() => void) | undefined;
+  /**
+   * Told when that log cannot be written. From then on nothing is sent: it is handed back to who can
+   * take it, and fails for everyone else.
+   */
+  readonly onLogFault?: ThreadListeners["onLogFault"] | undefined;
+  /** Told when a thread broke down, and requests are made on the caller's own. */
+  readonly onBroken?: (() => void) | undefined;
   /** The module that the thread runs. */
   readonly entry?: URL;
 }
@@ -44,10 +49,10 @@ export class RequestThread {
    */
   open(transport: ThreadTransport): Requests {
     const { entry = new URL("./entry.js", import.meta.url) } = this.#options;
-    const { onLogFailed = () => undefined } = this.#options;
+    const { onLogFault = () => undefined, onBroken = () => undefined } = this.#options;
     const arrivals = this.#opened.length === 0 ? this.#options.arrivals : undefined;
     const start = { ...transport, connections: this.#connections, arrivals };
-    const requests = new ThreadRequests(start, entry, onLogFailed);
+    const requests = new ThreadRequests(start, entry, { onLogFault, onBroken });
     this.#opened.push(requests);
     return requests;
   }

@@ -1,9 +1,12 @@
 import type { Abortable } from "../abort-groups.js";
+import { systemClock } from "../../core/clock.js";
+import { rateLimitHintMs, tellsLimit } from "../rate-limit-hint.js";
+import { readJson } from "../read-json.js";
 import { TransportError } from "../transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { packAnswers, type SeatedAnswer } from "./answer-pack.js";
 import { type ArrivalLog, frameHeadBytes } from "./arrival-log.js";
-import type { Arrivals, Orders, ThreadFault } from "./messages.js";
+import type { AnswerPack, Arrivals, Orders, ThreadFault } from "./messages.js";
 
 export interface ThreadServiceOptions {
   readonly requests: Requests;
@@ -19,8 +22,8 @@ export interface ThreadServiceOptions {
  * connections, and tells what came of them together, once in each turn of the event loop.
  *
  * A connection is free again when what it brought is in the log: so a kill never loses more answers
- * than connections are open. When the service throttles, what waits is handed back unsent: how long
- * to wait is known on the other side.
+ * than connections are open. When the service throttles, what waits is handed back unsent, and so is
+ * what comes from a side that does not know of it yet: how long to wait is known there.
  */
 export class ThreadService {
   readonly #requests: Requests;
@@ -34,8 +37,11 @@ export class ThreadService {
   #answers: SeatedAnswer[] = [];
   #faults: ThreadFault[] = [];
   #willTell = false;
-  /** Whether what waits is handed back when the others are told of. */
-  #handsBack = false;
+  /** What is handed back, by seat. */
+  #unsent: number[] = [];
+  /** How often the service throttled. */
+  #epoch = 0;
+  #logFault: Arrivals["logFault"] = null;
 
   constructor({ requests, connections, log = null, post }: ThreadServiceOptions) {
     this.#requests = requests;
@@ -44,22 +50,23 @@ export class ThreadService {
     this.#post = post;
   }
 
-  take({ seats, paths, cancelled, handBack }: Orders): void {
+  take({ seats, paths, cancelled, handBack, epoch }: Orders): void {
     if (seats.length > 0) {
       for (const [index, path] of paths.split("\n").entries()) {
         this.#waiting.push(new Ask(seats[index] ?? 0, path, this));
       }
-      this.#askNext();
     }
     for (const seat of cancelled) this.#cancel(seat);
-    if (!handBack) return;
-    this.#handsBack = true;
-    this.#tellSoon();
+    if (handBack || epoch < this.#epoch || this.#logFault !== null) this.#handBack();
+    else this.#askNext();
   }
 
   answered(ask: Ask, answer: Answer): void {
     this.#open[ask.seat] = null;
-    this.#handsBack ||= isThrottling(answer);
+    if (isThrottling(answer)) {
+      this.#epoch++;
+      this.#handBack();
+    }
     this.#answers.push({ seat: ask.seat, path: ask.path, answer });
     this.#tellSoon();
   }
@@ -91,6 +98,13 @@ export class ThreadService {
     this.failed(unsent, null);
   }
 
+  /** What waits is not sent. */
+  #handBack(): void {
+    if (this.#waiting.length === 0) return;
+    for (const { seat } of this.#waiting.splice(0)) this.#unsent.push(seat);
+    this.#tellSoon();
+  }
+
   #tellSoon(): void {
     if (this.#willTell) return;
     this.#willTell = true;
@@ -102,27 +116,28 @@ export class ThreadService {
     const [answers, faults] = [this.#answers, this.#faults];
     this.#answers = [];
     this.#faults = [];
-    const unsent = this.#handsBack ? this.#waiting.splice(0).map(({ seat }) => seat) : [];
-    this.#handsBack = false;
-    const paths = this.#log === null ? "" : answers.map(({ path }) => path).join("\n");
-    const headBytes = this.#log === null ? 0 : frameHeadBytes;
-    const pack = packAnswers(answers, { headBytes, paths });
-    const logFailed = !this.#keep(Buffer.from(pack.answers), answers.length, paths.length);
-    this.#post({ ...pack, faults, unsent, logFailed });
+    const pack = this.#packed(answers);
+    if (this.#logFault !== null) this.#handBack();
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    this.#post({ ...pack, faults, unsent, epoch: this.#epoch, logFault: this.#logFault });
     this.#room += answers.length + faults.length;
     this.#askNext();
   };
 
-  #keep(frame: Buffer, count: number, pathBytes: number): boolean {
-    if (this.#log === null || count === 0) return true;
+  /** The answers in one buffer, which is in the log if there is one. */
+  #packed(answers: readonly SeatedAnswer[]): AnswerPack {
+    if (this.#log === null || answers.length === 0) return packAnswers(answers);
+    const paths = answers.map(({ path }) => path).join("\n");
+    const pack = packAnswers(answers, { headBytes: frameHeadBytes, paths });
     try {
-      this.#log.write(frame, count, pathBytes);
-      return true;
-    } catch {
-      // Who has to keep the answers writes to the same folder, and tells what is wrong with it.
+      this.#log.write(Buffer.from(pack.answers), answers.length, paths.length);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
       this.#log = null;
-      return false;
+      this.#logFault = { code, message };
     }
+    return pack;
   }
 }
 
@@ -162,13 +177,19 @@ class Ask implements Receiver {
   }
 }
 
-/**
- * Whether an answer says that others had better wait, or need not be sent at all. A 503 with an
- * envelope is an answer (interface: Envelope); its text is not read for that here.
- */
-function isThrottling({ status, body }: Answer): boolean {
-  if (status === 503) return !body.includes('"partial_success"');
-  return status === 429 || status === 401 || status === 403;
+/** Whether an answer says that others had better wait, or need not be sent at all. */
+function isThrottling({ status, headers, body }: Answer): boolean {
+  if (status === 429 || status === 401 || status === 403) return true;
+  // With its envelope a 503 is an answer (interface: Envelope).
+  if (status === 503 && !isPartial(body)) return true;
+  return tellsLimit(headers) && rateLimitHintMs(headers, systemClock) !== null;
+}
+
+function isPartial(body: Buffer): boolean {
+  const { value } = readJson(body);
+  return typeof value === "object" && value !== null && "status" in value
+    ? value.status === "partial_success"
+    : false;
 }
 
 /** Its members: an error that crosses to another thread is left with its message alone. */

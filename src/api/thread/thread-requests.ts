@@ -48,12 +48,25 @@ class Pending implements Abortable {
   }
 }
 
+/** Why a log of arrivals cannot be written. */
+export type LogFault = NonNullable<Arrivals["logFault"]>;
+
+export interface ThreadListeners {
+  /** Told when the log of arrivals cannot be written. What is not sent yet is handed back from then on. */
+  readonly onLogFault: (fault: LogFault) => void;
+  /** Told when requests are made without a thread from now on. */
+  readonly onBroken: () => void;
+}
+
+const noArrivals = { unsent: [], epoch: 0 } as const;
+
 /** The caller's side of a thread: seats for what is open, orders to it, answers from it. */
 export class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
-  readonly #onLogFailed: () => void;
+  readonly #onLogFault: (fault: LogFault) => void;
+  readonly #onBroken: () => void;
   #worker: Worker | null = null;
   readonly #aborts = new AbortGroups();
   /** By seat; null where the request was broken off and the thread has not yet told its end. */
@@ -61,19 +74,22 @@ export class ThreadRequests implements Requests {
   readonly #free: number[] = [];
   #orders = noOrders();
   #handBack = false;
+  #sendsNothing = false;
+  /** Of the latest arrivals whose answers were all taken. */
+  #epoch = 0;
   #willSend = false;
   /** What arrived and was not taken yet, in order. */
-  readonly #unread: AnswerReader[] = [];
+  readonly #unread: { readonly reader: AnswerReader; readonly arrivals: Arrivals }[] = [];
   #state: "open" | "broken" | "destroyed" = "open";
   /** Takes the thread's place when it broke down. */
   #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
 
-  /** @param onLogFailed is told when answers are kept in the log of arrivals no longer */
-  constructor(start: ThreadStart, entry: URL, onLogFailed: () => void) {
+  constructor(start: ThreadStart, entry: URL, { onLogFault, onBroken }: ThreadListeners) {
     this.#origin = parseBase(start.baseUrl).origin;
     this.#start = start;
     this.#entry = entry;
-    this.#onLogFailed = onLogFailed;
+    this.#onLogFault = onLogFault;
+    this.#onBroken = onBroken;
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): null {
@@ -132,6 +148,7 @@ export class ThreadRequests implements Requests {
       paths: paths.join("\n"),
       cancelled,
       handBack: this.#handBack,
+      epoch: this.#epoch,
     };
     this.#handBack = false;
     if (this.#state !== "open") return;
@@ -141,7 +158,7 @@ export class ThreadRequests implements Requests {
     } catch {
       // No thread is to be had. Nothing was sent.
       this.#state = "broken";
-      this.#onLogFailed();
+      this.#onBroken();
       for (const seat of seats) this.#moveAway(seat);
     }
   };
@@ -173,10 +190,12 @@ export class ThreadRequests implements Requests {
           : new TransportError(error.code, error.message, error),
       );
     }
-    for (const seat of arrivals.unsent) this.#unsent(seat);
-    if (arrivals.logFailed) this.#onLogFailed();
-    if (arrivals.count === 0) return;
-    this.#unread.push(new AnswerReader(arrivals));
+    if (arrivals.logFault !== null) {
+      this.#sendsNothing = true;
+      this.#onLogFault(arrivals.logFault);
+    }
+    if (arrivals.count + arrivals.unsent.length === 0) return;
+    this.#unread.push({ reader: new AnswerReader(arrivals), arrivals });
     if (this.#unread.length === 1) setImmediate(this.#read);
   }
 
@@ -186,7 +205,9 @@ export class ThreadRequests implements Requests {
     const receiver = this.#leave(seat);
     if (pending === null || receiver === null) return;
     if (receiver.unsent) receiver.unsent();
-    else this.get(pending.path, pending.signal, receiver);
+    else if (this.#sendsNothing) {
+      receiver.failed(this.#fault("connection_reset", "its log cannot be written", null));
+    } else this.get(pending.path, pending.signal, receiver);
   }
 
   /**
@@ -195,11 +216,18 @@ export class ThreadRequests implements Requests {
    */
   readonly #read = (): void => {
     for (let taken = 0; taken < atATime; taken++) {
-      while (this.#unread[0]?.next(this.#answered) === false) this.#unread.shift();
+      while (this.#unread[0]?.reader.next(this.#answered) === false) this.#readAll();
       if (this.#unread.length === 0) return;
     }
     setImmediate(this.#read);
   };
+
+  /** The first of what arrived is read: why something was not sent is known now. */
+  #readAll(): void {
+    const { unsent, epoch } = this.#unread.shift()?.arrivals ?? noArrivals;
+    this.#epoch = Math.max(this.#epoch, epoch);
+    for (const seat of unsent) this.#unsent(seat);
+  }
 
   readonly #answered = (seat: number, answer: Answer): void => {
     this.#leave(seat)?.answered(answer);
@@ -216,7 +244,7 @@ export class ThreadRequests implements Requests {
   #broke(error: unknown): void {
     if (this.#state !== "open") return;
     this.#state = "broken";
-    this.#onLogFailed();
+    this.#onBroken();
     this.#failAll(this.#fault("connection_reset", "the thread that asks broke down", error));
   }
 

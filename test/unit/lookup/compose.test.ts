@@ -133,6 +133,7 @@ test("what was not sent because others were throttled is sent when the pace lets
   const throttled = failed("http_429", "throttled", 1_000, 429);
   const asked: string[] = [];
   const foresight = new Foresight(1);
+  foresight.begin();
   const query: Lookup = (each) => {
     asked.push(each.value);
     if (asked.length === 1) return Promise.resolve(throttled);

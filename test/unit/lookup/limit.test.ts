@@ -20,6 +20,7 @@ test("as many more as may wait for a connection begin once all are needed, for a
   for (let i = 0; i < 9; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(1);
+  ahead.begin();
   need.most = 2;
   next.open[0]?.answer(complete());
   await settle();
@@ -31,6 +32,8 @@ test("as many more as may wait for a connection begin once all are needed, for a
   next.open[4]?.answer(complete());
   await settle();
   expect(next.open).toHaveLength(7);
+  ahead.begin();
+  expect(ahead.most).toBe(0);
 });
 
 test("the next attempt begins when one ends", async () => {

@@ -11,7 +11,7 @@ test.each([
   ["a high rate", [perSecond(1_000)]],
   ["a high rate with a day's quota", [perSecond(5_000), { count: 10_000, perMs: 86_400_000 }]],
 ])("%s is worth a thread", async (_, rate) => {
-  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, null, true);
+  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, { threads: true });
   expect(dispatcher).toBeInstanceOf(RequestThread);
 });
 
@@ -20,17 +20,17 @@ test.each([
   ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }]],
 ])("%s is not", async (_, rate) => {
   const settings = { concurrency: 4, rate };
-  const { dispatcher, foresight } = await openConnections(url, settings, null, true);
+  const { dispatcher, foresight } = await openConnections(url, settings, { threads: true });
   expect(dispatcher).toBeInstanceOf(Pool);
-  expect(foresight.most).toBe(0);
+  expect(foresight.ceiling).toBe(0);
   await dispatcher.destroy();
 });
 
 test("where threads are of no use there is none", async () => {
   const settings = { concurrency: 4, rate: [] };
-  const { dispatcher, foresight } = await openConnections(url, settings, null, false);
+  const { dispatcher, foresight } = await openConnections(url, settings, { threads: false });
   expect(dispatcher).toBeInstanceOf(Pool);
-  expect(foresight.most).toBe(0);
+  expect(foresight.ceiling).toBe(0);
   await dispatcher.destroy();
 });
 
@@ -41,8 +41,8 @@ test.each([
   ["no rate at all", { rate: [] }],
   ["endpoints with such rates of their own", { rate: high, rateQuery: high, rateQuickCheck: high }],
 ])("requests wait for a connection with %s", async (_, rates) => {
-  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, null, true);
-  expect(foresight.most).toBeGreaterThan(0);
+  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, { threads: true });
+  expect(foresight.ceiling).toBeGreaterThan(0);
 });
 
 test.each([
@@ -52,6 +52,6 @@ test.each([
   ["an endpoint's quota", { rate: high, rateQuery: [{ count: 1_000_000, perMs: 86_400_000 }] }],
   ["a budget", { rate: high, maxRequests: 1_000_000 }],
 ])("none waits for a connection with %s", async (_, rates) => {
-  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, null, true);
-  expect(foresight.most).toBe(0);
+  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, { threads: true });
+  expect(foresight.ceiling).toBe(0);
 });

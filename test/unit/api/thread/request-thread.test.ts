@@ -147,15 +147,49 @@ test("answers to its first client are in the log of arrivals before anybody has 
   ]);
 });
 
-test("where that log cannot be written, who asked for it is told, and answers come all the same", async () => {
+test("where that log cannot be written, what is open is answered and nothing more is sent", async () => {
   const arrivals = { folder: join(await temporaryFolder(), "absent"), answers: 8 };
-  const onLogFailed = vi.fn<() => void>();
-  const thread = new RequestThread(1, { entry, arrivals, onLogFailed });
+  const onLogFault = vi.fn<(fault: { code: string | undefined }) => void>();
+  const thread = new RequestThread(1, { entry, arrivals, onLogFault });
   closing.push(() => thread.destroy());
-  const requests = thread.open({ baseUrl: await serve(echo) });
-  expect((await get(requests, "/a")).body.toString()).toBe("/a undefined");
-  expect((await get(requests, "/b")).body.toString()).toBe("/b undefined");
-  expect(onLogFailed).toHaveBeenCalledOnce();
+  const asked: string[] = [];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? "");
+    echo(request, response);
+  });
+  const requests = thread.open({ baseUrl: url });
+  const [first, second] = [get(requests, "/a"), get(requests, "/b")];
+  expect((await first).body.toString()).toBe("/a undefined");
+  await expect(second).rejects.toMatchObject({ code: "connection_reset" });
+  const signal = new AbortController().signal;
+  await new Promise<void>((unsent, failed) => {
+    requests.get("/c", signal, { answered: failed, failed, unsent });
+  });
+  expect(asked).toEqual(["/a"]);
+  expect(onLogFault.mock.calls[0]?.[0].code).toBe("ENOENT");
+});
+
+test("what waits for a connection is handed back when that is asked for", async () => {
+  const [asked, held]: [string[], ServerResponse[]] = [[], []];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? "");
+    held.push(response);
+  });
+  const thread = new RequestThread(1, { entry });
+  closing.push(() => thread.destroy());
+  thread.handBack();
+  const requests = thread.open({ baseUrl: url });
+  const signal = new AbortController().signal;
+  const first = get(requests, "/first");
+  const returned = new Promise<void>((unsent, failed) => {
+    requests.get("/returned", signal, { answered: failed, failed, unsent });
+  });
+  await expect.poll(() => held.length).toBe(1);
+  thread.handBack();
+  await returned;
+  held[0]?.end("{}");
+  expect((await first).status).toBe(200);
+  expect(asked).toEqual(["/first"]);
 });
 
 test("a thread that was never opened is destroyed like any other", async () => {
@@ -184,8 +218,8 @@ test.each([
 });
 
 test("where no thread is to be had, nothing is lost: nothing was sent yet", async () => {
-  const onLogFailed = vi.fn<() => void>();
-  const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js"), onLogFailed });
+  const onBroken = vi.fn<() => void>();
+  const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js"), onBroken });
   closing.push(() => thread.destroy());
   const headers = [["x-api-key", "secret"]] as const;
   const requests = thread.open({ baseUrl: await serve(echo), headers });
@@ -195,7 +229,7 @@ test("where no thread is to be had, nothing is lost: nothing was sent yet", asyn
   controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
   expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
-  expect(onLogFailed).toHaveBeenCalledOnce();
+  expect(onBroken).toHaveBeenCalledOnce();
 });
 
 test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {
