@@ -66,9 +66,8 @@ async function indexOf(
 
 /**
  * So many records, or bytes of them, do not wait for the end of the turn: where many answers come at
- * once, the first requests of the next round leave while the last answers are read. With 64 records,
- * and 32 requests open on a thread of their own, a run took an eighth longer: that thread waited for
- * all 32 to be kept.
+ * once, the first requests of the next round leave while the last answers are read. With 64 records a
+ * run whose requests do not ask ahead took an eighth longer; 8 instead of 32 cost one that does 6%.
  */
 const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
 

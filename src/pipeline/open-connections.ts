@@ -56,9 +56,10 @@ export async function openConnections(
   if (threads && fastest >= worthThread) {
     const { RequestThread } = await import("../api/thread/request-thread.js");
     const foresight = new Foresight(mayLookAhead(settings) ? mostAhead : 0);
+    // Without it no more is on its way than is open.
+    const isLogged = arrivals !== null && foresight.ceiling > 0;
     const dispatcher = new RequestThread(concurrency, {
-      arrivals:
-        arrivals === null ? undefined : { folder: arrivals, answers: concurrency + mostAhead },
+      arrivals: isLogged ? { folder: arrivals, answers: concurrency + mostAhead } : undefined,
       onLogFault,
       onBroken: () => foresight.end(),
     });
