@@ -102,12 +102,12 @@ export async function assembleLookup(
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
-    // What a budget or a quota counted is not handed back: it would count twice.
-    const unsent = foresight.ceiling > 0 ? "reject" : "send";
-    const open = { signal: requests, unsent } as const;
+    // What a budget or a quota counted is sent: it would count for nothing, or twice.
+    const looksAhead = foresight.ceiling > 0;
+    const open = { signal: requests, unsent: looksAhead ? "reject" : "send" } as const;
     const onEnding = onAbortOnce(() => {
       foresight.end();
-      if ("handBack" in dispatcher) dispatcher.handBack();
+      if (looksAhead && "handBack" in dispatcher) dispatcher.handBack();
     });
     const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + foresight.ceiling));
     const lookup = composeLookup({
