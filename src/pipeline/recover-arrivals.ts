@@ -15,7 +15,7 @@ export interface RecoverOptions {
   readonly folder: string;
   readonly journal: FindingStore;
   readonly clock: Clock;
-  /** True when a run takes a partial answer as it is: then it is worth as much as any. */
+  /** True when a run asks no second time after a partial answer: then it is worth as much as a full one. */
   readonly partials: boolean;
 }
 

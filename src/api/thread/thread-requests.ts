@@ -1,52 +1,18 @@
 import { Worker } from "node:worker_threads";
-import { type Abortable, type AbortGroup, AbortGroups } from "../abort-groups.js";
+import { AbortGroups } from "../abort-groups.js";
 import { parseBase } from "../transport.js";
 import { TransportError } from "../transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { AnswerReader } from "./answer-pack.js";
 import type { Arrivals, Orders, ThreadStart } from "./messages.js";
+import { onThisThread, type OwnRequests } from "./on-this-thread.js";
+import { Pending } from "./pending.js";
 
 /** Its garbage is short-lived bodies; more room would only stand in memory. Megabytes. */
 const youngGenerationMb = 12;
 
 /** So many answers are taken in one turn of the event loop. */
 const atATime = 16;
-
-/** What was asked, as `Requests` has it. */
-interface Asked {
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly receiver: Receiver;
-}
-
-/** A request that the thread has not told the end of. */
-class Pending implements Abortable {
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly #receiver: Receiver;
-  readonly #group: AbortGroup;
-  readonly #groupSeat: number;
-  readonly #onAbort: () => void;
-
-  constructor({ path, signal, receiver }: Asked, group: AbortGroup, onAbort: () => void) {
-    this.path = path;
-    this.signal = signal;
-    this.#receiver = receiver;
-    this.#group = group;
-    this.#onAbort = onAbort;
-    this.#groupSeat = group.join(this);
-  }
-
-  settle(): Receiver {
-    this.#group.leave(this.#groupSeat);
-    return this.#receiver;
-  }
-
-  abort(reason: unknown): void {
-    this.#onAbort();
-    this.settle().failed(reason);
-  }
-}
 
 /** Why a log of arrivals cannot be written. */
 export type LogFault = NonNullable<Arrivals["logFault"]>;
@@ -82,7 +48,7 @@ export class ThreadRequests implements Requests {
   readonly #unread: { readonly reader: AnswerReader; readonly arrivals: Arrivals }[] = [];
   #state: "open" | "broken" | "destroyed" = "open";
   /** Takes the thread's place when it broke down. */
-  #ersatz: Promise<{ readonly requests: Requests; destroy(): Promise<void> }> | null = null;
+  #ersatz: Promise<OwnRequests> | null = null;
 
   constructor(start: ThreadStart, entry: URL, { onLogFault, onBroken }: ThreadListeners) {
     this.#origin = parseBase(start.baseUrl).origin;
@@ -267,19 +233,4 @@ export class ThreadRequests implements Requests {
 
 function noOrders(): { seats: number[]; paths: string[]; cancelled: number[] } {
   return { seats: [], paths: [], cancelled: [] };
-}
-
-async function onThisThread(start: ThreadStart): Promise<{
-  readonly requests: Requests;
-  destroy(): Promise<void>;
-}> {
-  const [{ createDispatcher }, { Transport }] = await Promise.all([
-    import("../dispatcher.js"),
-    import("../transport.js"),
-  ]);
-  const dispatcher = createDispatcher(start.baseUrl, { connections: start.connections });
-  return {
-    requests: new Transport({ ...start, dispatcher }),
-    destroy: () => dispatcher.destroy(),
-  };
 }
