@@ -18,7 +18,7 @@ export interface FlagSurroundings {
 }
 
 /**
- * Turns the flags that yargs found into settings.
+ * Turns the flags that the parser found into settings.
  *
  * @throws UsageError for a flag that is unknown, lacks its value or is given twice
  */

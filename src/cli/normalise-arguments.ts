@@ -1,14 +1,14 @@
 import { UsageError } from "../core/errors.js";
 import type { OptionSpec } from "./option-spec.js";
 
-/** Stands for a lone dash while yargs reads: it would lose one. No argument can hold a NUL itself. */
+/** Stands for a lone dash while the parser reads: it would lose one. No argument can hold a NUL itself. */
 const dash = "\u0000-";
 
 /**
- * Rewrites what yargs would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
+ * Rewrites what yargs' parser would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
  * (`-oFILE`).
  *
- * @throws UsageError for a switch with a value that is neither true nor false, which yargs takes for false
+ * @throws UsageError for a switch with a value that is neither true nor false, which the parser takes for false
  */
 export function normaliseArguments(
   args: readonly string[],

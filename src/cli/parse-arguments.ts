@@ -1,5 +1,5 @@
-import yargs from "yargs";
-import type { Arguments, Options } from "yargs";
+import parser from "yargs-parser";
+import type { Arguments, Options } from "yargs-parser";
 import { UsageError } from "../core/errors.js";
 import { checkFlags } from "./check-flags.js";
 import { findCommand } from "./find-command.js";
@@ -26,11 +26,11 @@ export type ParsedArguments =
  *
  * @throws UsageError for an unknown command or flag, a flag without its value or given twice
  */
-export async function parseArguments(
+export function parseArguments(
   args: readonly string[],
   commands: readonly Command[],
   groups: readonly CommandGroup[] = [],
-): Promise<ParsedArguments> {
+): ParsedArguments {
   const [first] = args;
   if (first === undefined || first === "--help" || first === "-h") {
     return { wish: "help", command: null };
@@ -43,8 +43,8 @@ export async function parseArguments(
   const { command } = found;
   if (asksHelp) return { wish: "help", command };
   const specs = optionSpecs(command.options);
-  const argv = await readFlags(normaliseArguments(args.slice(found.words), specs), specs);
-  const { _: operands, $0: _program, help, version, ...flags } = argv;
+  const argv = readFlags(normaliseArguments(args.slice(found.words), specs), specs);
+  const { _: operands, help, version, ...flags } = argv;
   if (help === true) return { wish: "help", command };
   if (version === true) return { wish: "version" };
   return {
@@ -55,41 +55,32 @@ export async function parseArguments(
   };
 }
 
-/** Without a command of yargs' own: before it hands over to one it lays its help out, for 40 ms. */
-async function readFlags(
-  args: readonly string[],
-  specs: readonly OptionSpec[],
-): Promise<Arguments<Record<string, unknown>>> {
-  return yargs(args)
-    .scriptName("repute")
-    .locale("en")
-    .help(false)
-    .version(false)
-    .exitProcess(false)
-    .parserConfiguration({
+/** By yargs' parser alone: yargs itself takes 50 ms to load, for a help that is written here. */
+function readFlags(args: readonly string[], specs: readonly OptionSpec[]): Arguments {
+  const { argv, error } = parser.detailed([...args], {
+    ...parserOptions(specs),
+    configuration: {
       "camel-case-expansion": false,
       "dot-notation": false,
       "parse-numbers": false,
       "parse-positional-numbers": false,
       "strip-aliased": true,
-    })
-    .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? new UsageError("arguments_unreadable", message ?? "cannot read the arguments");
-    })
-    .options(yargsOptions(specs))
-    .parseAsync();
+    },
+  });
+  if (error !== null) throw new UsageError("arguments_unreadable", error.message);
+  return argv;
 }
 
-function yargsOptions(specs: readonly OptionSpec[]): Record<string, Options> {
-  const options: Record<string, Options> = {
-    help: { type: "boolean", alias: "h" },
-    version: { type: "boolean", alias: "V" },
+function parserOptions(specs: readonly OptionSpec[]): Options {
+  const names = (isSwitch: boolean): string[] =>
+    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
+  return {
+    boolean: ["help", "version", ...names(true)],
+    string: names(false),
+    alias: {
+      help: "h",
+      version: "V",
+      ...Object.fromEntries(specs.flatMap(({ flag, alias }) => (alias ? [[flag, alias]] : []))),
+    },
   };
-  for (const spec of specs) {
-    options[spec.flag] = {
-      type: spec.isSwitch ? "boolean" : "string",
-      ...(spec.alias === null ? {} : { alias: spec.alias }),
-    };
-  }
-  return options;
 }

@@ -56,7 +56,7 @@ async function parse(args: readonly string[]): Promise<ParsedArguments> {
   const command = await loadCommand(commandNamed(args, commandNames));
   if (command !== null) {
     try {
-      return await parseArguments(args, [command], groups);
+      return parseArguments(args, [command], groups);
     } catch {
       // Told below, with what the others are for a hint.
     }

@@ -4,7 +4,7 @@ import { groups, loadCommands } from "../../../src/cli/command-list.js";
 
 const commands = await loadCommands();
 
-const parse = (...args: string[]) => parseArguments(args, commands, groups);
+const parse = async (...args: string[]) => parseArguments(args, commands, groups);
 
 async function run(...args: string[]) {
   const parsed = await parse("enrich", ...args);
