@@ -1,9 +1,12 @@
 import { createRequire } from "node:module";
-import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
 import { UsageError } from "../core/errors.js";
+
+const load = createRequire(import.meta.url);
+
 // The package's index loads fetch, WebSocket, caches and Node's own copy of all that as well: 45 ms of
 // every command that asks a service.
-import Pool from "undici/lib/dispatcher/pool.js";
+const Pool = load("undici/lib/dispatcher/pool.js") as typeof PoolClass;
 
 export interface DispatcherOptions {
   /** Most connections open to the origin at once; make it the concurrency of the run. */
@@ -66,8 +69,6 @@ function checkProxy(name: string, address: string): void {
     hint: "write it as http://HOST:PORT",
   });
 }
-
-const load = createRequire(import.meta.url);
 
 /** Lower case first, as curl and undici do. */
 function variable(env: Readonly<Record<string, string | undefined>>, name: string): string {
