@@ -1,3 +1,4 @@
+import { prepareConnections } from "../pipeline/open-connections.js";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
 import type { CommandCall } from "./command.js";
@@ -21,19 +22,19 @@ export type EnrichJobInput = Pick<EnrichJob, "input" | "serviceName">;
 
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
 
-/** What is done with a job: the rows of an input are enriched, or those of an output asked again. */
-export type PerformJob = (job: EnrichJob) => Promise<Manifest>;
+/** Loads what is done with a job: the rows of an input are enriched, or those of an output asked again. */
+export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export async function runEnrichJob(
   call: EnrichJobCall,
   intel: ServiceAccess,
   what: EnrichJobInput,
-  perform: PerformJob = enrichRows,
+  load: LoadWork = async () => (await import("../pipeline/enrich.js")).enrich,
 ): Promise<number> {
   const { context, settings } = call;
   const { local: _local, quiet: _quiet, json: _json, config: _config, ...own } = settings;
-  const manifest = await runJob(call, perform, {
+  const manifest = await runJob(call, load, {
     settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
     stdout: context.stdout,
     ...(intel.embedded ? { serviceName: embeddedServiceName } : {}),
@@ -50,13 +51,12 @@ export async function runEnrichJob(
   return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));
 }
 
-const enrichRows: PerformJob = async (job) => {
-  const { enrich } = await import("../pipeline/enrich.js");
-  return enrich(job);
-};
-
-async function runJob(call: EnrichJobCall, perform: PerformJob, job: EnrichJob): Promise<Manifest> {
+async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
+  // While the modules of the job are loaded, a thread loads its own.
+  await prepareConnections(job.settings);
+  const perform = await load();
+  // Not before: loading leaves garbage of which nothing stays, and would be stopped for it (18 ms).
   keepHeapSmall();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows that scroll by on the same terminal leave no room for a line that stays.

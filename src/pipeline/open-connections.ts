@@ -44,6 +44,15 @@ export interface Connections {
 }
 
 /**
+ * Starts the thread of a run that will have one, so that it is there when its connections are opened.
+ */
+export async function prepareConnections(settings: Pick<Settings, "rate">): Promise<void> {
+  if (!threadsOfUse || !asksFast(settings)) return;
+  const { startSpareThread } = await import("../api/thread/start-thread.js");
+  startSpareThread();
+}
+
+/**
  * Opens the connections of a run: one that may ask fast asks on a thread of its own.
  */
 export async function openConnections(
@@ -51,9 +60,8 @@ export async function openConnections(
   settings: Settings,
   { arrivals = null, onLogFault, threads = threadsOfUse }: ConnectionOptions = {},
 ): Promise<Connections> {
-  const { concurrency, rate = [] } = settings;
-  const fastest = perSecond(rate);
-  if (threads && fastest >= worthThread) {
+  const { concurrency } = settings;
+  if (threads && asksFast(settings)) {
     const { RequestThread } = await import("../api/thread/request-thread.js");
     const foresight = new Foresight(mayLookAhead(settings) ? mostAhead : 0);
     // Without it no more is on its way than is open.
@@ -68,6 +76,10 @@ export async function openConnections(
   const { createDispatcher } = await import("../api/dispatcher.js");
   const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
   return { dispatcher, foresight: new Foresight(0) };
+}
+
+function asksFast({ rate = [] }: Pick<Settings, "rate">): boolean {
+  return perSecond(rate) >= worthThread;
 }
 
 /** Whatever is counted is spent when a request leaves: where something is, none leaves ahead. */

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../dispatcher.js";
 import { Transport } from "../transport.js";
 import { ArrivalLog } from "./arrival-log.js";
@@ -8,12 +8,13 @@ import type { Orders, ThreadStart } from "./messages.js";
 const port = parentPort;
 if (port === null) throw new Error("this module is the start of a thread");
 
-const { connections, arrivals, ...start } = workerData as ThreadStart;
-const dispatcher = createDispatcher(start.baseUrl, { connections });
-const service = new ThreadService({
-  requests: new Transport({ ...start, dispatcher }),
-  connections,
-  log: arrivals === undefined ? null : new ArrivalLog(arrivals),
-  post: (arrivals) => port.postMessage(arrivals, [arrivals.answers]),
+port.once("message", ({ connections, arrivals, ...start }: ThreadStart) => {
+  const dispatcher = createDispatcher(start.baseUrl, { connections });
+  const service = new ThreadService({
+    requests: new Transport({ ...start, dispatcher }),
+    connections,
+    log: arrivals === undefined ? null : new ArrivalLog(arrivals),
+    post: (arrived) => port.postMessage(arrived, [arrived.answers]),
+  });
+  port.on("message", (orders: Orders) => service.take(orders));
 });
-port.on("message", (orders: Orders) => service.take(orders));

@@ -1,7 +1,7 @@
 import type { TransportOptions } from "../transport.js";
 import type { TransportFault } from "../transport-error.js";
 
-/** What the thread is started with; it crosses by structured clone. */
+/** What the thread is told first. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   /** Most connections open at once. */
   readonly connections: number;

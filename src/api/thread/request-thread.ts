@@ -1,5 +1,6 @@
 import type { Requests } from "../types.js";
 import type { ArrivalLogOptions, ThreadStart } from "./messages.js";
+import { threadEntry } from "./start-thread.js";
 import { type ThreadListeners, ThreadRequests } from "./thread-requests.js";
 
 /** What a client asks for when it opens its way to the service. */
@@ -18,7 +19,7 @@ export interface RequestThreadOptions {
   readonly onLogFault?: ThreadListeners["onLogFault"] | undefined;
   /** Told when a thread broke down, and requests are made on the caller's own. */
   readonly onBroken?: (() => void) | undefined;
-  /** The module that the thread runs. */
+  /** The module that the thread runs. Default: `threadEntry`. */
   readonly entry?: URL;
 }
 
@@ -48,7 +49,7 @@ export class RequestThread {
    * @throws UsageError for what is no address of a service
    */
   open(transport: ThreadTransport): Requests {
-    const { entry = new URL("./entry.js", import.meta.url) } = this.#options;
+    const { entry = threadEntry } = this.#options;
     const { onLogFault = () => undefined, onBroken = () => undefined } = this.#options;
     const arrivals = this.#opened.length === 0 ? this.#options.arrivals : undefined;
     const start = { ...transport, connections: this.#connections, arrivals };

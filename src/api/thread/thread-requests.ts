@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { AbortGroups } from "../abort-groups.js";
 import { parseBase } from "../transport.js";
 import { TransportError } from "../transport-error.js";
@@ -7,9 +7,7 @@ import { AnswerReader } from "./answer-pack.js";
 import type { Arrivals, Orders, ThreadStart } from "./messages.js";
 import { onThisThread, type OwnRequests } from "./on-this-thread.js";
 import { Pending } from "./pending.js";
-
-/** Its garbage is short-lived bodies; more room would only stand in memory. Megabytes. */
-const youngGenerationMb = 12;
+import { takeThread } from "./start-thread.js";
 
 /** So many answers are taken in one turn of the event loop. */
 const atATime = 16;
@@ -136,14 +134,11 @@ export class ThreadRequests implements Requests {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(this.#entry, {
-      name: "repute requests",
-      workerData: this.#start,
-      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
-    });
+    const worker = takeThread(this.#entry);
     worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
     worker.on("error", (error) => this.#broke(error));
     worker.on("exit", () => this.#broke(new Error("it ended")));
+    worker.postMessage(this.#start, []);
     return worker;
   }
 

@@ -8,7 +8,7 @@ import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { runEnrichJob } from "../enrich-job.js";
-import type { PerformJob } from "../enrich-job.js";
+import type { LoadWork } from "../enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { withServices } from "../services.js";
@@ -79,11 +79,9 @@ async function retry(call: CommandCall<z.output<typeof options>>): Promise<numbe
   const path = oneOperand("retry", "an earlier output", call.operands);
   const settings = { ...sourceOptions.parse({}), ...call.settings };
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings }, intel, { input: { path } }, retryOutput),
+    runEnrichJob({ ...call, settings }, intel, { input: { path } }, loadRetry),
   );
 }
 
-const retryOutput: PerformJob = async (job) => {
-  const { retryOutput: perform } = await import("../../pipeline/retry-output.js");
-  return perform(job);
-};
+const loadRetry: LoadWork = async () =>
+  (await import("../../pipeline/retry-output.js")).retryOutput;
