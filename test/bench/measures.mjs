@@ -82,7 +82,7 @@ export const measures = {
     title: `${latency.ms} ms latency, concurrency ${latency.concurrency}`,
     latencyMs: latency.ms,
     // Enough that the start, while requests are few, is little of it.
-    rows: 200_000,
+    rows: manyRows,
     repeat: (repeat) => Math.min(3, repeat),
     async contestants(work) {
       const wide = { ...work, concurrency: latency.concurrency };
