@@ -7,7 +7,7 @@ import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
 import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
-import { keepHeapSmall } from "./tune-engine.js";
+import { keepHeapSmallAfter } from "./tune-engine.js";
 
 /** The settings of a run of the main job, and those of the program that it heeds. */
 type EnrichJobSettings = EnrichSettings & {
@@ -53,11 +53,11 @@ export async function runEnrichJob(
 
 async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
-  // While the modules of the job are loaded, a thread loads its own.
-  await prepareConnections(job.settings);
-  const perform = await load();
-  // Not before: loading leaves garbage of which nothing stays, and would be stopped for it (18 ms).
-  keepHeapSmall();
+  const perform = await keepHeapSmallAfter(async () => {
+    // While the modules of the job are loaded, a thread loads its own.
+    await prepareConnections(job.settings);
+    return load();
+  });
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows that scroll by on the same terminal leave no room for a line that stays.
   const shown = !settings.quiet && !(settings.output === "-" && context.stdout.isTTY === true);

@@ -117,8 +117,8 @@ export class ThreadRequests implements Requests {
     this.#handBack = false;
     if (this.#state !== "open") return;
     try {
-      this.#worker ??= this.#startWorker();
-      this.#worker.postMessage(orders, []);
+      const worker = this.#worker ?? this.#startWorker();
+      worker.postMessage(orders, []);
     } catch {
       // No thread is to be had. Nothing was sent.
       this.#state = "broken";
@@ -134,7 +134,7 @@ export class ThreadRequests implements Requests {
   }
 
   #startWorker(): Worker {
-    const worker = takeThread(this.#entry);
+    const worker = (this.#worker = takeThread(this.#entry));
     worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
     worker.on("error", (error) => this.#broke(error));
     worker.on("exit", () => this.#broke(new Error("it ended")));
