@@ -13,7 +13,7 @@ export const threadEntry = new URL("./entry.js", import.meta.url);
 let spare: { readonly worker: Worker; readonly entry: string } | null = null;
 
 /**
- * Starts a thread ahead of its use, so that it loads its modules while its user loads others: 80 ms of
+ * Starts a thread ahead of its use, so that it loads its modules while its user loads others: 35 ms of
  * a run's start. It does not keep the process alive. One is enough for a process.
  */
 export function startSpareThread(entry = threadEntry): void {
