@@ -1,3 +1,4 @@
+import { requireAhead } from "../core/require-ahead.js";
 import { prepareConnections } from "../pipeline/open-connections.js";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
@@ -30,7 +31,7 @@ export async function runEnrichJob(
   call: EnrichJobCall,
   intel: ServiceAccess,
   what: EnrichJobInput,
-  load: LoadWork = async () => (await import("../pipeline/enrich.js")).enrich,
+  load: LoadWork = loadEnrich,
 ): Promise<number> {
   const { context, settings } = call;
   const { local: _local, quiet: _quiet, json: _json, config: _config, ...own } = settings;
@@ -49,6 +50,11 @@ export async function runEnrichJob(
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   if (settings.tagIps === undefined) return code;
   return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));
+}
+
+async function loadEnrich(): ReturnType<LoadWork> {
+  requireAhead(import.meta.url, "../pipeline/enrich.js");
+  return (await import("../pipeline/enrich.js")).enrich;
 }
 
 async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {

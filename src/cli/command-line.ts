@@ -1,0 +1,49 @@
+import { systemClock } from "../core/clock.js";
+import { programInfo } from "../core/program.js";
+import { commandNames, groups } from "./command-list.js";
+import { errorText } from "./error-text.js";
+import { exitCodeOfError } from "./exit-code.js";
+import { commandNamed } from "./find-command.js";
+import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe } from "./interruption.js";
+import { runProgram } from "./program.js";
+import { Reporter } from "./reporter.js";
+import { compileParserLate } from "./tune-engine.js";
+
+/** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  compileParserLate();
+  const reporter = new Reporter(process.stderr);
+  const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
+  const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
+  const fail = (error: unknown): number => {
+    reporter.clear();
+    if (!isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));
+    return exitCodeOfError(error);
+  };
+  process.on("uncaughtException", (error) => process.exit(fail(error)));
+
+  const controller = new AbortController();
+  abortOnSignals(controller, process, systemClock);
+  const stdout = abortOnBrokenOutput(controller, process.stdout);
+  process.stderr.on("error", () => undefined); // there is nobody left to tell
+
+  let stdin: NodeJS.ReadStream | null = null;
+  try {
+    const code = await runProgram(args, {
+      version: programInfo().version,
+      env: process.env,
+      stdin: () => (stdin ??= process.stdin),
+      stdout: process.stdout,
+      stderr: process.stderr,
+      signal: controller.signal,
+      clock: systemClock,
+      reporter,
+    });
+    const fault = stdout.fault();
+    return fault === null ? code : fail(fault);
+  } catch (error) {
+    return fail(error);
+  } finally {
+    (stdin as NodeJS.ReadStream | null)?.destroy();
+  }
+}
