@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { type Database, open } from "lmdb";
+import type { Database } from "lmdb";
 import { FatalError } from "../core/errors.js";
 import { makeFolder } from "../core/make-folder.js";
 import { lmdbDamage } from "./cache/lmdb-check.js";
+import { open } from "./lmdb.js";
 import { throughGateSync } from "./lmdb-gate.js";
 import {
   type QuotaEntries,

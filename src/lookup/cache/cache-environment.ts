@@ -1,6 +1,7 @@
 import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
+import { open } from "../lmdb.js";
 import { throughGate } from "../lmdb-gate.js";
 import { mapSize } from "../mapped-memory.js";
 
