@@ -69,22 +69,37 @@ function counterFor(options: AuditOptions): OutputCounter {
   return statusPath === null ? new CsvCounter(options) : new JsonCounter(statusPath);
 }
 
-/** The bytes of a file, all through one buffer: whoever takes a chunk must be done with it. */
+/**
+ * The bytes of a file, all through two buffers, one of which is filled while the other is looked at:
+ * whoever takes a chunk must be done with it before taking the next.
+ */
 async function* chunksOf(path: string, visit: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   const handle = await open(path, "r");
+  const fill = (buffer: Buffer): Promise<Buffer> => {
+    const filled = handle
+      .read(buffer, 0, buffer.length)
+      .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
+    // Whoever asks for it learns that it failed; until then, or when nobody does, that is no fault.
+    filled.catch(() => undefined);
+    return filled;
+  };
+  const [first, second] = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)];
+  let filling = fill(first);
   try {
-    const buffer = Buffer.allocUnsafe(256 * 1024);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length);
-      if (bytesRead === 0) return;
-      const chunk = buffer.subarray(0, bytesRead);
+    for (let next = second; ; next = next === first ? second : first) {
+      const chunk = await filling;
+      if (chunk.length === 0) return;
+      filling = fill(next);
       visit(chunk);
       yield chunk;
     }
   } finally {
+    await filling.catch(() => undefined);
     await handle.close();
   }
 }
+
+const chunkBytes = 256 * 1024;
 
 /** A stream takes more than one chunk at a time. */
 async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -126,7 +141,8 @@ class CsvCounter extends Counter {
   #initial = 0;
   #atFieldStart = true;
   #header = true;
-  #pending = false;
+  /** Nothing comes behind the end of a record. */
+  #isWhole = true;
 
   constructor(options: AuditOptions) {
     super();
@@ -137,36 +153,46 @@ class CsvCounter extends Counter {
 
   push(chunk: Buffer): void {
     const delimiter = this.#delimiter;
+    const statusField = this.#statusField;
     let nextQuote = -1;
+    // What changes with every byte is kept at hand: that halves the time.
+    let field = this.#field;
+    let quoted = this.#quoted;
+    let atFieldStart = this.#atFieldStart;
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]!;
       if (byte === quote) {
-        this.#quoted = !this.#quoted;
-      } else if (!this.#quoted && byte === delimiter) {
-        this.#field++;
-        this.#atFieldStart = true;
-        if (this.#field !== this.#statusField + 1) continue;
+        quoted = !quoted;
+      } else if (!quoted && byte === delimiter) {
+        field++;
+        atFieldStart = true;
+        if (field !== statusField + 1) continue;
         // Nothing more is wanted of this record: on to its end, where no quote is in between.
         if (nextQuote < index) nextQuote = indexOrEnd(chunk, quote, index);
         const end = indexOrEnd(chunk, lineFeed, index);
-        if (end < nextQuote) {
-          this.#endRecord();
-          index = end;
-        }
-        continue;
-      } else if (!this.#quoted && byte === lineFeed) {
+        if (end >= nextQuote) continue;
         this.#endRecord();
+        field = 0;
+        index = end;
         continue;
-      } else if (this.#atFieldStart && this.#field === this.#statusField) {
+      } else if (!quoted && byte === lineFeed) {
+        this.#endRecord();
+        field = 0;
+        atFieldStart = true;
+        continue;
+      } else if (atFieldStart && field === statusField) {
         this.#initial = byte;
       }
-      this.#atFieldStart = false;
-      this.#pending = true;
+      atFieldStart = false;
     }
+    this.#field = field;
+    this.#quoted = quoted;
+    this.#atFieldStart = atFieldStart;
+    if (chunk.length > 0) this.#isWhole = chunk.at(-1) === lineFeed && field === 0 && !quoted;
   }
 
   end(): void {
-    if (this.#pending || this.#quoted) {
+    if (!this.#isWhole) {
       throw new FatalError("output_corrupt", `the output's last line is not whole`);
     }
   }
@@ -174,10 +200,7 @@ class CsvCounter extends Counter {
   #endRecord(): void {
     if (this.#header) this.#header = false;
     else this.count(byInitial.get(this.#initial));
-    this.#field = 0;
     this.#initial = 0;
-    this.#atFieldStart = true;
-    this.#pending = false;
   }
 }
 
