@@ -152,6 +152,7 @@ export class Caller {
  * `..` too, which would be read as steps. Half a surrogate pair, which no UTF-8 has, becomes U+FFFD.
  */
 export function pathSegment(text: string): string {
+  if (plain.test(text)) return text;
   if (text === "." || text === "..") return text.replaceAll(".", "%2E");
   try {
     return encodeURIComponent(text);
@@ -159,6 +160,9 @@ export function pathSegment(text: string): string {
     return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\u{FFFD}"));
   }
 }
+
+/** Nothing that is to be escaped, and no dot but between others: most domains, IPv4 addresses and hashes. */
+const plain = /^\w+(?:[.-]+\w+)*$/;
 
 const onceOnly: CallPolicy = (attempt) => attempt();
 

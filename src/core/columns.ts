@@ -19,8 +19,6 @@ export interface Column {
   readonly value: (enriched: EnrichedRow) => ColumnValue;
 }
 
-const blocklistMembers = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
-
 /** The added columns, in output order (behaviour: Columns). The header never depends on the data. */
 export const columns: readonly Column[] = [
   text("item", "The item in its normal form: what was asked", ({ item }) => item?.value ?? null),
@@ -28,58 +26,58 @@ export const columns: readonly Column[] = [
   text("status", "complete, partial, invalid, unsupported or failed", (e) => e.finding.status),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "Kind of the query's result, as the service named it", (e) =>
-    stringAt(e.finding.query, "type"),
+    stringIn(e.finding.query?.["type"]),
   ),
   text("mail_blocklist", "Mail blocklist status", (e) => blocklistOf(e.finding.query)),
-  bool("bogon", "The address is in a reserved range", (e) => boolAt(e.finding.query, "bogon")),
+  bool("bogon", "The address is in a reserved range", (e) => boolIn(e.finding.query?.["bogon"])),
   text("intent", "malicious, suspicious, unknown or none (nothing known)", (e) =>
-    stringAt(e.finding.query, "intent"),
+    stringIn(e.finding.query?.["intent"]),
   ),
-  list("tags", "Tags of threat activity", (e) => stringsAt(e.finding.query, "tags")),
-  time("first_seen", "First seen", (e) => stringAt(e.finding.query, "firstSeen")),
-  time("last_seen", "Last seen", (e) => stringAt(e.finding.query, "lastSeen")),
+  list("tags", "Tags of threat activity", (e) => stringsIn(e.finding.query?.["tags"])),
+  time("first_seen", "First seen", (e) => stringIn(e.finding.query?.["firstSeen"])),
+  time("last_seen", "Last seen", (e) => stringIn(e.finding.query?.["lastSeen"])),
   list("reverse_dns", "Current reverse DNS names", (e) => reverseDnsOf(e.finding.query)),
-  text("abuse_email", "Abuse contact", (e) => stringAt(part(e, "abuseContact"), "email")),
+  text("abuse_email", "Abuse contact", (e) => stringIn(contactOf(e)?.["email"])),
   text("abuse_status", "Whether the abuse contact works", (e) =>
-    stringAt(part(e, "abuseContact"), "status"),
+    stringIn(contactOf(e)?.["status"]),
   ),
   time("abuse_verified_at", "When the abuse contact was last verified", (e) =>
-    stringAt(part(e, "abuseContact"), "lastVerification"),
+    stringIn(contactOf(e)?.["lastVerification"]),
   ),
-  text("asn", "Autonomous system, as AS<number>", (e) => stringAt(part(e, "asn"), "asn")),
-  text("as_name", "Name of the autonomous system", (e) => stringAt(part(e, "asn"), "name")),
+  text("asn", "Autonomous system, as AS<number>", (e) => stringIn(asnOf(e)?.["asn"])),
+  text("as_name", "Name of the autonomous system", (e) => stringIn(asnOf(e)?.["name"])),
   text("as_country", "Country of the autonomous system, ISO 3166-1 alpha-2", (e) =>
-    stringAt(part(e, "asn"), "countryCode"),
+    stringIn(asnOf(e)?.["countryCode"]),
   ),
   time("honeypot_first_seen", "First honeypot interaction", (e) =>
-    stringAt(activity(e, "honeypotInteractions"), "firstSeen"),
+    stringIn(honeypotOf(e)?.["firstSeen"]),
   ),
   time("honeypot_last_seen", "Last honeypot interaction", (e) =>
-    stringAt(activity(e, "honeypotInteractions"), "lastSeen"),
+    stringIn(honeypotOf(e)?.["lastSeen"]),
   ),
   count("honeypot_observations", "Honeypot observations", (e) =>
-    lengthAt(activity(e, "honeypotInteractions"), "observations"),
+    lengthIn(honeypotOf(e)?.["observations"]),
   ),
   time("spamtrap_first_seen", "First spamtrap interaction", (e) =>
-    stringAt(activity(e, "spamtrapInteractions"), "firstSeen"),
+    stringIn(spamtrapOf(e)?.["firstSeen"]),
   ),
   time("spamtrap_last_seen", "Last spamtrap interaction", (e) =>
-    stringAt(activity(e, "spamtrapInteractions"), "lastSeen"),
+    stringIn(spamtrapOf(e)?.["lastSeen"]),
   ),
   count("spamtrap_observations", "Spamtrap observations", (e) =>
-    lengthAt(activity(e, "spamtrapInteractions"), "observations"),
+    lengthIn(spamtrapOf(e)?.["observations"]),
   ),
   text("quick_mail_blocklist", "Mail blocklist status by the quick check", (e) =>
     blocklistOf(e.finding.quickCheck),
   ),
   text("quick_intent", "Intent by the quick check", (e) =>
-    stringAt(e.finding.quickCheck, "intent"),
+    stringIn(e.finding.quickCheck?.["intent"]),
   ),
   bool("quick_bogon", "Reserved range by the quick check", (e) =>
-    boolAt(e.finding.quickCheck, "bogon"),
+    boolIn(e.finding.quickCheck?.["bogon"]),
   ),
   bool("quick_activity", "Activity was seen, by the quick check", (e) =>
-    boolAt(e.finding.quickCheck, "activity"),
+    boolIn(e.finding.quickCheck?.["activity"]),
   ),
   text("source", "live, cache, duplicate or local; empty when nothing was asked", (e) =>
     e.item === null ? null : e.finding.source,
@@ -118,50 +116,54 @@ function list(name: string, description: string, value: Read<readonly string[] |
   return { name, type: "text[]", description, value };
 }
 
-function stringAt(object: JsonObject | null, member: string): string | null {
-  const value = object?.[member];
+// Each member is read where its name is known: V8 finds it at once there, where a function that is
+// handed the name searches for it (20 names a row, a fiftieth of a run).
+
+function stringIn(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function boolAt(object: JsonObject | null, member: string): boolean | null {
-  const value = object?.[member];
+function boolIn(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-function stringsAt(object: JsonObject | null, member: string): readonly string[] | null {
-  const value = object?.[member];
+function stringsIn(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : null;
 }
 
-function lengthAt(object: JsonObject | null, member: string): number | null {
-  const value = object?.[member];
+function lengthIn(value: unknown): number | null {
   return Array.isArray(value) ? value.length : null;
 }
 
-function objectAt(object: JsonObject | null, member: string): JsonObject | null {
-  const value = object?.[member];
+function objectIn(value: unknown): JsonObject | null {
   return typeof value === "object" && value !== null ? (value as JsonObject) : null;
 }
 
-function part(enriched: EnrichedRow, member: string): JsonObject | null {
-  return objectAt(enriched.finding.query, member);
+function contactOf({ finding }: EnrichedRow): JsonObject | null {
+  return objectIn(finding.query?.["abuseContact"]);
 }
 
-function activity(enriched: EnrichedRow, member: string): JsonObject | null {
-  return objectAt(objectAt(enriched.finding.query, "observedActivity"), member);
+function asnOf({ finding }: EnrichedRow): JsonObject | null {
+  return objectIn(finding.query?.["asn"]);
+}
+
+function honeypotOf({ finding }: EnrichedRow): JsonObject | null {
+  return objectIn(objectIn(finding.query?.["observedActivity"])?.["honeypotInteractions"]);
+}
+
+function spamtrapOf({ finding }: EnrichedRow): JsonObject | null {
+  return objectIn(objectIn(finding.query?.["observedActivity"])?.["spamtrapInteractions"]);
 }
 
 /** The specification's name, or the one that the deployed service uses (facts: block list field). */
 function blocklistOf(result: JsonObject | null): string | null {
-  return stringAt(result, blocklistMembers[0]) ?? stringAt(result, blocklistMembers[1]);
+  return stringIn(result?.["serviceMailBlocklist"]) ?? stringIn(result?.["abusixMailBlocklist"]);
 }
 
 function reverseDnsOf(result: JsonObject | null): readonly string[] | null {
-  const current = objectAt(result, "reverseDns")?.["current"];
+  const current = objectIn(result?.["reverseDns"])?.["current"];
   if (!Array.isArray(current)) return null;
   return current
-    .map((entry: unknown) =>
-      typeof entry === "object" && entry !== null ? (entry as JsonObject)["entry"] : null,
-    )
+    .map((entry: unknown) => objectIn(entry)?.["entry"])
     .filter((entry) => typeof entry === "string");
 }

@@ -17,8 +17,8 @@ const none: readonly string[] = [];
  * moved on. The results of both endpoints have few members of the kind, so this costs little.
  */
 export function driftOf(result: Result): readonly string[] {
-  const contact = objectAt(result, "abuseContact");
-  const activity = objectAt(result, "observedActivity");
+  const contact = objectIn(result["abuseContact"]);
+  const activity = objectIn(result["observedActivity"]);
   const found: string[] = [];
   word(found, "type", result["type"], types);
   word(found, "serviceMailBlocklist", mailBlocklist(result), blocklists);
@@ -26,11 +26,11 @@ export function driftOf(result: Result): readonly string[] {
   times(found, "", result);
   if (contact !== null) {
     word(found, "abuseContact.status", contact["status"], contacts);
-    time(found, "abuseContact.lastVerification", contact["lastVerification"]);
+    time(found, "abuseContact.", "lastVerification", contact["lastVerification"]);
   }
   if (activity !== null) {
-    times(found, "honeypotInteractions.", objectAt(activity, "honeypotInteractions"));
-    times(found, "spamtrapInteractions.", objectAt(activity, "spamtrapInteractions"));
+    times(found, "honeypotInteractions.", objectIn(activity["honeypotInteractions"]));
+    times(found, "spamtrapInteractions.", objectIn(activity["spamtrapInteractions"]));
   }
   return found.length === 0 ? none : found;
 }
@@ -45,20 +45,20 @@ function word(found: string[], member: string, value: unknown, known: ReadonlySe
 
 function times(found: string[], prefix: string, result: Result | null): void {
   if (result === null) return;
-  time(found, `${prefix}firstSeen`, result["firstSeen"]);
-  time(found, `${prefix}lastSeen`, result["lastSeen"]);
+  time(found, prefix, "firstSeen", result["firstSeen"]);
+  time(found, prefix, "lastSeen", result["lastSeen"]);
 }
 
 /** RFC 3339 section 5.6; a blank may stand for the `T` by its note. */
 const dateTime =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-function time(found: string[], member: string, value: unknown): void {
+function time(found: string[], prefix: string, member: string, value: unknown): void {
+  if (typeof value !== "string" || dateTime.test(value)) return;
   // The value stays out of the count: a new text for every answer would make it grow without end.
-  if (typeof value === "string" && !dateTime.test(value)) found.push(`${member}=not a date-time`);
+  found.push(`${prefix}${member}=not a date-time`);
 }
 
-function objectAt(result: Result, member: string): Result | null {
-  const value = result[member];
+function objectIn(value: unknown): Result | null {
   return typeof value === "object" && value !== null ? (value as Result) : null;
 }
