@@ -56,6 +56,9 @@ export async function takeProfile(name, { rows, concurrency, folder, signal, onR
 /** Groups with less of the time than this are told together. */
 const leastShare = 0.001;
 
+/** Longest name of a function that is printed. */
+const longestName = 50;
+
 /**
  * Time by group of modules, and the functions that took most of it, without what they called.
  *
@@ -115,7 +118,8 @@ export function selfTimes({ nodes, samples, timeDeltas }) {
     const key = `${functionName} ${url} ${lineNumber}`;
     const self = selves.get(key) ?? {
       group: groupOf(callFrame),
-      name: functionName === "" ? "(anonymous)" : functionName,
+      // A regular expression goes by its whole text.
+      name: functionName === "" ? "(anonymous)" : functionName.slice(0, longestName),
       place: url === "" ? "" : `${shortPlace(url)}:${lineNumber + 1}`,
       micros: 0,
     };
