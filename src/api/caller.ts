@@ -161,8 +161,8 @@ export function pathSegment(text: string): string {
   }
 }
 
-/** Nothing that is to be escaped, and no dot but between others: most domains, IPv4 addresses and hashes. */
-const plain = /^\w+(?:[.-]+\w+)*$/;
+/** Nothing that is to be escaped, as in IPv4 addresses, hashes and most domains. */
+const plain = /^\w[\w.-]{0,255}$/;
 
 const onceOnly: CallPolicy = (attempt) => attempt();
 

@@ -1,4 +1,4 @@
-import { requireAhead } from "../core/require-ahead.js";
+import { requireAhead } from "./require-ahead.js";
 import type { Command, CommandGroup } from "./command.js";
 
 /**

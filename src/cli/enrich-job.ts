@@ -1,4 +1,3 @@
-import { requireAhead } from "../core/require-ahead.js";
 import { prepareConnections } from "../pipeline/open-connections.js";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
@@ -6,6 +5,7 @@ import type { CommandCall } from "./command.js";
 import { exitCodeOfRun, exitCodes } from "./exit-code.js";
 import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./progress-display.js";
+import { requireAhead } from "./require-ahead.js";
 import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
 import { keepHeapSmallAfter } from "./tune-engine.js";
@@ -62,6 +62,9 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   const perform = await keepHeapSmallAfter(async () => {
     // While the modules of the job are loaded, a thread loads its own.
     await prepareConnections(job.settings);
+    if (settings.cache !== undefined) {
+      requireAhead(import.meta.url, "../lookup/cache/finding-cache.js");
+    }
     return load();
   });
   const display = new ProgressDisplay(context.reporter, context.clock);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { programInfo } from "../core/program.js";
-import { requireAhead } from "../core/require-ahead.js";
+import { requireAhead } from "./require-ahead.js";
 
 const args = process.argv.slice(2);
 

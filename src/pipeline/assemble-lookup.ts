@@ -6,7 +6,6 @@ import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
-import { requireAhead } from "../core/require-ahead.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
@@ -179,7 +178,6 @@ async function openCacheOf(
   { clock, tally }: AssembleOptions,
 ): Promise<FindingStore | null> {
   if (settings.cache === undefined) return null;
-  requireAhead(import.meta.url, "../lookup/cache/finding-cache.js");
   const { openCache } = await import("../lookup/cache/finding-cache.js");
   return openCache({
     folder: settings.cache,

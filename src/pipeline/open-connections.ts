@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestThread, RequestThreadOptions } from "../api/thread/request-thread.js";
 import { isQuota, type Rate } from "../core/options.js";
-import { requireAhead } from "../core/require-ahead.js";
 import { Foresight } from "../lookup/foresight.js";
 import type { EnrichSettings } from "./options.js";
 
@@ -63,7 +62,6 @@ export async function openConnections(
 ): Promise<Connections> {
   const { concurrency } = settings;
   if (threads && asksFast(settings)) {
-    requireAhead(import.meta.url, "../api/thread/request-thread.js");
     const { RequestThread } = await import("../api/thread/request-thread.js");
     const foresight = new Foresight(mayLookAhead(settings) ? mostAhead : 0);
     // Without it no more is on its way than is open.

@@ -155,7 +155,7 @@ class CsvCounter extends Counter {
     const delimiter = this.#delimiter;
     const statusField = this.#statusField;
     let nextQuote = -1;
-    // What changes with every byte is kept at hand: that halves the time.
+    // What changes with every byte is kept at hand, not in members.
     let field = this.#field;
     let quoted = this.#quoted;
     let atFieldStart = this.#atFieldStart;

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const built = new URL("../../dist/core/require-ahead.js", import.meta.url).href;
+const built = new URL("../../dist/cli/require-ahead.js", import.meta.url).href;
 
 /** Runs a module that lies beside others; returns what it prints, lines of both streams together. */
 async function run(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
@@ -55,6 +55,22 @@ describe("requireAhead", () => {
       "broken",
       "loaded",
     ]);
+  });
+
+  test("tells that modules do not fit together", async () => {
+    const printed = await run({
+      "start.js": `
+        try {
+          requireAhead(import.meta.url, "./one.js");
+          await import("./one.js");
+        } catch ({ message }) {
+          console.log(message);
+        }
+      `,
+      "one.js": `import { absent } from "./two.js";`,
+      "two.js": `export const two = 2;`,
+    });
+    expect(printed).toEqual([expect.stringContaining("export named 'absent'")]);
   });
 
   test("the program loads its modules without a word on any stream", async () => {
