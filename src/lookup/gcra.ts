@@ -43,15 +43,17 @@ export class Gcra {
   constructor({ count, perMs }: Rate) {
     const evenMs = perMs / count;
     const inASecond = Math.floor((mostInASecond * 1000) / evenMs);
-    const fastMs = evenMs / catchUp.speed;
-    // Few requests a second leave no room for one more.
+    // Where the 5% are few requests, one fast enough to use them up would leave no room for late timers.
+    const leastMs = (1000 + atOnceMs) / inASecond;
+    const fastMs = Math.min(evenMs, Math.max(evenMs / catchUp.speed, leastMs));
+    // Fewer than 20 a second leave no room for one more.
     const room = inASecond * fastMs - 1000;
     const tolerance = Math.min(atOnceMs, Math.max(0, room));
     const longest = room <= 0 ? 0 : perMs >= longWindowMs ? tolerance : catchUp.longestMs;
     // Over a long window the catch-up is saved up beforehand, which costs next to nothing.
     const saved = perMs >= longWindowMs ? longest : 0;
     this.#average = new Cell((perMs + saved) / count, longest);
-    this.#fast = new Cell(room <= 0 ? evenMs : fastMs, tolerance);
+    this.#fast = new Cell(fastMs, tolerance);
     this.#leadMs = room <= 0 ? 0 : leadMs;
   }
 

@@ -175,6 +175,19 @@ test("a rate is used to 98% when there is always something to send and timers ar
   );
 });
 
+test("so are rates of which 5% are few requests", async () => {
+  for (let count = 20; count <= 80; count++) {
+    for (const late of [[15], [0, 15], [15, 15, 0, 3]]) {
+      const arrivals = Array.from({ length: 5 * count }, () => 0);
+      const left = await simulate([{ count, perMs: 1000 }], arrivals, inTurn(late), 5000);
+      expect(left.length, `${count}/s, late by ${late.join(", ")}`).toBeGreaterThanOrEqual(
+        0.98 * 5 * count - 1,
+      );
+      expect(mostWithin(left, 1000)).toBeLessThanOrEqual(1.05 * count);
+    }
+  }
+});
+
 test("requests leave in the order in which they came", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 500 }), latenesses(40), async (count, late) => {
