@@ -52,6 +52,28 @@ describe("auditOutput", () => {
     );
   });
 
+  it("counts alike wherever the file is cut into the pieces that are read", async () => {
+    const path = join(await temporaryFolder(), "out.csv");
+    const encoder = csvEncoder(",", encoderOptions);
+    const cells = ['a ",\n" b', "c"];
+    const statuses = ["complete", "failed"] as const;
+    const rows = statuses.map((status) => anEnrichedRow({ cells }, { status }));
+    const pair = encoder.encode(rows);
+    const pairs = Math.ceil((3 * 256 * 1024) / pair.length);
+    // Longer by one each time, so that each byte of a row is once the last of a piece.
+    for (let more = 0; more < pair.length; more += 1) {
+      const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
+      const text = encoder.header + encoder.encode([long]) + pair.repeat(pairs);
+      await writeFile(path, text);
+      const audit = await auditOutput(path, csv);
+      expect(audit).toMatchObject({
+        rows: 1 + 2 * pairs,
+        statuses: { complete: pairs, failed: pairs, partial: 1 },
+        sha256: createHash("sha256").update(text).digest("hex"),
+      });
+    }
+  });
+
   it("hashes the bytes as they are stored", async () => {
     const path = join(await temporaryFolder(), "out.csv.gz");
     const encoder = csvEncoder(",", encoderOptions);
@@ -84,6 +106,8 @@ describe("auditOutput", () => {
   it.each([
     ["a row without a status", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,\n"],
     ["a last line that is cut off", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,comp"],
+    ["a last line that is cut off in empty cells", "a,b,rep_item,rep_kind,rep_status\n,,"],
+    ["a last line without its end", "a,b,rep_item,rep_kind,rep_status,rep_type\n1,2,3,4,complete,"],
   ])("refuses %s", async (_, text) => {
     const path = join(await temporaryFolder(), "out.csv");
     await writeFile(path, text);
