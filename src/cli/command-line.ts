@@ -9,8 +9,15 @@ import { runProgram } from "./program.js";
 import { Reporter } from "./reporter.js";
 import { compileParserLate } from "./tune-engine.js";
 
+/** How the process ends. */
+export interface Ending {
+  readonly code: number;
+  /** What is left to do right before the process exits, in this order. */
+  readonly lastSteps: readonly (() => void)[];
+}
+
 /** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   compileParserLate();
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
@@ -28,6 +35,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   process.stderr.on("error", () => undefined); // there is nobody left to tell
 
   let stdin: NodeJS.ReadStream | null = null;
+  const lastSteps: (() => void)[] = [];
   try {
     const code = await runProgram(args, {
       version: programInfo().version,
@@ -38,11 +46,12 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       signal: controller.signal,
       clock: systemClock,
       reporter,
+      beforeExit: (step) => void lastSteps.push(step),
     });
     const fault = stdout.fault();
-    return fault === null ? code : fail(fault);
+    return { code: fault === null ? code : fail(fault), lastSteps };
   } catch (error) {
-    return fail(error);
+    return { code: fail(error), lastSteps: [] };
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }

@@ -17,6 +17,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;
+  /** Takes the last step of a finished run, to be done right before the process exits. */
+  readonly beforeExit?: (step: () => void) => void;
 }
 
 /** A stream that may be a terminal; `columns` is its width then. */

@@ -45,6 +45,7 @@ export async function runEnrichJob(
     signal: context.signal,
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
+    ...(context.beforeExit === undefined ? {} : { onFinished: context.beforeExit }),
   });
   await report(manifest, call);
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);

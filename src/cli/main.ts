@@ -10,8 +10,20 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else {
   requireAhead(import.meta.url, "./command-line.js");
   const { runCommandLine } = await import("./command-line.js");
-  process.exitCode = await runCommandLine(args);
+  const { code, lastSteps } = await runCommandLine(args);
+  process.exitCode = code;
+  if (lastSteps.length > 0) {
+    await Promise.all([process.stdout, process.stderr].map(written));
+    for (const step of lastSteps) step();
+    // At once: a run that is killed between here and the exit cannot be told from one that was not.
+    process.exit();
+  }
   // Stopped by a signal: what still waits (a pipe that nobody writes to, a reader that takes nothing
   // more) waits for good, and everything that is to stay is on the disk.
-  if (process.exitCode === 130 || process.exitCode === 143) process.exit();
+  if (code === 130 || code === 143) process.exit();
+}
+
+/** Resolves when everything written to a stream is out, or its reader has gone. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.write("", () => resolve()));
 }

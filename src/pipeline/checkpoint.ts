@@ -23,6 +23,4 @@ export interface Checkpoint {
   readonly ahead: readonly number[];
   readonly sink: SinkPosition;
   readonly tally: TallySnapshot;
-  /** Every row is written; only the renaming is left. */
-  readonly complete: boolean;
 }

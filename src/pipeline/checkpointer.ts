@@ -56,7 +56,7 @@ export class Checkpointer {
 
   /** Keeps the run's identity before the first lookup, so that its journal has an owner. */
   async begin(): Promise<void> {
-    await this.#save(false);
+    await this.#save();
   }
 
   /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
@@ -66,17 +66,17 @@ export class Checkpointer {
     const elapsed = this.#options.clock.monotonic() - this.#lastAt;
     const rows = this.#options.tally.rows - this.#lastRows;
     const isDue = elapsed >= due.ms || rows >= due.rows || this.#options.sink.full === true;
-    if (last || isDue) await this.#save(false);
+    if (last || isDue) await this.#save();
   }
 
-  /** The output is whole and checked; only its name is missing. */
-  async complete(): Promise<void> {
-    await this.#save(true);
+  /** Saves the last checkpoint of a run whose rows are all written; null where nothing is kept. */
+  async complete(): Promise<Checkpoint | null> {
+    return this.#save();
   }
 
-  async #save(complete: boolean): Promise<void> {
+  async #save(): Promise<Checkpoint | null> {
     const { state, sink, journal, tally, clock } = this.#options;
-    if (state === null) return;
+    if (state === null) return null;
     const checkpoint = (position: SinkPosition): Checkpoint => ({
       version: checkpointVersion,
       runId: this.runId,
@@ -88,15 +88,16 @@ export class Checkpointer {
       ahead: this.#ahead(),
       sink: position,
       tally: tally.snapshot(),
-      complete,
     });
     await journal.sync();
     // A run without a row leaves nothing in a database that somebody would have to look after.
     const note = (position: SinkPosition): string => writeNote(checkpoint(position));
     const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
-    await state.save(checkpoint(durable));
+    const saved = checkpoint(durable);
+    await state.save(saved);
     this.#lastAt = clock.monotonic();
     this.#lastRows = tally.rows;
+    return saved;
   }
 
   #sourcePosition(): Checkpoint["source"] {

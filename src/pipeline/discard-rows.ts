@@ -1,17 +1,16 @@
 import type { OutputTarget } from "./open-output.js";
-import type { AnyCheckpoint } from "./state-folder.js";
+import type { FoundRun } from "./state-folder.js";
 import type { EnrichJob } from "./types.js";
 
 /**
  * Takes away what an interrupted run left in a table, while its checkpoint still tells what that is.
  *
- * @param found null where it cannot be read
  * @throws ReputeError as the warehouse's kind
  */
 export async function discardRows(
   job: EnrichJob,
   { warehouse, name, file }: OutputTarget,
-  found: AnyCheckpoint | null,
+  { checkpoint: found, finished }: FoundRun,
 ): Promise<void> {
   // A file is written anew from its first byte.
   if (warehouse === null || file !== null) return;
@@ -25,6 +24,6 @@ export async function discardRows(
   await warehouse.discard({
     runId: found.runId,
     prefix: typeof prefix === "string" ? prefix : job.settings.prefix,
-    complete: found.complete === true,
+    complete: finished,
   });
 }

@@ -17,13 +17,13 @@ import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { addRejects } from "./open-rejects.js";
 import type { RejectsFile } from "./open-rejects.js";
+import { publishAgain } from "./finished-run.js";
 import { orStopped } from "./or-stopped.js";
 import { publish } from "./publish.js";
 import { run } from "./run.js";
-import { sameRun, takeFingerprint } from "./same-run.js";
+import { compareRuns, sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
-import { takeNamesBack } from "./take-names-back.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { WarehouseRun } from "./warehouse-run.js";
@@ -60,19 +60,46 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   const state = await openStateFolder(target.base, { ...settings, name: target.name }, (found) =>
     discardRows(job, target, found),
   );
-  let keep = true;
   try {
-    const manifest = await executeInto(job, work, target, state, state.journalPath);
-    keep = false;
+    const manifest =
+      (await finishEarlier(job, work, target, state)) ??
+      (await executeInto(job, work, target, state, state.journalPath));
+    await state.tidy();
+    (job.onFinished ?? takeStep)(() => state.removeMark());
     return manifest;
   } catch (error) {
     // What did not get anywhere leaves nothing behind; an interrupted run stays resumable.
-    keep = state.worthKeeping;
-    if (!keep && target.file !== null) await rm(partPath(target.file), { force: true });
+    if (!state.worthKeeping && target.file !== null) {
+      await rm(partPath(target.file), { force: true });
+    }
+    await (state.worthKeeping ? state.release() : state.remove());
     throw error;
-  } finally {
-    await (keep ? state.release() : state.remove());
   }
+}
+
+/**
+ * Publishes a run that was killed after its last row was written. Its manifest stands for this run,
+ * unless the command or the input is another one now: then a new run starts.
+ */
+async function finishEarlier(
+  job: EnrichJob,
+  work: Work,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<Manifest | null> {
+  const { finished } = state;
+  if (finished === null) return null;
+  await publishAgain(job, target, finished, state.path);
+  const now = await takeFingerprint(job, work, target);
+  const { differences } = await compareRuns(job, finished.checkpoint, now);
+  if (differences.length === 0) return finished.manifest;
+  job.onWarning?.(`completed the earlier run of ${target.name}; this is another one and starts now`);
+  await state.startOver();
+  return null;
+}
+
+function takeStep(step: () => void): void {
+  step();
 }
 
 async function executeInto(
@@ -86,7 +113,6 @@ async function executeInto(
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, work, target);
   const inputGrew = saved === null ? false : await sameRun(job, saved, fingerprint);
-  if (saved?.complete) await takeNamesBack(target, job.settings.rejects);
   const runId = saved?.runId ?? randomUUID();
   const warehouse =
     target.warehouse === null || state === null
@@ -187,6 +213,7 @@ async function executeInto(
         warehouse,
         tally,
         checkpointer,
+        state,
         rowsRead: read.rows + (before?.ahead.length ?? 0),
       });
     } catch (error) {

@@ -1,6 +1,6 @@
 import { schemaVersion } from "../core/columns.js";
 import { programInfo } from "../core/program.js";
-import type { SinkResult } from "../sinks/types.js";
+import type { SinkPosition } from "../sinks/types.js";
 import type { Audit } from "./output-audit.js";
 import type { OutputTarget } from "./open-output.js";
 import type { TallySnapshot } from "./tally.js";
@@ -10,6 +10,12 @@ import type { EnrichJob, Manifest } from "./types.js";
 export function manifestPath(output: string): string {
   return `${output}.manifest.json`;
 }
+
+/** What was written, as the sink counted it. */
+export type WrittenOutput = Pick<SinkPosition, "rows" | "indicators"> & {
+  /** Null for a database, which holds more than this run. */
+  readonly bytes: number | null;
+};
 
 /** What a run knows of itself when it is done. */
 export interface RunFacts {
@@ -24,7 +30,7 @@ export interface RunFacts {
   readonly inputGrew: boolean;
   readonly itemColumn: string;
   readonly target: OutputTarget;
-  readonly result: SinkResult;
+  readonly written: WrittenOutput;
   /** What the output was found to hold; null for a stream. */
   readonly audit: Audit | null;
   readonly tally: TallySnapshot;
@@ -32,7 +38,7 @@ export interface RunFacts {
 
 /** The record of a run. */
 export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
-  const { tally, target, result } = facts;
+  const { tally, target, written } = facts;
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -49,10 +55,10 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     output: {
       path: target.base === null ? null : target.name,
       format: target.format,
-      bytes: facts.audit === null ? result.bytes : facts.audit.bytes,
-      rows: facts.audit?.rows ?? result.rows,
+      bytes: facts.audit === null ? written.bytes : facts.audit.bytes,
+      rows: facts.audit?.rows ?? written.rows,
       sha256: facts.audit?.sha256 ?? null,
-      ...(result.indicators === undefined ? {} : { indicators: result.indicators }),
+      ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
     },
     statuses: tally.statuses,
     kinds: tally.kinds,

@@ -1,3 +1,4 @@
+import { systemClock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
 import { partPath } from "../sinks/file-destination.js";
@@ -6,16 +7,19 @@ import { statusPath } from "../sinks/status-path.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
 import type { OpenedSource, SourceFormat } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
-import { writeJsonFile } from "../core/json-file.js";
-import { manifestOf, manifestPath } from "./manifest.js";
+import { saveManifest } from "./finished-run.js";
+import { manifestOf } from "./manifest.js";
+import type { WrittenOutput } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "./open-output.js";
 import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
+import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import type { WarehouseRun } from "./warehouse-run.js";
 
-export interface FinishedRun {
+/** A run whose last row was written. */
+export interface WrittenRun {
   readonly source: OpenedSource;
   readonly inputFormat: SourceFormat;
   readonly inputGrew: boolean;
@@ -26,59 +30,70 @@ export interface FinishedRun {
   readonly warehouse: WarehouseRun | null;
   readonly tally: Tally;
   readonly checkpointer: Checkpointer;
+  /** Null where the output is a stream. */
+  readonly state: StateFolder | null;
   /** Rows that the source gave, those before an interruption included. */
   readonly rowsRead: number;
 }
 
 /**
  * Ends a run: checks that what is in the file is what was counted, gives the file its name and
- * writes the manifest beside it.
+ * writes the manifest beside it. A run that is killed from here on is published by `publishAgain`.
  *
  * @throws FatalError `rows_lost` when the counts do not add up; the output keeps its `.part` name
  */
-export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Manifest> {
-  const { target, sink, tally, checkpointer, source } = finished;
-  const { indicators } = await sink.checkpoint();
+export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
+  const { target, sink, tally, checkpointer, state } = run;
+  const position = await sink.checkpoint();
   await sink.end?.();
-  const audit = await auditTarget(finished);
-  addUp(finished, audit, indicators);
-  await checkpointer.complete();
-  const result = await sink.finish();
-  const clock = job.clock ?? { now: () => Date.now() };
-  const manifest = manifestOf(job, {
+  const audit = await auditTarget(run);
+  addUp(run, audit, position.indicators);
+  const checkpoint = await checkpointer.complete();
+  if (checkpoint === null || state === null) {
+    const { bytes } = await sink.finish();
+    return describe(job, run, { ...position, bytes }, audit);
+  }
+  const manifest = describe(job, run, { ...position, bytes: null }, audit);
+  await state.markFinished({ checkpoint, manifest });
+  await sink.finish();
+  if (target.base !== null) await saveManifest(target.base, manifest);
+  return manifest;
+}
+
+function describe(
+  job: EnrichJob,
+  { source, inputFormat, inputGrew, target, tally, checkpointer }: WrittenRun,
+  written: WrittenOutput,
+  audit: Audit | null,
+): Manifest {
+  const clock = job.clock ?? systemClock;
+  return manifestOf(job, {
     runId: checkpointer.runId,
     startedAt: checkpointer.startedAt,
     endedAt: new Date(clock.now()).toISOString(),
     seconds: checkpointer.seconds,
     resumed: checkpointer.resumed,
-    inputFormat: finished.inputFormat,
+    inputFormat,
     inputBytes: source.bytesTotal ?? source.bytesRead(),
-    inputGrew: finished.inputGrew,
+    inputGrew,
     itemColumn: source.itemColumn,
     target,
-    result,
+    written,
     audit,
     tally: tally.snapshot(),
   });
-  if (target.base !== null) {
-    const path = manifestPath(target.base);
-    await writeJsonFile(path, manifest).catch((error: unknown) => {
-      throw outputFault(path, error);
-    });
-  }
-  return manifest;
 }
 
-async function auditTarget(finished: FinishedRun): Promise<Audit | null> {
-  const { target, warehouse } = finished;
+async function auditTarget(run: WrittenRun): Promise<Audit | null> {
+  const { target, warehouse } = run;
   if (target.warehouse !== null) return warehouse?.audit() ?? null;
-  return target.file === null ? null : auditText(partPath(target.file), target, finished);
+  return target.file === null ? null : auditText(partPath(target.file), target, run);
 }
 
 async function auditText(
   path: string,
   target: TextOutputTarget,
-  { encoder }: FinishedRun,
+  { encoder }: WrittenRun,
 ): Promise<Audit> {
   try {
     return await auditOutput(path, {
@@ -97,7 +112,7 @@ async function auditText(
  * not hold its rows one by one, the indicators are held against those that were written.
  */
 function addUp(
-  { rowsRead, tally, target }: FinishedRun,
+  { rowsRead, tally, target }: WrittenRun,
   audit: Audit | null,
   indicators: number | undefined,
 ): void {

@@ -1,7 +1,7 @@
 import { UsageError } from "../core/errors.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint.js";
-import type { Fingerprint } from "./fingerprint.js";
+import type { Fingerprint, FingerprintComparison } from "./fingerprint.js";
 import type { OutputTarget } from "./open-output.js";
 import type { EnrichJob } from "./types.js";
 import type { Work } from "./work.js";
@@ -28,6 +28,17 @@ export async function takeFingerprint(
   });
 }
 
+/** Compares an interrupted run with this one. */
+export async function compareRuns(
+  job: EnrichJob,
+  before: Checkpoint,
+  now: Fingerprint,
+): Promise<FingerprintComparison> {
+  const oldSize = before.fingerprint.input.bytes ?? undefined;
+  const atOldSize = await identifyInput(job.input, oldSize);
+  return compareFingerprints(before.fingerprint, now, atOldSize);
+}
+
 /**
  * Makes sure that this run is the one that was interrupted; tells whether its input grew.
  *
@@ -38,9 +49,7 @@ export async function sameRun(
   before: Checkpoint,
   now: Fingerprint,
 ): Promise<boolean> {
-  const oldSize = before.fingerprint.input.bytes ?? undefined;
-  const atOldSize = await identifyInput(job.input, oldSize);
-  const { differences, inputGrew } = compareFingerprints(before.fingerprint, now, atOldSize);
+  const { differences, inputGrew } = await compareRuns(job, before, now);
   if (differences.length > 0) {
     throw new UsageError(
       "resume_differs",

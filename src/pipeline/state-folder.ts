@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../core/errors.js";
@@ -7,6 +7,7 @@ import type { Checkpoint } from "./checkpoint.js";
 import { readJsonFile, writeJsonFile } from "../core/json-file.js";
 import { takeLock } from "../core/run-lock.js";
 import { outputFault } from "../sinks/output-fault.js";
+import type { FinishedRun } from "./finished-run.js";
 
 /** What is kept beside a growing output: checkpoint, journal and lock. */
 export interface StateFolder {
@@ -15,12 +16,22 @@ export interface StateFolder {
   readonly journalPath: string;
   /** Where an interrupted run got to; null when this one starts. */
   readonly checkpoint: Checkpoint | null;
+  /** A run that was killed after its rows were complete; null when there is none to resume. */
+  readonly finished: FinishedRun | null;
   /** True when the folder holds something to come back to. */
   readonly worthKeeping: boolean;
   /** The run came to nothing: there is no need to come back. */
   forget(): void;
   save(checkpoint: Checkpoint): Promise<void>;
-  /** Removes the folder: the run is done, or came to nothing. */
+  /** Saves that the rows are complete: from here on, a resume publishes and looks nothing up. */
+  markFinished(finished: FinishedRun): Promise<void>;
+  /** Forgets the earlier run, so that a new one can start. */
+  startOver(): Promise<void>;
+  /** Removes everything but the mark of a finished run and the lock. */
+  tidy(): Promise<void>;
+  /** Removes what `tidy` left. Synchronous, because it is the last step before the process exits. */
+  removeMark(): void;
+  /** Removes the folder: the run came to nothing. */
   remove(): Promise<void>;
   /** Lets the lock go and leaves the rest for `--resume`. */
   release(): Promise<void>;
@@ -28,6 +39,14 @@ export interface StateFolder {
 
 /** A checkpoint that may be another version's: nothing in it is sure to be there. */
 export type AnyCheckpoint = Partial<Checkpoint>;
+
+/** The interrupted run that a restart throws away. */
+export interface FoundRun {
+  /** Null where it cannot be read. */
+  readonly checkpoint: AnyCheckpoint | null;
+  /** All its rows were written; only publishing was left. */
+  readonly finished: boolean;
+}
 
 export interface StateOptions {
   readonly resume: boolean;
@@ -40,20 +59,22 @@ export function statePath(output: string): string {
   return `${output}.state`;
 }
 
+const checkpointName = "checkpoint.json";
+const markName = "finished.json";
+
 /**
  * Opens the state of an output's run and locks it.
  *
  * @param output path that the folder's name begins with
  * @param options.name what to call the output in messages; by default its path
- * @param discard on a restart, takes away what the interrupted run left elsewhere; null where its
- * checkpoint cannot be read
+ * @param discard on a restart, takes away what the interrupted run left elsewhere
  * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
  * do, `output_locked` when a run is under way
  */
 export async function openStateFolder(
   output: string,
   { resume, restart, name = output }: StateOptions,
-  discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
+  discard: (found: FoundRun) => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
   if (resume && restart) {
@@ -61,51 +82,142 @@ export async function openStateFolder(
   }
   const release = await lockFolder(folder);
   try {
-    // Of a run that was killed while it tidied up.
-    await rm(`${folder}.done`, { recursive: true, force: true });
+    await takeMarkBack(folder);
     const found = (await readdir(folder)).filter(isOfOneRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
-    if (restart) {
-      // First: as long as this is not done, the folder tells what is still to be thrown away.
-      if (found.includes("checkpoint.json")) await discard(await readAnyCheckpoint(folder));
-      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
-    }
-    const checkpoint = resume ? await readCheckpoint(join(folder, "checkpoint.json")) : null;
-    if (resume && checkpoint === null) {
-      // Killed before it began: what else is there belongs to no known run.
-      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
-    }
-    let worthKeeping = checkpoint !== null;
-    return {
-      path: folder,
-      journalPath: join(folder, "journal"),
-      checkpoint,
-      get worthKeeping() {
-        return worthKeeping;
-      },
-      forget() {
-        worthKeeping = false;
-      },
-      async save(next) {
-        try {
-          await writeJsonFile(join(folder, "checkpoint.json"), next, 0o600);
-          worthKeeping = true;
-        } catch (error) {
-          throw outputFault(join(folder, "checkpoint.json"), error);
-        }
-      },
-      async remove() {
-        // In one step: half a folder would look like a run that never began.
-        await rename(folder, `${folder}.done`).catch((error: NodeJS.ErrnoException) => {
-          if (error.code !== "ENOENT") throw error;
-        });
-        await rm(`${folder}.done`, { recursive: true, force: true });
-      },
-      release,
-    };
+    // First: as long as this is not done, the folder tells what is still to be thrown away.
+    if (restart) await discardFound(folder, found, discard);
+    const finished = resume ? await readSaved<FinishedRun>(folder, markName) : null;
+    const checkpoint =
+      finished?.checkpoint ?? (resume ? await readSaved<Checkpoint>(folder, checkpointName) : null);
+    // Killed before it began: what else is there belongs to no known run.
+    if (checkpoint === null) await removeAll(folder, found);
+    return new OpenStateFolder(folder, checkpoint, finished, release);
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+class OpenStateFolder implements StateFolder {
+  readonly path: string;
+  readonly journalPath: string;
+  checkpoint: Checkpoint | null;
+  finished: FinishedRun | null;
+  worthKeeping: boolean;
+  readonly #release: () => Promise<void>;
+
+  constructor(
+    folder: string,
+    checkpoint: Checkpoint | null,
+    finished: FinishedRun | null,
+    release: () => Promise<void>,
+  ) {
+    this.path = folder;
+    this.journalPath = join(folder, "journal");
+    this.checkpoint = checkpoint;
+    this.finished = finished;
+    this.worthKeeping = checkpoint !== null;
+    this.#release = release;
+  }
+
+  forget(): void {
+    this.worthKeeping = false;
+  }
+
+  async save(next: Checkpoint): Promise<void> {
+    await this.#write(checkpointName, next);
+    this.worthKeeping = true;
+  }
+
+  async markFinished(finished: FinishedRun): Promise<void> {
+    await this.#write(markName, { version: checkpointVersion, ...finished });
+  }
+
+  async startOver(): Promise<void> {
+    await this.tidy();
+    await rm(join(this.path, markName), { force: true });
+    this.checkpoint = null;
+    this.finished = null;
+    this.worthKeeping = false;
+  }
+
+  async tidy(): Promise<void> {
+    const names = (await readdir(this.path)).filter(isOfOneRun);
+    await removeAll(
+      this.path,
+      names.filter((name) => name !== markName),
+    );
+  }
+
+  removeMark(): void {
+    const mark = markBeside(this.path);
+    renameSync(join(this.path, markName), mark);
+    // The lock is given back at once, before the promise is returned.
+    void this.#release().catch(() => undefined);
+    removeEmptyFolder(this.path);
+    // In one step, and the last one: until here a resume finds the mark.
+    rmSync(mark);
+  }
+
+  async remove(): Promise<void> {
+    // In one step: half a folder would look like a run that never began.
+    const gone = `${this.path}.done`;
+    await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  release(): Promise<void> {
+    return this.#release();
+  }
+
+  async #write(name: string, value: unknown): Promise<void> {
+    const path = join(this.path, name);
+    try {
+      await writeJsonFile(path, value, 0o600);
+    } catch (error) {
+      throw outputFault(path, error);
+    }
+  }
+}
+
+/** Where the mark of a finished run is while its folder is removed. */
+function markBeside(folder: string): string {
+  return `${folder}.finished`;
+}
+
+/** Completes what a run that was killed while it tidied up had begun. */
+async function takeMarkBack(folder: string): Promise<void> {
+  await rm(`${folder}.done`, { recursive: true, force: true });
+  const mark = markBeside(folder);
+  if (existsSync(mark)) await rename(mark, join(folder, markName));
+}
+
+async function discardFound(
+  folder: string,
+  found: readonly string[],
+  discard: (found: FoundRun) => Promise<void>,
+): Promise<void> {
+  const finished = found.includes(markName);
+  if (!finished && !found.includes(checkpointName)) return;
+  const name = finished ? markName : checkpointName;
+  const saved = await readJsonFile(join(folder, name)).catch(() => null);
+  const checkpoint = finished ? (saved as Partial<FinishedRun> | null)?.checkpoint : saved;
+  await discard({ checkpoint: (checkpoint as AnyCheckpoint | null | undefined) ?? null, finished });
+}
+
+async function removeAll(folder: string, names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true })));
+}
+
+/** Something that is no run's may keep the folder. */
+function removeEmptyFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
 }
 
@@ -133,15 +245,11 @@ function refusal(name: string, folder: string): UsageError {
   });
 }
 
-async function readAnyCheckpoint(folder: string): Promise<AnyCheckpoint | null> {
-  const found = await readJsonFile(join(folder, "checkpoint.json")).catch(() => null);
-  return found as AnyCheckpoint | null;
-}
-
-async function readCheckpoint(path: string): Promise<Checkpoint | null> {
-  let found: Partial<Checkpoint> | null;
+async function readSaved<T extends object>(folder: string, name: string): Promise<T | null> {
+  const path = join(folder, name);
+  let found: { readonly version?: unknown } | null;
   try {
-    found = (await readJsonFile(path)) as Partial<Checkpoint> | null;
+    found = (await readJsonFile(path)) as typeof found;
   } catch (error) {
     throw new FatalError("checkpoint_unreadable", `cannot read ${path}`, {
       cause: error,
@@ -156,5 +264,5 @@ async function readCheckpoint(path: string): Promise<Checkpoint | null> {
       { hint: "finish it with that version, or start anew with --restart" },
     );
   }
-  return found as Checkpoint;
+  return found as T;
 }

@@ -32,6 +32,11 @@ export interface EnrichJob {
   readonly clock?: Clock;
   /** Called once when rows begin to flow, with a cheap function that tells how far the run is. */
   readonly onStart?: (progress: () => RunProgress) => void;
+  /**
+   * Given the last step of a finished run: removing the mark that a resume would find. A program takes
+   * it right before it exits. Without this, `enrich` takes it before it resolves.
+   */
+  readonly onFinished?: (lastStep: () => void) => void;
   /** Something that a person should know while the run goes on. */
   readonly onWarning?: (message: string) => void;
 }
