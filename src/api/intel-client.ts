@@ -18,8 +18,6 @@ import type { Answer, CallOptions } from "./types.js";
 export interface IntelClientOptions extends ClientOptions {
   /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */
   readonly apiKey?: string | undefined;
-  /** Called for each value of an answer that the interface does not know, as `member=value`. */
-  readonly onDrift?: ((value: string) => void) | undefined;
 }
 
 /** Which page of a tag's list (interface: Endpoints, Lookup). */
@@ -51,14 +49,12 @@ export function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">):
 /** The threat intelligence interface. Each lookup is one request; wrap it to retry and to pace. */
 export class IntelClient {
   readonly #caller: Caller;
-  readonly #onDrift: ((value: string) => void) | null;
 
   /** @throws UsageError when the address or the API key cannot be used */
   constructor(options: IntelClientOptions) {
     const service = intelService(options.apiKey !== undefined);
     const headers = credentialHeader(options.apiKey, (key) => ["x-api-key", key], service);
     this.#caller = new Caller(options, service, headers);
-    this.#onDrift = options.onDrift ?? null;
   }
 
   /**
@@ -180,10 +176,8 @@ export class IntelClient {
   #judged(endpoint: LookupEndpoint, answer: Answer): Finding {
     const finding = judge(endpoint, answer, this.#caller.bench);
     const result = finding.query ?? finding.quickCheck;
-    if (this.#onDrift !== null && result !== null) {
-      for (const value of driftOf(result)) this.#onDrift(value);
-    }
-    return finding;
+    const drift = result === null ? [] : driftOf(result);
+    return drift.length === 0 ? finding : { ...finding, drift };
   }
 }
 

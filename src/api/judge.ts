@@ -35,7 +35,7 @@ export function judge(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
 /** What an attempt came to that brought no answer at all. */
 export function judgeFault(error: TransportError, clock: Clock): Finding {
   const { code, message, httpStatus, passing } = error;
-  return failed(httpStatus, clock, code, message, passing ? transient : null);
+  return { ...failed(httpStatus, clock, code, message, passing ? transient : null), outcome: code };
 }
 
 const once: Again = { policy: "once", afterMs: null };

@@ -70,4 +70,18 @@ export interface Finding {
   readonly tookMs?: number | undefined;
   /** The value of `attempts` with which the finding is kept, by the run or a cache; else absent. */
   readonly keptAt?: number;
+  /** What became of an attempt without an HTTP status: a transport fault's code. */
+  readonly outcome?: string;
+  /** Values that the interface does not list, as `member=value`. */
+  readonly drift?: readonly string[];
+  /** Only on what a run's journal keeps. */
+  readonly origin?: FindingOrigin;
+}
+
+/** Where a journalled finding came from, so that a resumed run counts it as the first one did. */
+export interface FindingOrigin {
+  /** Number of the row that asked first; null where no row did. */
+  readonly row: number | null;
+  /** HTTP status or fault code of each request that is not in an earlier record of the same lookup. */
+  readonly outcomes: readonly string[];
 }

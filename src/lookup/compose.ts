@@ -48,6 +48,8 @@ export interface ComposeOptions {
   readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
   readonly retries: number;
   readonly partialRetries: number;
+  /** Ends the run where the first lookups show that nothing answers at the address. */
+  readonly reachable?: LookupWrapper | undefined;
   /** What happens while the service is gone; without it such lookups use up their retries. */
   readonly outage?: Outage | undefined;
   /** Journal of the run, or a store in memory. */
@@ -57,6 +59,8 @@ export interface ComposeOptions {
    * it that is not looked for.
    */
   readonly recoveredPath?: RecoveredOptions["pathOf"] | undefined;
+  /** Told of each of those answers. */
+  readonly onRecovered?: RecoveredOptions["onFound"];
   /** What earlier runs, and others, kept; without it every item is asked for. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   readonly clock: Clock;
@@ -67,7 +71,7 @@ export interface ComposeOptions {
 /**
  * Puts the lookup of a run together. An item passes, for each endpoint on its own:
  *
- *     dedupe ─▶ cached ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ recovered ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ reachable ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ recovered ─▶ pace ─▶ budget ─▶ client
  *
  * Dedupe is outermost: nothing done is done again. The cache comes next and takes what retry makes of
  * all attempts. Retry is above limit, so that what waits for its
@@ -91,21 +95,23 @@ export function composeLookup(options: ComposeOptions): Lookup {
     const own = options.shares?.[endpoint];
     return own === undefined ? (next) => next : share(own);
   };
-  const { recoveredPath } = options;
+  const { recoveredPath, onRecovered, reachable = (next) => next } = options;
   const found = (endpoint: LookupEndpoint): LookupWrapper =>
     recoveredPath === undefined
       ? (next) => next
-      : recovered({ endpoint, store, pathOf: recoveredPath });
+      : recovered({ endpoint, store, pathOf: recoveredPath, onFound: onRecovered });
   const kept = (endpoint: LookupEndpoint): LookupWrapper =>
     cache === undefined ? (next) => next : cached({ ...cache, endpoint });
   const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
     dedupe({ endpoint, store })(
       kept(endpoint)(
-        retried(
-          guard(
-            limited(
-              keep({ endpoint, store })(
-                found(endpoint)(shared(endpoint)(atPace(counted(attempt)))),
+        reachable(
+          retried(
+            guard(
+              limited(
+                keep({ endpoint, store })(
+                  found(endpoint)(shared(endpoint)(atPace(counted(attempt)))),
+                ),
               ),
             ),
           ),

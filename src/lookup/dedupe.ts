@@ -1,5 +1,6 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import { itemKey } from "./item-key.js";
+import { journalled } from "./keep.js";
 import type { FindingStore } from "./store.js";
 import { TextMap } from "./text-map.js";
 import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
@@ -17,12 +18,12 @@ interface Asked {
 }
 
 /**
- * Asks for the same item once: those who ask while it is under way share the answer, those who come
- * later have it from the store. Theirs has the source `duplicate`, unless a cache answered.
+ * Looks each item up once. Callers that arrive while a lookup is in flight share its answer; later
+ * callers read it from the store. Both are marked `duplicate` unless the answer came from a cache.
+ * The row that asked first gets the answer as its own, also when the run was interrupted in between.
  *
- * A finding is in the store before anyone has it. `failed` is kept as well, so that a run asks for
- * nothing twice; whether a later session asks again is the store's matter. What rejects (aborted,
- * fatal) is not remembered.
+ * A finding is stored before any caller sees it, failures included. Rejections (abort, fatal) are not
+ * stored.
  */
 export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
   return (next) => {
@@ -34,16 +35,18 @@ export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
       if (asked) return share(asked, options, () => lookup(item, options));
       const kept = store.get(key);
       if (kept === null) {
-        const finding = ask(key, next(item, options));
+        const asked = { outcomes: [], attempts: 0, partial: false };
+        const own = { signal: options.signal, row: options.row, asked };
+        const finding = ask(key, next(item, own), own);
         open.set(key, { finding, signal: options.signal });
         return finding;
       }
-      if (!(kept instanceof Promise)) return Promise.resolve(asDuplicate(kept));
+      if (!(kept instanceof Promise)) return Promise.resolve(fromStore(kept, options));
       // While the store was busy another may have begun to ask.
-      return kept.then((found) => (found ? asDuplicate(found) : lookup(item, options)));
+      return kept.then((found) => (found ? fromStore(found, options) : lookup(item, options)));
     };
 
-    const ask = (key: string, answer: Promise<Finding>): Promise<Finding> =>
+    const ask = (key: string, answer: Promise<Finding>, own: LookupOptions): Promise<Finding> =>
       answer.then(
         (finding) => {
           // What is kept already is in the store as it is.
@@ -52,7 +55,7 @@ export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
             return finding;
           }
           return store
-            .put(key, finding)
+            .put(key, journalled(finding, own))
             .then(() => finding)
             .finally(() => open.delete(key));
         },
@@ -88,6 +91,13 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
+}
+
+/** A finding for the row that asked first, or for a later one. */
+function fromStore(finding: Finding, { row }: LookupOptions): Finding {
+  const { origin, drift: _, ...own } = finding;
+  const isFirst = row !== undefined && origin?.row === row;
+  return isFirst ? own : asDuplicate(own);
 }
 
 /** What a cache answered it answers again for every row, whether the first one is done or not. */

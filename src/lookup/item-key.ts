@@ -5,3 +5,8 @@ import type { Item } from "../core/item/item.js";
 export function itemKey(endpoint: LookupEndpoint, item: Item): string {
   return `${endpoint} ${item.kind} ${item.value}`;
 }
+
+/** The endpoint that a key of `itemKey` begins with. */
+export function endpointOf(key: string): string {
+  return key.slice(0, key.indexOf(" "));
+}

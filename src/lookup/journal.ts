@@ -16,6 +16,8 @@ import type { FindingStore } from "./store.js";
 export interface JournalOptions extends PlaceIndexOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
+  /** Given each record of an earlier part of the run, in order. */
+  readonly onReplay?: (key: string, finding: Finding) => void;
 }
 
 /**
@@ -27,7 +29,11 @@ export interface JournalOptions extends PlaceIndexOptions {
  *
  * @throws FatalError when it cannot be opened, or another version of repute wrote it
  */
-export async function openJournal({ folder, ...options }: JournalOptions): Promise<FindingStore> {
+export async function openJournal({
+  folder,
+  onReplay,
+  ...options
+}: JournalOptions): Promise<FindingStore> {
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
@@ -35,7 +41,7 @@ export async function openJournal({ folder, ...options }: JournalOptions): Promi
     if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
     const log = new RecordLog(folder);
     try {
-      return new Journal(folder, log, await indexOf(log, folder, options));
+      return new Journal(folder, log, await indexOf(log, folder, options, onReplay));
     } catch (error) {
       log.close();
       throw error;
@@ -50,11 +56,17 @@ async function indexOf(
   log: RecordLog,
   folder: string,
   options: PlaceIndexOptions,
+  onReplay: JournalOptions["onReplay"],
 ): Promise<PlaceIndex> {
   const index = new PlaceIndex(folder, options);
   try {
     for await (const records of log.takeUp()) {
-      for (const { place, record } of records) index.add(readHead(record).hash, place);
+      for (const { place, record } of records) {
+        index.add(readHead(record).hash, place);
+        if (onReplay === undefined) continue;
+        const { key, finding } = decodeRecord(record);
+        onReplay(key, finding);
+      }
     }
     await syncFolder(folder);
     return index;
@@ -78,8 +90,6 @@ class Journal implements FindingStore {
   readonly #folder: string;
   readonly #log: RecordLog;
   readonly #index: PlaceIndex;
-  /** Place of this session's first record: what failed in an earlier one may be asked again. */
-  readonly #sessionStart: number;
   readonly #repeated = new RepeatedFindings(repeatedSize);
   /** Records that are not written yet, and the promise of those who put them. */
   #turn = new LogTurn();
@@ -93,7 +103,6 @@ class Journal implements FindingStore {
     this.#folder = folder;
     this.#log = log;
     this.#index = index;
-    this.#sessionStart = log.next;
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
@@ -186,10 +195,7 @@ class Journal implements FindingStore {
       if (record === undefined) return null;
       const { previous } = readHead(record);
       const found = decodeRecord(record);
-      if (found.key === key) {
-        const isStale = found.finding.status === "failed" && place < this.#sessionStart;
-        return isStale ? null : found.finding;
-      }
+      if (found.key === key) return found.finding;
       place = previous < place ? previous : 0;
     }
     return null;

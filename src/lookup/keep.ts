@@ -1,7 +1,7 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import { itemKey } from "./item-key.js";
 import type { FindingStore } from "./store.js";
-import type { LookupWrapper } from "./types.js";
+import type { LookupOptions, LookupWrapper } from "./types.js";
 
 export interface KeepOptions {
   readonly endpoint: LookupEndpoint;
@@ -9,8 +9,8 @@ export interface KeepOptions {
 }
 
 /**
- * Puts a final answer into the store while its request's slot is still held. So what a kill can
- * lose, and a resumed run asks again, is never more than what may be open at once.
+ * Journals a final answer while its request's slot is still held. So a kill loses, and a resumed run
+ * repeats, no more than what may be open at once.
  */
 export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
   return (next) => (item, options) => {
@@ -18,9 +18,14 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
     // Without promises that take over another's state: those cost three turns of the queue each.
     return new Promise((resolve, reject) => {
       const put = (finding: Finding): void => {
-        if (finding.again !== undefined) return resolve(finding);
+        options.asked?.outcomes.push(outcomeOf(finding));
+        if (!isFinal(finding, options)) return resolve(finding);
+        const attempts = (options.asked?.attempts ?? 0) + finding.attempts;
         try {
-          store.put(itemKey(endpoint, item), finding).then(() => resolve(kept(finding)), reject);
+          const record = journalled({ ...finding, attempts }, options);
+          store
+            .put(itemKey(endpoint, item), record)
+            .then(() => resolve(withoutBody(finding, attempts)), reject);
         } catch (error) {
           reject(error);
         }
@@ -30,8 +35,26 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
   };
 }
 
-/** The body was for the store; rows that wait to be written would hold on to it. */
-function kept(finding: Finding): Finding {
+/** A finding as the journal keeps it: with the row that asked and the requests not kept before. */
+export function journalled(finding: Finding, { row = null, asked }: JournalledBy): Finding {
+  const outcomes = asked?.outcomes ?? [];
+  if (asked !== undefined) asked.outcomes = [];
+  return { ...finding, origin: { row, outcomes } };
+}
+
+type JournalledBy = { readonly row?: number | null | undefined } & Pick<LookupOptions, "asked">;
+
+/** Whether no later attempt, and no partial answer of an earlier one, changes this finding. */
+function isFinal({ again, status }: Finding, { asked }: LookupOptions): boolean {
+  return again === undefined && (status === "complete" || asked?.partial !== true);
+}
+
+function outcomeOf({ outcome, httpStatus }: Finding): string {
+  return outcome ?? String(httpStatus);
+}
+
+/** The body was for the journal; rows that wait to be written would hold on to it. */
+function withoutBody(finding: Finding, keptAt: number): Finding {
   return {
     status: finding.status,
     query: finding.query,
@@ -42,6 +65,6 @@ function kept(finding: Finding): Finding {
     attempts: finding.attempts,
     lookedUpAt: finding.lookedUpAt,
     error: finding.error,
-    keptAt: finding.attempts,
+    keptAt,
   };
 }

@@ -8,6 +8,8 @@ export interface RecoveredOptions {
   readonly store: FindingStore;
   /** Path of the request for an item; it names the answer. */
   readonly pathOf: (endpoint: LookupEndpoint, item: Item) => string;
+  /** Told of each answer that is taken. */
+  readonly onFound?: ((endpoint: LookupEndpoint, finding: Finding) => void) | undefined;
 }
 
 /** What a store has an answer under that came by its path and was not yet kept for its item. */
@@ -19,12 +21,15 @@ export function arrivedKey(path: string): string {
  * Takes the answer that an earlier part of the run had already when it was killed, before anything is
  * asked or spent.
  */
-export function recovered({ endpoint, store, pathOf }: RecoveredOptions): LookupWrapper {
+export function recovered({ endpoint, store, pathOf, onFound }: RecoveredOptions): LookupWrapper {
   return (next) => (item, options) => {
     const found = store.get(arrivedKey(pathOf(endpoint, item)));
     if (found === null) return next(item, options);
-    const orAsked = (finding: Finding | null): Finding | Promise<Finding> =>
-      finding ?? next(item, options);
+    const orAsked = (finding: Finding | null): Finding | Promise<Finding> => {
+      if (finding === null) return next(item, options);
+      onFound?.(endpoint, finding);
+      return finding;
+    };
     return Promise.resolve(found).then(orAsked);
   };
 }

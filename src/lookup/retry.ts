@@ -30,6 +30,10 @@ export function retry(options: RetryOptions): LookupWrapper {
         const wait = finding.again ? plan.waitAfter(finding.again) : null;
         if (wait === null) return conclude(finding, partials, attempts);
         await sleeps.sleep(wait, lookupOptions.signal);
+        if (lookupOptions.asked !== undefined) {
+          lookupOptions.asked.attempts = attempts;
+          lookupOptions.asked.partial = partials.length > 0;
+        }
         finding = await next(item, lookupOptions);
         attempts += finding.attempts;
       }

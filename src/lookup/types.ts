@@ -4,6 +4,20 @@ import type { Item } from "../core/item/item.js";
 export interface LookupOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Number of the row that asks. */
+  readonly row?: number | undefined;
+  /** What this lookup has asked so far; shared by its attempts. */
+  readonly asked?: AskedSoFar | undefined;
+}
+
+/** The requests of one lookup. Each layer notes its part; the journal keeps the sum. */
+export interface AskedSoFar {
+  /** HTTP status or fault code of each request that no record holds yet. */
+  outcomes: string[];
+  /** Attempts before the one under way. */
+  attempts: number;
+  /** An earlier attempt brought a partial answer. */
+  partial: boolean;
 }
 
 /**

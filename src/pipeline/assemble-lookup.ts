@@ -6,8 +6,10 @@ import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
+import type { Finding } from "../core/finding.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
+import { endpointOf } from "../lookup/item-key.js";
 import { openJournal } from "../lookup/journal.js";
 import { journalFault } from "../lookup/journal/journal-fault.js";
 import { MemoryStore } from "../lookup/memory-store.js";
@@ -89,12 +91,14 @@ export async function assembleLookup(
         const allowed = rateLimitPolicy(headers);
         if (allowed !== null) paces.run.advise(endpoint, allowed);
       },
-      onDrift: (value) => tally.drift(value),
     });
     const isResumed = journalPath !== null && existsSync(journalPath);
-    const journal =
-      journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
-    opened = journal;
+    const store =
+      journalPath === null
+        ? new MemoryStore()
+        : await openJournal({ folder: journalPath, onReplay: replayInto(tally) });
+    opened = store;
+    const journal = counting(store, tally);
     if (isResumed) {
       const partials = settings.partialRetries === 0;
       await recoverArrivals({ folder: journalPath, journal, clock, partials });
@@ -135,6 +139,7 @@ export async function assembleLookup(
       shares: paces.shares,
       retries: settings.retries,
       partialRetries: settings.partialRetries,
+      reachable: reachable({ address: intelUrl, answered: () => tally.answered }),
       outage: new Outage({
         patienceMs: settings.outagePatience,
         address: intelUrl,
@@ -144,6 +149,7 @@ export async function assembleLookup(
       }),
       store: journal,
       recoveredPath: isResumed ? lookupPath : undefined,
+      onRecovered: (endpoint, { httpStatus }) => tally.request(endpoint, String(httpStatus)),
       cache:
         cache === null
           ? undefined
@@ -155,7 +161,7 @@ export async function assembleLookup(
       clock,
     });
     return {
-      lookup: reachable({ address: intelUrl, answered: () => tally.answered })(lookup),
+      lookup,
       journal,
       backlog,
       async close() {
@@ -170,6 +176,29 @@ export async function assembleLookup(
     await opened?.close();
     throw error;
   }
+}
+
+/** Counts what the journal takes, so that a resumed run can count it again from the journal. */
+function counting(store: FindingStore, tally: Tally): FindingStore {
+  return {
+    get: (key) => store.get(key),
+    put(key, finding) {
+      if (finding.origin !== undefined) tally.journalled(endpointOf(key), finding);
+      return store.put(key, finding);
+    },
+    sync: () => store.sync(),
+    close: () => store.close(),
+  };
+}
+
+/** Counts the requests of an earlier part of the run. */
+function replayInto(tally: Tally): (key: string, finding: Finding) => void {
+  return (key, finding) => {
+    if (finding.origin === undefined) return;
+    const endpoint = endpointOf(key);
+    for (const outcome of finding.origin.outcomes) tally.request(endpoint, outcome);
+    tally.journalled(endpoint, finding);
+  };
 }
 
 /** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */

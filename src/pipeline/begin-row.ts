@@ -28,7 +28,7 @@ export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOp
     }
     const { item, reason } = recognise(row.itemText, kind);
     if (item === null) return { item, finding: unasked("unsupported", reason) };
-    return { item, finding: lookup(item, { signal }) };
+    return { item, finding: lookup(item, { signal, row: row.number }) };
   };
 }
 

@@ -62,6 +62,7 @@ export class Checkpointer {
   /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
   async written(position: WindowPosition, last: boolean): Promise<void> {
     this.#position = position;
+    if (last) this.#options.tally.settle();
     if (this.#options.state === null) return;
     const elapsed = this.#options.clock.monotonic() - this.#lastAt;
     const rows = this.#options.tally.rows - this.#lastRows;

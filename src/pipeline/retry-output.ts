@@ -51,7 +51,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
         const before = row as EarlierRow;
         const { item, earlier } = before;
         if (item === null || !worthAsking(before)) return { item, finding: earlier };
-        const asked = lookup(item, { signal });
+        const asked = lookup(item, { signal, row: row.number });
         return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
       },
       encoder: (encoder) => copying(encoder, peeked, settings),

@@ -1,5 +1,5 @@
 import { findingStatuses } from "../core/finding.js";
-import type { FindingSource, FindingStatus } from "../core/finding.js";
+import type { Finding, FindingSource, FindingStatus } from "../core/finding.js";
 import { itemKinds } from "../core/item/item.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { EnrichedRow } from "../core/row.js";
@@ -18,6 +18,11 @@ export interface TallySnapshot {
   readonly kinds: Record<ItemKind, number>;
   readonly sources: Record<FindingSource, number>;
   readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
+  /**
+   * Of those, requests of lookups that ended without a finding in the journal, as of the last orderly
+   * stop. A resumed run starts from these and adds the journal's.
+   */
+  readonly unjournalled: Record<string, Record<string, number>>;
   readonly unsupported: Record<string, number>;
   readonly errors: Record<string, number>;
   readonly tags: Record<string, number>;
@@ -32,6 +37,8 @@ export class Tally {
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
   readonly #requests = new Map<string, Map<string, number>>();
+  readonly #journalled = new Map<string, Map<string, number>>();
+  #unjournalled: TallySnapshot["unjournalled"] = {};
   #requestTotal = 0;
   #answered = false;
   readonly #unsupported = new Map<string, number>();
@@ -46,13 +53,13 @@ export class Tally {
     Object.assign(this.#statuses, from.statuses);
     Object.assign(this.#kinds, from.kinds);
     Object.assign(this.#sources, from.sources);
-    for (const [endpoint, { outcomes }] of Object.entries(from.requests)) {
+    this.#unjournalled = from.unjournalled;
+    for (const [endpoint, outcomes] of Object.entries(from.unjournalled)) {
       for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
     }
     restore(this.#unsupported, from.unsupported);
     restore(this.#errors, from.errors);
     restore(this.#tags, from.tags);
-    restore(this.#drift, from.drift);
     restore(this.#warnings, from.warnings);
   }
 
@@ -92,16 +99,30 @@ export class Tally {
 
   /** Counts a request that ended: with an HTTP status, or with a transport fault's code. */
   request(endpoint: string, outcome: string, n = 1): void {
-    let outcomes = this.#requests.get(endpoint);
-    if (outcomes === undefined) this.#requests.set(endpoint, (outcomes = new Map()));
-    add(outcomes, outcome, n);
+    add(outcomesOf(this.#requests, endpoint), outcome, n);
     this.#requestTotal += n;
     // Asked for each lookup; an outcome that is a number is a status.
     if (!this.#answered) this.#answered = /^\d+$/.test(outcome);
   }
 
-  drift(value: string): void {
-    add(this.#drift, value);
+  /** Counts a finding that goes into the journal, or was found there by a resumed run. */
+  journalled(endpoint: string, { origin, drift = [] }: Finding): void {
+    for (const outcome of origin?.outcomes ?? []) {
+      add(outcomesOf(this.#journalled, endpoint), outcome);
+    }
+    for (const value of drift) add(this.#drift, value);
+  }
+
+  /** Every lookup has ended: requests that the journal does not have now, it never will. */
+  settle(): void {
+    const rest: Record<string, Record<string, number>> = {};
+    for (const [endpoint, outcomes] of this.#requests) {
+      for (const [outcome, n] of outcomes) {
+        const missing = n - (this.#journalled.get(endpoint)?.get(outcome) ?? 0);
+        if (missing > 0) (rest[endpoint] ??= {})[outcome] = missing;
+      }
+    }
+    this.#unjournalled = rest;
   }
 
   warning(message: string, n = 1): void {
@@ -119,6 +140,7 @@ export class Tally {
       ),
       unsupported: plain(this.#unsupported),
       errors: plain(this.#errors),
+      unjournalled: this.#unjournalled,
       tags: plain(this.#tags),
       drift: plain(this.#drift),
       warnings: plain(this.#warnings),
@@ -128,6 +150,15 @@ export class Tally {
 
 function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
+}
+
+function outcomesOf(
+  requests: Map<string, Map<string, number>>,
+  endpoint: string,
+): Map<string, number> {
+  let outcomes = requests.get(endpoint);
+  if (outcomes === undefined) requests.set(endpoint, (outcomes = new Map()));
+  return outcomes;
 }
 
 function add(counts: Map<string, number>, name: string, n = 1): void {

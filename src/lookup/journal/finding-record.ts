@@ -18,7 +18,7 @@ export interface KeyedFinding {
 /**
  * What a record is made of. Its bytes are two numbers of 32 bits, little endian (previous, hash), then
  * UTF-8 in one of two forms. Where the finding has its answer's body, a line with a JSON array (key,
- * endpoint, attempts, time) and the body as it came; else a JSON array of the key and the finding's
+ * endpoint, attempts, time, origin) and the body as it came; else a JSON array of the key and the finding's
  * members in the order of `Fields`: names and nulls that every finding has would double its size.
  *
  * Keeping the body saves 3.5 µs a finding over writing its data as JSON again. A long one is not kept:
@@ -34,7 +34,13 @@ export function recordParts(key: string, finding: Finding): RecordParts {
   if (body === undefined || body.length > longestBody) {
     return { text: findingText(key, finding), body: null };
   }
-  const line: BodyLine = [key, finding.query !== null, finding.attempts, finding.lookedUpAt];
+  const line: BodyLine = [
+    key,
+    finding.query !== null,
+    finding.attempts,
+    finding.lookedUpAt,
+    originField(finding),
+  ];
   return { text: `${JSON.stringify(line)}\n`, body };
 }
 
@@ -68,7 +74,8 @@ export function findingText(key: string, finding: Finding): string {
     lookedUpAt,
     error,
   ];
-  return JSON.stringify(fields);
+  const origin = originField(finding);
+  return JSON.stringify(origin === null ? fields : [...fields, origin]);
 }
 
 /** Reads a record's head. */
@@ -82,7 +89,7 @@ export function decodeRecord(bytes: Buffer): KeyedFinding {
   // JSON of one line, as `findingText` writes it, has no line feed.
   if (end < 0) return parseFindingText(bytes.toString("utf8", headBytes, bytes.length));
   const line = JSON.parse(bytes.toString("utf8", headBytes, end)) as BodyLine;
-  const [key, isQuery, attempts, lookedUpAt] = line;
+  const [key, isQuery, attempts, lookedUpAt, origin] = line;
   const { value } = readJson(bytes.subarray(end + 1));
   const { result } = value as { readonly result: JsonObject };
   return {
@@ -97,14 +104,16 @@ export function decodeRecord(bytes: Buffer): KeyedFinding {
       attempts,
       lookedUpAt,
       error: null,
+      ...originMembers(origin),
     },
   };
 }
 
 /** Reads what `findingText` wrote. The finding's source is `live`. */
 export function parseFindingText(text: string): KeyedFinding {
-  const fields = JSON.parse(text) as Fields;
-  const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error] = fields;
+  const fields = JSON.parse(text) as readonly [...Fields, origin?: OriginField];
+  const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error, origin] =
+    fields;
   return {
     key,
     finding: {
@@ -117,8 +126,20 @@ export function parseFindingText(text: string): KeyedFinding {
       attempts,
       lookedUpAt,
       error,
+      ...originMembers(origin ?? null),
     },
   };
+}
+
+function originField({ origin, drift = [] }: Finding): OriginField | null {
+  return origin === undefined ? null : [origin.row, origin.outcomes.join(" "), ...drift];
+}
+
+function originMembers(field: OriginField | null): Pick<Finding, "origin" | "drift"> {
+  if (field === null) return {};
+  const [row, outcomes, ...drift] = field;
+  const origin = { row, outcomes: outcomes === "" ? [] : outcomes.split(" ") };
+  return drift.length === 0 ? { origin } : { origin, drift };
 }
 
 const lineFeed = 0x0a;
@@ -132,7 +153,11 @@ type BodyLine = readonly [
   isQuery: boolean,
   attempts: number,
   lookedUpAt: string | null,
+  origin: OriginField | null,
 ];
+
+/** Row that asked first, HTTP statuses or fault codes of its requests, values not in the interface. */
+type OriginField = readonly [row: number | null, outcomes: string, ...drift: string[]];
 
 type Fields = readonly [
   key: string,

@@ -97,6 +97,17 @@ describe("when an item is done", () => {
   });
 });
 
+describe("when a run was interrupted", () => {
+  test("the row that asked first gets the answer as its own, later rows as a duplicate", async () => {
+    const store = new MemoryStore();
+    const first = { ...unaborted(), row: 7 };
+    await wrap("query", store)(scripted(complete()))(item, first);
+    const resumed = wrap("query", store)(scripted());
+    const sources = [(await resumed(item, first)).source, (await resumed(item, { ...first, row: 8 })).source];
+    expect(sources).toEqual(["live", "duplicate"]);
+  });
+});
+
 test("items of another kind or value are asked for on their own", async () => {
   const next = scripted(complete());
   const lookup = wrap()(next);

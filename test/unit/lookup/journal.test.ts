@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Finding } from "../../../src/core/finding.js";
 import { openJournal, type JournalOptions } from "../../../src/lookup/journal.js";
 import { textHash } from "../../../src/lookup/journal/text-hash.js";
 import type { FindingStore } from "../../../src/lookup/store.js";
@@ -136,24 +137,30 @@ test("has findings of very different lengths", async () => {
   expect(await wrong(journal, 0, 50)).toEqual([]);
 });
 
-test("does not answer with what failed in an earlier session: it may be asked again", async () => {
+test("answers with what failed in an earlier session: a completed lookup is not repeated", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   await before.put("key", failed("timeout"));
-  expect(await before.get("key")).toEqual(failed("timeout"));
   await before.closeNow();
   const after = await opened({ folder });
-  expect(await after.get("key")).toBeNull();
+  expect(await after.get("key")).toEqual(failed("timeout"));
 });
 
-test("answers with what came of it in this one", async () => {
+test("replays in order what an earlier session put, with its row and its requests", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
-  await before.put("key", failed("timeout"));
+  const origin = { row: 7, outcomes: ["429", "200"] };
+  await before.put("query ip 192.0.2.1", { ...complete(), origin, drift: ["intent=odd"] });
+  await before.put("query ip 192.0.2.2", { ...failed("timeout"), origin: { row: null, outcomes: [] } });
   await before.closeNow();
-  const after = await opened({ folder });
-  await after.put("key", failed("http_500"));
-  expect(await after.get("key")).toEqual(failed("http_500"));
+  const replayed: unknown[] = [];
+  const onReplay = (key: string, { origin, drift }: Finding): void =>
+    void replayed.push([key, origin, drift]);
+  await opened({ folder, onReplay });
+  expect(replayed).toEqual([
+    ["query ip 192.0.2.1", origin, ["intent=odd"]],
+    ["query ip 192.0.2.2", { row: null, outcomes: [] }, undefined],
+  ]);
 });
 
 test("its folder is its owner's alone", async () => {

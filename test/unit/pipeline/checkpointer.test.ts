@@ -30,7 +30,7 @@ describe("a checkpoint", () => {
     const note = JSON.parse(notes[0] ?? "") as Partial<Checkpoint>;
     const { fingerprint, ...rest } = saved[0]!;
     expect(note).toEqual(JSON.parse(JSON.stringify(rest)));
-    expect(note).toMatchObject({ runId: "a run", complete: true, sink: { length: 1, rows: 1 } });
+    expect(note).toMatchObject({ runId: "a run", sink: { length: 1, rows: 1 } });
     expect(JSON.stringify(fingerprint)).toContain("in.csv");
     expect(notes[0]).not.toContain("in.csv");
   });
@@ -63,6 +63,7 @@ function prepared() {
     path: "",
     journalPath: "",
     checkpoint: null,
+    finished: null,
     worthKeeping: true,
     forget: () => undefined,
     save(checkpoint) {
@@ -70,6 +71,10 @@ function prepared() {
       saved.push(checkpoint);
       return Promise.resolve();
     },
+    markFinished: () => Promise.resolve(),
+    startOver: () => Promise.resolve(),
+    tidy: () => Promise.resolve(),
+    removeMark: () => undefined,
     remove: () => Promise.resolve(),
     release: () => Promise.resolve(),
   };

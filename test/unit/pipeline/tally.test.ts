@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Tally } from "../../../src/pipeline/tally.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { complete } from "../lookup/findings.js";
 
 describe("Tally", () => {
   it("counts rows by status, kind and source, and tags by row", () => {
@@ -40,25 +41,44 @@ describe("Tally", () => {
     });
   });
 
-  it("goes on from a snapshot", () => {
+  it("continues from a snapshot", () => {
     const first = new Tally();
     first.row(anEnrichedRow({}, { query: { tags: ["a:b"] } }));
-    first.request("query", "200");
-    first.drift("intent=odd");
     first.warning("w", 2);
     const again = new Tally(JSON.parse(JSON.stringify(first.snapshot())) as never);
     expect(again.snapshot()).toEqual(first.snapshot());
+  });
+
+  it("takes requests and drift of a resumed run from the journal, not from the snapshot", () => {
+    const first = new Tally();
+    for (const outcome of ["429", "200", "200"]) first.request("query", outcome);
+    const finding = { ...complete(), drift: ["intent=odd"] };
+    first.journalled("query", { ...finding, origin: { row: 1, outcomes: ["429", "200"] } });
+    first.journalled("query", { ...finding, origin: { row: 2, outcomes: ["200"] } });
+    const again = new Tally(first.snapshot());
+    expect(again.snapshot()).toMatchObject({ requests: {}, drift: {} });
+  });
+
+  it("keeps requests that ended without a journalled finding once every lookup has ended", () => {
+    const first = new Tally();
+    for (const outcome of ["200", "401", "aborted"]) first.request("query", outcome);
+    first.journalled("query", { ...complete(), origin: { row: 1, outcomes: ["200"] } });
+    first.settle();
+    const again = new Tally(first.snapshot());
     again.request("query", "200");
-    expect(again.requestTotal).toBe(2);
+    expect(again.snapshot().requests).toEqual({
+      query: { total: 3, outcomes: { "200": 1, "401": 1, aborted: 1 } },
+    });
   });
 
   it("is bounded in names, and takes any name", () => {
     const tally = new Tally();
-    for (let n = 0; n < 10_500; n++) tally.drift(`intent=${n}`);
+    const drift = Array.from({ length: 10_500 }, (_, n) => `intent=${n}`);
+    tally.journalled("query", { ...complete(), drift });
     tally.row(anEnrichedRow({}, { query: { tags: ["__proto__", "constructor"] } }));
-    const { drift, tags } = tally.snapshot();
-    expect(Object.keys(drift)).toHaveLength(10_001);
-    expect(drift["(others)"]).toBe(500);
-    expect(Object.keys(tags)).toEqual(["__proto__", "constructor"]);
+    const counted = tally.snapshot();
+    expect(Object.keys(counted.drift)).toHaveLength(10_001);
+    expect(counted.drift["(others)"]).toBe(500);
+    expect(Object.keys(counted.tags)).toEqual(["__proto__", "constructor"]);
   });
 });
