@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+
+const inCi = process.env["CI"] === "true";
+
+/** Long rounds: every crash point, many random damages. */
+export default defineConfig({
+  test: {
+    include: ["test/long/**/*.test.ts"],
+    globalSetup: ["test/helpers/build-once.ts"],
+    reporters: inCi
+      ? ["default", ["json", { outputFile: ".out/reports/long.json" }]]
+      : ["default"],
+    testTimeout: 600_000,
+    hookTimeout: 120_000,
+    // Each starts programs of its own, two at once.
+    maxWorkers: 1,
+  },
+});
