@@ -55,6 +55,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       ...(result.indicators === undefined ? {} : { indicators: result.indicators }),
     },
     statuses: tally.statuses,
+    verdicts: tally.verdicts,
     kinds: tally.kinds,
     requests: tally.requests,
     sources: tally.sources,
