@@ -7,7 +7,8 @@ import { ndjsonEncoder } from "../../src/sinks/ndjson-encoder.js";
 import { outputFault } from "../../src/sinks/output-fault.js";
 import type { Encoder, Sink } from "../../src/sinks/types.js";
 import { addedMemberName } from "../../src/sinks/added-names.js";
-import { countStatuses } from "../../src/sinks/warehouse/count-statuses.js";
+import { auditCounts } from "../../src/sinks/warehouse/audit-counts.js";
+import type { FactsCount } from "../../src/sinks/warehouse/audit-counts.js";
 import type {
   WarehouseAudit,
   WarehouseKind,
@@ -138,14 +139,15 @@ async function countChunks({
   readonly prefix: string;
 }): Promise<WarehouseAudit> {
   const member = addedMemberName(prefix, []);
-  const counts = new Map<string | null, number>();
+  const counts = new Map<string, FactsCount>();
   for (const name of await chunksOf(folder, runId)) {
     const text = await readFile(join(folder, name), "utf8");
     for (const line of text.trimEnd().split("\n")) {
-      const row = JSON.parse(line) as Readonly<Record<string, { readonly status?: string }>>;
-      const status = row[member]?.status ?? null;
-      counts.set(status, (counts.get(status) ?? 0) + 1);
+      const row = JSON.parse(line) as Readonly<Record<string, Partial<FactsCount>>>;
+      const { status = null, verdict = null } = row[member] ?? {};
+      const key = `${status} ${verdict}`;
+      counts.set(key, { status, verdict, rows: (counts.get(key)?.rows ?? 0) + 1 });
     }
   }
-  return countStatuses([...counts], display);
+  return auditCounts([...counts.values()], display);
 }

@@ -20,7 +20,7 @@ export function answerRecord({ text, item, finding }: AnsweredItem): JsonObject 
   return { ...nestedFacts(item, finding), item: item?.value ?? text };
 }
 
-/** The values of the named columns (schema version 1, without prefix) as text for a person. */
+/** The values of the named columns (without prefix) as text for a person. */
 export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
   const { text, item, finding } = answer;
   const row = {

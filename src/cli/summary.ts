@@ -1,5 +1,7 @@
 import { relative } from "node:path";
 import { findingStatuses } from "../core/finding.js";
+import { verdicts } from "../core/verdict.js";
+import type { Verdict } from "../core/verdict.js";
 import { manifestPath } from "../pipeline/manifest.js";
 import type { Manifest, RequestCounts } from "../pipeline/types.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
@@ -14,6 +16,7 @@ export function formatSummary(manifest: Manifest, width: number): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
+    ["verdict", verdictLines(manifest)],
     ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
     ["status", statusLines(manifest)],
     ["kinds", list(manifest.kinds)],
@@ -61,15 +64,43 @@ function writtenText({ rows, indicators }: Manifest["output"]): string {
   return `${formatCount(indicators)} indicators written`;
 }
 
-function statusLines(manifest: Manifest): readonly string[] {
-  const counts = findingStatuses
-    .map((status) => [status, manifest.statuses[status]] as const)
-    .filter(([, count]) => count > 0);
+/** `none` is never to be read as safe. */
+const verdictNames: Readonly<Record<Verdict, string>> = {
+  malicious: "malicious",
+  suspicious: "suspicious",
+  listed: "listed",
+  none: "none (nothing known)",
+};
+
+function verdictLines({ verdicts: found, output }: Manifest): readonly string[] {
+  const answered = verdicts.reduce((sum, verdict) => sum + found[verdict], 0);
+  return shareLines(
+    [
+      ...verdicts.map((verdict) => [verdictNames[verdict], found[verdict]] as const),
+      ["no answer", output.rows - answered],
+    ],
+    output.rows,
+  );
+}
+
+function statusLines({ statuses, output }: Manifest): readonly string[] {
+  return shareLines(
+    findingStatuses.map((status) => [status, statuses[status]]),
+    output.rows,
+  );
+}
+
+/** A line for each count above zero, with its share of all rows. */
+function shareLines(
+  all: readonly (readonly [name: string, count: number])[],
+  rows: number,
+): readonly string[] {
+  const counts = all.filter(([, count]) => count > 0);
   const wide = Math.max(0, ...counts.map(([, count]) => formatCount(count).length));
-  const name = Math.max(0, ...counts.map(([status]) => status.length));
+  const longestName = Math.max(0, ...counts.map(([name]) => name.length));
   return counts.map(
-    ([status, count]) =>
-      `${status.padEnd(name)}  ${formatCount(count).padStart(wide)}  ${formatPercent(count, manifest.output.rows).padStart(6)}`,
+    ([name, count]) =>
+      `${name.padEnd(longestName)}  ${formatCount(count).padStart(wide)}  ${formatPercent(count, rows).padStart(6)}`,
   );
 }
 

@@ -1,8 +1,9 @@
 import type { JsonObject } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
+import { verdictOf } from "./verdict.js";
 
 /** Version of the column table below. A change of any column needs a new one. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** Types of the added columns; each output maps them to its own. */
 export type ColumnType = "text" | "boolean" | "count" | "timestamp" | "text[]";
@@ -24,6 +25,11 @@ export const columns: readonly Column[] = [
   text("item", "The item in its normal form: what was asked", ({ item }) => item?.value ?? null),
   text("kind", "ip, domain, url, sha1, crypto_wallet or email", ({ item }) => item?.kind ?? null),
   text("status", "complete, partial, invalid, unsupported or failed", (e) => e.finding.status),
+  text(
+    "verdict",
+    "malicious, suspicious, listed or none (nothing known); empty without an answer",
+    (e) => verdictOf(e.finding),
+  ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "Kind of the query's result, as the service named it", (e) =>
     stringIn(e.finding.query?.["type"]),

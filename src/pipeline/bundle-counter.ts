@@ -26,8 +26,13 @@ export class BundleCounter {
       throw new FatalError("output_corrupt", "the output is a bundle without an end");
   }
 
-  found(): { readonly rows: null; readonly statuses: null; readonly indicators: number } {
-    return { rows: null, statuses: null, indicators: this.#ids.size };
+  found(): {
+    readonly rows: null;
+    readonly statuses: null;
+    readonly verdicts: null;
+    readonly indicators: number;
+  } {
+    return { rows: null, statuses: null, verdicts: null, indicators: this.#ids.size };
   }
 
   #take(line: string): void {

@@ -61,6 +61,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
     },
     statuses: tally.statuses,
+    verdicts: tally.verdicts,
     kinds: tally.kinds,
     requests: tally.requests,
     sources: tally.sources,

@@ -2,21 +2,23 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { columns } from "../core/columns.js";
-import { FatalError } from "../core/errors.js";
-import { findingStatuses } from "../core/finding.js";
 import type { FindingStatus } from "../core/finding.js";
+import type { Verdict } from "../core/verdict.js";
+import type { FactsPlace } from "../sinks/facts-place.js";
 import type { SinkFormat } from "../sinks/types.js";
-import { AuditLines } from "./audit-lines.js";
 import { BundleCounter } from "./bundle-counter.js";
+import { CsvCounter } from "./csv-counter.js";
+import { JsonCounter } from "./json-counter.js";
 
 export interface AuditOptions {
   readonly format: SinkFormat;
   readonly gzip: boolean;
   /** Number of input columns, which come first (CSV and TSV). */
   readonly inputColumns: number;
-  /** Where the JSON of a line has its status; null where lines are no JSON. */
-  readonly statusPath: readonly string[] | null;
+  /** Where the JSON of a line has its status and verdict; null where lines are no JSON. */
+  readonly place: FactsPlace | null;
+  /** False for an output of schema version 1. */
+  readonly hasVerdicts: boolean;
 }
 
 /** What an output really holds of a run. */
@@ -26,6 +28,8 @@ export interface Audit {
   /** Null where the rows are not in the file one by one: a STIX bundle. */
   readonly rows: number | null;
   readonly statuses: Readonly<Record<FindingStatus, number>> | null;
+  /** Null also for an output of schema version 1. */
+  readonly verdicts: Readonly<Record<Verdict, number>> | null;
   /** Of a STIX bundle. */
   readonly indicators?: number;
   /** SHA-256 of the file's bytes, hex; null for a database. */
@@ -33,9 +37,11 @@ export interface Audit {
 }
 
 /**
- * Reads an output file from its first byte and counts its rows by status, or its indicators.
+ * Reads an output file from its first byte and counts its rows by status and verdict, or its
+ * indicators.
  *
- * @throws FatalError `output_corrupt` when it holds a row without a known status, or is no bundle
+ * @throws FatalError `output_corrupt` when it holds a row whose status or verdict is unknown, or is
+ * no bundle
  */
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
@@ -65,8 +71,8 @@ interface OutputCounter {
 
 function counterFor(options: AuditOptions): OutputCounter {
   if (options.format === "stix") return new BundleCounter();
-  const { statusPath } = options;
-  return statusPath === null ? new CsvCounter(options) : new JsonCounter(statusPath);
+  const { place, hasVerdicts } = options;
+  return place === null ? new CsvCounter(options) : new JsonCounter(place, hasVerdicts);
 }
 
 /**
@@ -104,142 +110,4 @@ const chunkBytes = 256 * 1024;
 /** A stream takes more than one chunk at a time. */
 async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
-}
-
-/** The statuses differ in their first letter; that is enough to tell them apart while scanning. */
-const byInitial = new Map(findingStatuses.map((status) => [status.charCodeAt(0), status]));
-
-class Counter {
-  rows = 0;
-  readonly statuses = Object.fromEntries(findingStatuses.map((s) => [s, 0])) as Record<
-    FindingStatus,
-    number
-  >;
-
-  found(): Omit<Audit, "bytes" | "sha256"> {
-    return { rows: this.rows, statuses: this.statuses };
-  }
-
-  protected count(status: FindingStatus | undefined): void {
-    this.rows++;
-    if (status === undefined) {
-      throw new FatalError("output_corrupt", `row ${this.rows} of the output has no status`);
-    }
-    this.statuses[status]++;
-  }
-}
-
-const quote = 0x22;
-const lineFeed = 0x0a;
-
-/** Counts records of CSV by a scan of the bytes: quotes, delimiters and line ends are ASCII. */
-class CsvCounter extends Counter {
-  readonly #delimiter: number;
-  readonly #statusField: number;
-  #field = 0;
-  #quoted = false;
-  #initial = 0;
-  #atFieldStart = true;
-  #header = true;
-  /** Nothing comes behind the end of a record. */
-  #isWhole = true;
-
-  constructor(options: AuditOptions) {
-    super();
-    this.#delimiter = options.format === "tsv" ? 0x09 : 0x2c;
-    this.#statusField =
-      options.inputColumns + columns.findIndex((column) => column.name === "status");
-  }
-
-  push(chunk: Buffer): void {
-    const delimiter = this.#delimiter;
-    const statusField = this.#statusField;
-    let nextQuote = -1;
-    // What changes with every byte is kept at hand, not in members.
-    let field = this.#field;
-    let quoted = this.#quoted;
-    let atFieldStart = this.#atFieldStart;
-    for (let index = 0; index < chunk.length; index++) {
-      const byte = chunk[index]!;
-      if (byte === quote) {
-        quoted = !quoted;
-      } else if (!quoted && byte === delimiter) {
-        field++;
-        atFieldStart = true;
-        if (field !== statusField + 1) continue;
-        // Nothing more is wanted of this record: on to its end, where no quote is in between.
-        if (nextQuote < index) nextQuote = indexOrEnd(chunk, quote, index);
-        const end = indexOrEnd(chunk, lineFeed, index);
-        if (end >= nextQuote) continue;
-        this.#endRecord();
-        field = 0;
-        index = end;
-        continue;
-      } else if (!quoted && byte === lineFeed) {
-        this.#endRecord();
-        field = 0;
-        atFieldStart = true;
-        continue;
-      } else if (atFieldStart && field === statusField) {
-        this.#initial = byte;
-      }
-      atFieldStart = false;
-    }
-    this.#field = field;
-    this.#quoted = quoted;
-    this.#atFieldStart = atFieldStart;
-    if (chunk.length > 0) this.#isWhole = chunk.at(-1) === lineFeed && field === 0 && !quoted;
-  }
-
-  end(): void {
-    if (!this.#isWhole) {
-      throw new FatalError("output_corrupt", `the output's last line is not whole`);
-    }
-  }
-
-  #endRecord(): void {
-    if (this.#header) this.#header = false;
-    else this.count(byInitial.get(this.#initial));
-    this.#initial = 0;
-  }
-}
-
-function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
-  const index = chunk.indexOf(byte, from);
-  return index < 0 ? chunk.length : index;
-}
-
-class JsonCounter extends Counter {
-  readonly #statusPath: readonly string[];
-  readonly #lines = new AuditLines((line) => this.#count(line));
-
-  constructor(statusPath: readonly string[]) {
-    super();
-    this.#statusPath = statusPath;
-  }
-
-  push(chunk: Buffer): void {
-    this.#lines.push(chunk);
-  }
-
-  end(): void {
-    this.#lines.end();
-  }
-
-  #count(line: string): void {
-    let value: unknown = this.#parse(line);
-    for (const member of this.#statusPath) {
-      value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[member];
-    }
-    this.count(findingStatuses.find((known) => known === value));
-  }
-
-  #parse(line: string): unknown {
-    try {
-      return JSON.parse(line);
-    } catch (error) {
-      const message = `row ${this.rows + 1} of the output is no JSON`;
-      throw new FatalError("output_corrupt", message, { cause: error });
-    }
-  }
 }

@@ -3,7 +3,8 @@ import { FatalError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
 import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
-import { statusPath } from "../sinks/status-path.js";
+import { verdicts } from "../core/verdict.js";
+import { factsPlace } from "../sinks/facts-place.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
 import type { OpenedSource, SourceFormat } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
@@ -100,7 +101,8 @@ async function auditText(
       format: target.format,
       gzip: target.gzip,
       inputColumns: encoder.columns.length,
-      statusPath: statusPath(target.format, encoder),
+      place: factsPlace(target.format, encoder),
+      hasVerdicts: true,
     });
   } catch (error) {
     throw error instanceof FatalError ? error : outputFault(path, error);
@@ -108,8 +110,9 @@ async function auditText(
 }
 
 /**
- * Rows read = rows written = sum of the statuses, in memory and in the file. Of a bundle, which does
- * not hold its rows one by one, the indicators are held against those that were written.
+ * Rows read = rows written = sum of the statuses, in memory and in the file; the verdicts in the file
+ * are those that were counted. Of a bundle, which does not hold its rows one by one, the indicators
+ * are held against those that were written.
  */
 function addUp(
   { rowsRead, tally, target }: WrittenRun,
@@ -133,6 +136,12 @@ function addUp(
           `${tally.statuses[status]} rows ${status}, ${audit.statuses[status]} in the output`,
         );
       }
+    }
+  }
+  for (const verdict of verdicts) {
+    const [counted, found] = [tally.verdicts[verdict], audit?.verdicts?.[verdict]];
+    if (found !== undefined && found !== counted) {
+      faults.push(`${counted} rows with the verdict ${verdict}, ${found} in the output`);
     }
   }
   if (faults.length === 0) return;

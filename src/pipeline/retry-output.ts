@@ -1,3 +1,4 @@
+import { schemaVersion } from "../core/columns.js";
 import { UsageError } from "../core/errors.js";
 import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { Encoder } from "../sinks/types.js";
@@ -14,7 +15,7 @@ import type { EnrichJob, Manifest } from "./types.js";
  * other row, and every row that comes to nothing better, is copied to the letter.
  *
  * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
- * `retry_cannot_read_shape`, `retry_keeps_format`; as `enrich`
+ * `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (!("path" in job.input)) {
@@ -38,6 +39,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
   const peeked = await openEarlierOutput(options, null);
   await peeked.close();
+  if (peeked.schemaVersion < schemaVersion) throw olderSchema(path, job.settings.prefix);
   const settings = { ...job.settings, to: format, shape: peeked.shape };
   return execute(
     { ...job, settings },
@@ -55,6 +57,17 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
         return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
       },
       encoder: (encoder) => copying(encoder, peeked, settings),
+    },
+  );
+}
+
+/** Rows are copied as they are, and an output must not mix rows with and without a column. */
+function olderSchema(path: string, prefix: string): UsageError {
+  return new UsageError(
+    "retry_older_schema",
+    `${path} has schema version 1, without ${prefix}verdict; retry writes version ${schemaVersion}`,
+    {
+      hint: "run enrich on the input again; a --cache DIR that the earlier run filled answers what it knows",
     },
   );
 }

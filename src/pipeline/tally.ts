@@ -3,6 +3,8 @@ import type { Finding, FindingSource, FindingStatus } from "../core/finding.js";
 import { itemKinds } from "../core/item/item.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { EnrichedRow } from "../core/row.js";
+import { verdictOf, verdicts } from "../core/verdict.js";
+import type { Verdict } from "../core/verdict.js";
 import type { RequestCounts } from "./types.js";
 
 /** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
@@ -15,6 +17,8 @@ export const othersName = "(others)";
 export interface TallySnapshot {
   readonly rows: number;
   readonly statuses: Record<FindingStatus, number>;
+  /** Rows without an answer have none. */
+  readonly verdicts: Record<Verdict, number>;
   readonly kinds: Record<ItemKind, number>;
   readonly sources: Record<FindingSource, number>;
   readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
@@ -34,6 +38,7 @@ export interface TallySnapshot {
 export class Tally {
   #rows = 0;
   readonly #statuses = zeros(findingStatuses);
+  readonly #verdicts = zeros(verdicts);
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
   readonly #requests = new Map<string, Map<string, number>>();
@@ -51,6 +56,7 @@ export class Tally {
     if (from === undefined) return;
     this.#rows = from.rows;
     Object.assign(this.#statuses, from.statuses);
+    Object.assign(this.#verdicts, from.verdicts);
     Object.assign(this.#kinds, from.kinds);
     Object.assign(this.#sources, from.sources);
     this.#unjournalled = from.unjournalled;
@@ -80,10 +86,16 @@ export class Tally {
     return this.#statuses;
   }
 
+  get verdicts(): Readonly<Record<Verdict, number>> {
+    return this.#verdicts;
+  }
+
   /** Counts a row that was written. */
   row({ item, finding }: EnrichedRow): void {
     this.#rows++;
     this.#statuses[finding.status]++;
+    const verdict = verdictOf(finding);
+    if (verdict !== null) this.#verdicts[verdict]++;
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;
@@ -133,6 +145,7 @@ export class Tally {
     return {
       rows: this.#rows,
       statuses: { ...this.#statuses },
+      verdicts: { ...this.#verdicts },
       kinds: { ...this.#kinds },
       sources: { ...this.#sources },
       requests: Object.fromEntries(

@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
+import type { Verdict } from "../core/verdict.js";
 import type { SourceInput } from "../sources/types.js";
 import type { EnrichSettings } from "./options.js";
 
@@ -88,6 +89,8 @@ export interface Manifest {
     readonly indicators?: number;
   };
   readonly statuses: Readonly<Record<FindingStatus, number>>;
+  /** Rows by verdict; rows without an answer are not among them. */
+  readonly verdicts: Readonly<Record<Verdict, number>>;
   readonly kinds: Readonly<Record<ItemKind, number>>;
   readonly requests: Readonly<Record<string, RequestCounts>>;
   /** Rows whose finding came from each place. */

@@ -1,11 +1,13 @@
 import { realpath } from "node:fs/promises";
+import { schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { findingStatuses } from "../core/finding.js";
 import { readJsonFile } from "../core/json-file.js";
+import { verdicts } from "../core/verdict.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
 import type { Warehouse } from "../sinks/warehouse/registry.js";
 import { manifestPath } from "./manifest.js";
-import { statusPath } from "../sinks/status-path.js";
+import { factsPlace } from "../sinks/facts-place.js";
 import { sinkFormats } from "../sinks/types.js";
 import type { EncoderOptions, SinkFormat } from "../sinks/types.js";
 import { auditOutput } from "./output-audit.js";
@@ -21,11 +23,12 @@ export interface Verification {
 }
 
 /**
- * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status. Of a
- * database's table the rows of the manifest's run are counted; of a STIX bundle, which does not hold
- * its rows one by one, the indicators.
+ * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status and
+ * verdict (outputs of schema version 1 have no verdicts). Of a database's table the rows of the
+ * manifest's run are counted; of a STIX bundle, which does not hold its rows one by one, the
+ * indicators.
  *
- * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
  * @throws FatalError `output_corrupt` when it holds what is no row
  */
 export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
@@ -46,7 +49,8 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
     format,
     gzip,
     inputColumns,
-    statusPath: statusPath(format, { prefix, shape }),
+    place: factsPlace(format, { prefix, shape }),
+    hasVerdicts: hasVerdicts(manifest),
   });
   return { audit, differences: differencesOf(manifest, audit) };
 }
@@ -72,7 +76,11 @@ async function layoutOf({
 async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
   const { base, kind, display } = warehouse.target;
   const manifest = await readManifest(manifestPath(base));
-  const audit = await warehouse.recount({ runId: manifest.run_id, prefix });
+  const audit = await warehouse.recount({
+    runId: manifest.run_id,
+    prefix,
+    hasVerdicts: hasVerdicts(manifest),
+  });
   if (audit === null) {
     throw new UsageError("not_an_output", `${display} is ${kind}, which cannot be checked`);
   }
@@ -82,11 +90,8 @@ async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Ve
   };
 }
 
-function differencesOf(
-  { output, statuses }: Manifest,
-  audit: Audit,
-  place = "file",
-): readonly string[] {
+function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {
+  const { output, statuses } = manifest;
   const facts: [what: string, said: unknown, found: unknown][] = [
     ["bytes", output.bytes, audit.bytes],
     ["sha256", output.sha256, audit.sha256],
@@ -97,6 +102,11 @@ function differencesOf(
     facts.push(["rows", output.rows, audit.rows]);
     for (const status of findingStatuses) {
       facts.push([`rows ${status}`, statuses[status], found[status]]);
+    }
+  }
+  if (audit.verdicts !== null) {
+    for (const verdict of verdicts) {
+      facts.push([`verdict ${verdict}`, manifest.verdicts[verdict], audit.verdicts[verdict]]);
     }
   }
   return facts
@@ -120,8 +130,25 @@ async function readManifest(path: string): Promise<Manifest> {
     });
   }
   const manifest = found as Partial<Manifest>;
-  if (manifest.output === undefined || manifest.statuses === undefined) {
+  const version = manifest.schema_version ?? 1;
+  if (version > schemaVersion) {
+    throw new UsageError(
+      "schema_newer",
+      `${path} has schema version ${version}; this program reads versions up to ${schemaVersion}`,
+      { hint: "use the version of repute that wrote it, or a newer one" },
+    );
+  }
+  if (
+    manifest.output === undefined ||
+    manifest.statuses === undefined ||
+    (manifest.verdicts === undefined && version > 1)
+  ) {
     throw new FatalError("manifest_unreadable", `${path} is no manifest of a run`);
   }
   return manifest as Manifest;
+}
+
+/** Outputs of schema version 1 have none. */
+function hasVerdicts(manifest: Manifest): boolean {
+  return manifest.schema_version > 1;
 }

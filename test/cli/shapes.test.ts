@@ -96,7 +96,7 @@ describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
     const input = await inputOf("domain\nnever-heard-of.example.org\n");
     const { text } = await shaped(to, { input });
     const [line = {}] = linesOf(text);
-    expect(reputeOf(line)).toMatchObject({ status: "complete", verdict: null });
+    expect(reputeOf(line)).toMatchObject({ status: "complete", verdict: "none" });
     expect(reputeOf(line)["query"]).toMatchObject({ intent: "none" });
     const { repute: _, unmapped: __, ...mapped } = line;
     expect(JSON.stringify(mapped)).not.toMatch(/benign|safe|reputation|threat"|score/i);

@@ -65,11 +65,18 @@ export function describeWarehouse({ name, output, read }: WarehousePlace): void 
 
     it("counts what is there by reading it back", async () => {
       const { opened } = await open({});
-      await opened.sink.write(someRows(1, 3));
-      await opened.sink.write([anEnrichedRow({ number: 4 }, { status: "failed" })]);
+      await opened.sink.write([
+        anEnrichedRow({ number: 1 }, { query: { intent: "malicious" } }),
+        anEnrichedRow({ number: 2 }, { query: { intent: "none" } }),
+        anEnrichedRow({ number: 3 }, { query: {}, quickCheck: { intent: "malicious" } }),
+        anEnrichedRow({ number: 4 }, { status: "failed", query: null }),
+      ]);
       await opened.sink.checkpoint(() => "note");
-      const audit = await opened.audit();
-      expect(audit).toMatchObject({ rows: 4, statuses: { complete: 3, failed: 1, partial: 0 } });
+      expect(await opened.audit()).toMatchObject({
+        rows: 4,
+        statuses: { complete: 3, failed: 1, partial: 0 },
+        verdicts: { malicious: 2, suspicious: 0, listed: 0, none: 1 },
+      });
       await opened.sink.finish();
     });
 
@@ -113,7 +120,7 @@ export function describeWarehouse({ name, output, read }: WarehousePlace): void 
       const [row] = await read(folder);
       const stored = Object.values(row ?? {}).slice(2, 2 + columns.length);
       expect(stored).toEqual(columns.map((_, n) => `cell ${n}`));
-      expect(Object.keys(row ?? {})).toHaveLength(2 + columns.length + 35);
+      expect(Object.keys(row ?? {})).toHaveLength(2 + columns.length + 36);
     });
 
     it("refuses an input column that would be added", async () => {
@@ -216,6 +223,7 @@ const fullRow: ReadRow = {
   rep_item: "192.0.2.1",
   rep_kind: "ip",
   rep_status: "complete",
+  rep_verdict: "malicious",
   rep_missing: [],
   rep_type: "IP",
   rep_mail_blocklist: "ACTIVE",

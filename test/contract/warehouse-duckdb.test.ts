@@ -156,6 +156,35 @@ describe("a table that is there already", () => {
     expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 2n }]);
   });
 
+  it("takes the verdict after the statements that its error prints", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 1);
+    await query(
+      place,
+      `CREATE TABLE older AS SELECT * EXCLUDE (rep_verdict) FROM enriched;
+       CREATE VIEW older_newest AS SELECT * FROM older`,
+    );
+    const older = { ...place, output: place.output.replace("enriched", "older") };
+    const fault = await open(older, { runId: "night 2" }).catch(
+      (error: unknown) => error as { hint: string },
+    );
+    expect(fault).toMatchObject({
+      code: "table_lacks_columns",
+      message: "the table older lacks the column rep_verdict",
+    });
+    await query(place, "hint" in fault ? fault.hint.split("\n").slice(1).join("\n") : "");
+    const { sink } = await open(older, { runId: "night 2" });
+    await sink.write([anEnrichedRow({}, { query: { intent: "malicious" } })]);
+    await sink.finish();
+    expect(await query(place, "SELECT rep_run_id, rep_verdict FROM older ORDER BY 1")).toEqual([
+      { rep_run_id: "night 1", rep_verdict: null },
+      { rep_run_id: "night 2", rep_verdict: "malicious" },
+    ]);
+    expect(await query(place, "SELECT rep_verdict FROM older_newest")).toEqual([
+      { rep_verdict: "malicious" },
+    ]);
+  });
+
   it("is refused when a column has another type", async () => {
     const place = await aPlace();
     await query(place, "CREATE TABLE enriched (rep_row VARCHAR)");

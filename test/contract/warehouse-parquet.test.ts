@@ -117,7 +117,7 @@ it("says who wrote it, in which run, by which schema", async () => {
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
   expect(metadata.created_by).toMatch(/^repute version \d/);
   expect(metadata.key_value_metadata).toEqual([
-    { key: "repute.schema_version", value: "1" },
+    { key: "repute.schema_version", value: "2" },
     { key: "repute.run_id", value: "00000000-0000-4000-8000-000000000001" },
   ]);
 });

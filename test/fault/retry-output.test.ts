@@ -106,6 +106,7 @@ describe("verifyOutput", () => {
       "sha256",
       "rows",
       "rows complete",
+      "verdict none",
     ]);
   });
 

@@ -29,7 +29,7 @@ test("demo.mjs runs the main job on the samples", async () => {
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   const { stdout, stderr } = await run(process.execPath, ["samples/demo.mjs"], { cwd: copy });
   expect(stdout.match(/^\$ repute enrich /gm)).toHaveLength(2);
-  expect(stdout).toContain("  seen,indicator,note,rep_item,rep_kind,rep_status");
+  expect(stdout).toContain("  seen,indicator,note,rep_item,rep_kind,rep_status,rep_verdict");
   expect(stderr).toMatch(/24 rows/);
   expect(stderr).toMatch(/6 rows/);
 });

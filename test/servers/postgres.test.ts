@@ -122,9 +122,30 @@ describe("the table", () => {
     const refusal = await faultOf(open("lacking"));
     expect(refusal).toMatchObject({ code: "table_lacks_columns" });
     const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
-    expect(statements).toHaveLength(2);
-    for (const statement of statements) await cluster.query(statement);
+    expect(statements.filter((line) => line.startsWith("ALTER TABLE"))).toHaveLength(2);
+    await cluster.query(statements.join("\n"));
     await (await open("lacking")).sink.finish();
+  });
+
+  it("takes the verdict after the statements that its error prints", async () => {
+    const { sink } = await open("older");
+    await sink.finish();
+    await cluster.query("DROP VIEW older_newest");
+    await cluster.query("ALTER TABLE older DROP COLUMN rep_verdict");
+    await cluster.query("CREATE VIEW older_newest AS SELECT * FROM older");
+    const refusal = await faultOf(open("older"));
+    expect(refusal).toMatchObject({
+      code: "table_lacks_columns",
+      message: expect.stringContaining("lacks the column rep_verdict"),
+    });
+    const [, ...statements] = (refusal as { hint: string }).hint.split("\n");
+    await cluster.query(statements.join("\n"));
+    const again = await open("older");
+    await again.sink.write([anEnrichedRow({}, { query: { intent: "malicious" } })]);
+    await again.sink.finish();
+    expect(await cluster.query("SELECT rep_verdict FROM older_newest")).toEqual([
+      { rep_verdict: "malicious" },
+    ]);
   });
 
   it("is refused where a column has another type", async () => {

@@ -40,6 +40,7 @@ export const queryCommand = defineCommand({
         ["item", "item"],
         ["kind", "kind"],
         ["status", "status"],
+        ["verdict", "verdict"],
         ["blocklist", "mail_blocklist"],
         ["intent", "intent"],
         ["bogon", "bogon"],

@@ -40,6 +40,7 @@ export const quickCheckCommand = defineCommand({
         ["item", "item"],
         ["kind", "kind"],
         ["status", "status"],
+        ["verdict", "verdict"],
         ["blocklist", "quick_mail_blocklist"],
         ["intent", "quick_intent"],
         ["bogon", "quick_bogon"],

@@ -21,7 +21,7 @@ export const verifyCommand = defineCommand({
   usage: "OUT [flags]",
   summary: "check that an output still is what its manifest says",
   description: [
-    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status. Of a STIX bundle the indicators are counted, of a table in a database the rows of the manifest's run. Nothing is asked and nothing is changed.",
+    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. Of a STIX bundle the indicators are counted, of a table in a database the rows of the manifest's run. Nothing is asked and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, its manifest beside it"]],
   options,
@@ -58,9 +58,9 @@ async function verify(call: CommandCall<z.output<typeof options>>): Promise<numb
   const { verifyOutput } = await import("../../pipeline/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix);
   if (settings.json) {
-    const { bytes, rows, indicators, sha256, statuses } = audit;
+    const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
     context.stdout.write(
-      `${JSON.stringify({ path: redactAddress(path), bytes, rows, indicators, sha256, statuses, differences })}\n`,
+      `${JSON.stringify({ path: redactAddress(path), bytes, rows, indicators, sha256, statuses, verdicts, differences })}\n`,
     );
   } else if (differences.length > 0) {
     context.reporter.print(
@@ -69,10 +69,15 @@ async function verify(call: CommandCall<z.output<typeof options>>): Promise<numb
   } else if (!settings.quiet) {
     const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
     context.stdout.write(
-      `${redactAddress(path)}: ${countOf(audit)}${bytes}, as its manifest says\n`,
+      `${redactAddress(path)}: ${countOf(audit)}${bytes}, as its manifest says${versionNote(audit)}\n`,
     );
   }
   return differences.length === 0 ? 0 : 1;
+}
+
+/** Of outputs whose rows have no verdict; a bundle has no rows. */
+function versionNote({ verdicts, indicators }: Audit): string {
+  return verdicts === null && indicators === undefined ? " (schema version 1, no verdicts)" : "";
 }
 
 function countOf({ rows, indicators }: Audit): string {

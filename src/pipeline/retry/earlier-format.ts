@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import type { Options } from "csv-parse/sync";
-import { columns } from "../../core/columns.js";
+import { columns, schemaVersion } from "../../core/columns.js";
 import type { EncoderOptions } from "../../sinks/types.js";
 import { memberTexts } from "../../sources/json-members.js";
 import type { EarlierFacts } from "./earlier-record.js";
@@ -20,6 +20,8 @@ interface ReadRecord {
 export interface EarlierFormat {
   readonly inputColumns: readonly string[];
   readonly shape: EncoderOptions["shape"];
+  /** 1 where the rows have no verdict. */
+  readonly schemaVersion: number;
   /** @returns null for what is no record of ours */
   readonly read: (texts: readonly string[]) => readonly (ReadRecord | null)[];
 }
@@ -32,16 +34,21 @@ export function tableFormat(
 ): EarlierFormat | null {
   const options = { delimiter, relax_column_count: true };
   const names = namesIn(header, options);
-  const width = names.length - columns.length;
-  if (width < 0 || columns.some(({ name }, n) => names[width + n] !== prefix + name)) return null;
+  const current = columns.map(({ name }) => name);
+  const first = current.filter((name) => name !== "verdict");
+  const added = [current, first].find((known) => endsWith(names, known, prefix));
+  if (added === undefined) return null;
+  const width = names.length - added.length;
+  const places = new Map(added.map((name, index) => [name, width + index]));
   return {
     inputColumns: names.slice(0, width),
     shape: "flat",
+    schemaVersion: added === current ? schemaVersion : 1,
     read(texts) {
       const records: string[][] = parse(texts.join(""), options);
       return records.map((cells) => {
         if (cells.length !== names.length) return null;
-        const text = (name: string): string => cells[width + columnAt(name)] ?? "";
+        const text = (name: string): string => cells[places.get(name) ?? -1] ?? "";
         const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
         const extra = text("extra");
         return {
@@ -53,6 +60,11 @@ export function tableFormat(
       });
     },
   };
+}
+
+function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {
+  const width = names.length - added.length;
+  return width >= 0 && added.every((name, index) => names[width + index] === prefix + name);
 }
 
 /** The names in a table's header; none when it is no table at all. */
@@ -72,12 +84,16 @@ export function jsonFormat(first: string, prefix: string): EarlierFormat | null 
   if (members === null) return null;
   const nested = members.has(member);
   if (!nested && !members.has(`${prefix}status`)) return null;
+  const hasVerdict = nested
+    ? objectMembers(members.get(member) ?? "")?.has("verdict") === true
+    : members.has(`${prefix}verdict`);
   const read = nested
     ? (text: string) => readNested(text, member)
     : (text: string) => readFlat(text, prefix);
   return {
     inputColumns: [],
     shape: nested ? "nested" : "flat",
+    schemaVersion: hasVerdict ? schemaVersion : 1,
     read: (texts) => texts.map((text) => read(text)),
   };
 }
@@ -94,6 +110,7 @@ function readNested(text: string, member: string): ReadRecord | null {
   return {
     facts: {
       status: plain(rep["status"]),
+      verdict: plain(rep["verdict"]),
       item: plain(rep["item"]),
       kind: plain(rep["kind"]),
       missing: texts(rep["missing"]),
@@ -134,6 +151,7 @@ function readFlat(text: string, prefix: string): ReadRecord | null {
 function factsOf(text: (name: string) => string, list: (name: string) => string[]): EarlierFacts {
   return {
     status: text("status"),
+    verdict: text("verdict"),
     item: text("item"),
     kind: text("kind"),
     missing: list("missing"),
@@ -142,10 +160,6 @@ function factsOf(text: (name: string) => string, list: (name: string) => string[
     errorCode: text("error_code"),
     error: text("error"),
   };
-}
-
-function columnAt(name: string): number {
-  return columns.findIndex((column) => column.name === name);
 }
 
 function texts(value: unknown): string[] {

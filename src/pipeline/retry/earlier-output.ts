@@ -1,4 +1,5 @@
 import { decodeBytes } from "../../core/bytes.js";
+import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openInput } from "../../sources/open-input.js";
 import type { InputBytes } from "../../sources/open-input.js";
@@ -25,6 +26,8 @@ export interface EarlierOutput extends OpenedSource {
   /** The line that names the columns, to the letter; "" for NDJSON. */
   readonly header: string;
   readonly shape: EarlierFormat["shape"];
+  /** 1 where the rows have no verdict. */
+  readonly schemaVersion: number;
 }
 
 /**
@@ -53,6 +56,7 @@ export async function openEarlierOutput(
   return {
     header,
     shape: format?.shape ?? "nested",
+    schemaVersion: format?.schemaVersion ?? schemaVersion,
     columns: format?.inputColumns ?? [],
     itemColumn: `${options.prefix}item`,
     rows: earlierRows(input, options, format, place),

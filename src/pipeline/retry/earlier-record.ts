@@ -1,12 +1,16 @@
-import type { Finding, FindingStatus } from "../../core/finding.js";
+import type { Finding, FindingStatus, JsonObject } from "../../core/finding.js";
 import { findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
+import { verdictOf, verdicts } from "../../core/verdict.js";
+import type { Verdict } from "../../core/verdict.js";
 
 /** What a record of an earlier output says of itself. */
 export interface EarlierFacts {
   readonly status: string;
+  /** "" for none. */
+  readonly verdict: string;
   readonly item: string;
   readonly kind: string;
   readonly missing: readonly string[];
@@ -25,14 +29,15 @@ export interface EarlierRow extends Row {
   readonly earlier: Finding;
 }
 
-/** What it came to then. @returns null when the record has no status that we know */
+/** What it came to then. @returns null when its status or verdict is unknown */
 export function earlierFinding(facts: EarlierFacts): Finding | null {
   const status = findingStatuses.find((known) => known === facts.status);
-  if (status === undefined) return null;
+  const verdict = verdicts.find((known) => known === facts.verdict);
+  if (status === undefined || (verdict === undefined && facts.verdict !== "")) return null;
   const source = sources.find((known) => known === facts.source) ?? "local";
   return {
     status,
-    query: facts.tags.length > 0 ? { tags: facts.tags } : null,
+    query: verdict === undefined ? null : { tags: facts.tags, ...accused[verdict] },
     quickCheck: null,
     missing: facts.missing,
     source,
@@ -42,6 +47,14 @@ export function earlierFinding(facts: EarlierFacts): Finding | null {
     error: facts.errorCode === "" ? null : { code: facts.errorCode, message: facts.error },
   };
 }
+
+/** The least that an answer says to have this verdict. */
+const accused: Readonly<Record<Verdict, JsonObject>> = {
+  malicious: { intent: "malicious" },
+  suspicious: { intent: "suspicious" },
+  listed: { serviceMailBlocklist: "ACTIVE" },
+  none: {},
+};
 
 /** The item that was asked for, or null when there was none. */
 export function earlierItem(facts: EarlierFacts): Item | null {
@@ -59,7 +72,14 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (now.status === "partial" && earlier.status === "partial") {
     return now.missing.length <= earlier.missing.length;
   }
+  if (now.status === "failed" && gravity(now) < gravity(earlier)) return false;
   return worth[now.status] >= worth[earlier.status];
+}
+
+/** Of a failed row one of two lookups may have an answer. */
+function gravity(finding: Finding): number {
+  const verdict = verdictOf(finding);
+  return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);
 }
 
 const worth: Readonly<Record<FindingStatus, number>> = {

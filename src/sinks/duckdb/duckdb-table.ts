@@ -45,7 +45,7 @@ export async function prepareTable(
     });
   }
   const found = (await hasTable(database, table)) ? await columnsOf(database, table) : null;
-  if (found !== null) checkTable("duckdb", table, schema.columns, found, catalogueTypes);
+  if (found !== null) checkTable("duckdb", table, schema, found, catalogueTypes);
   await database.transaction(async () => {
     if (found === null) await createTables(database, table, schema);
     await database.run(createCheckpointTable("duckdb", table.schema));

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
-import { tableMissing } from "../warehouse/count-statuses.js";
+import { tableMissing } from "../warehouse/audit-counts.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
 import { mustMatch } from "../warehouse/must-match.js";
 import { tableSchema } from "../warehouse/table-schema.js";

@@ -57,7 +57,7 @@ export async function openParquet(
       groups: log,
       spill,
       rows,
-      statusColumn: `${options.prefix}status`,
+      prefix: options.prefix,
       path: file,
     });
     return { sink, note: null, audit: () => sink.audit() };

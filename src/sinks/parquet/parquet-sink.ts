@@ -17,7 +17,8 @@ export interface ParquetSinkParts {
   readonly spill: RowSpill;
   /** Rows taken in earlier processes of the run. */
   readonly rows: number;
-  readonly statusColumn: string;
+  /** What the names of the added columns begin with. */
+  readonly prefix: string;
   readonly path: string;
 }
 
@@ -69,7 +70,7 @@ export class ParquetSink implements Sink {
   /** Ends the file and reads it back. */
   async audit(): Promise<WarehouseAudit> {
     await this.#seal();
-    return readBack(partPath(this.#parts.path), this.#parts.statusColumn);
+    return readBack(partPath(this.#parts.path), { prefix: this.#parts.prefix });
   }
 
   async finish(): Promise<SinkResult> {

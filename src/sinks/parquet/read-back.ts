@@ -2,27 +2,28 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { findingStatuses } from "../../core/finding.js";
-import type { FindingStatus } from "../../core/finding.js";
+import { RowCounter } from "../../core/row-counter.js";
 import { outputFault } from "../output-fault.js";
+import { auditCounts } from "../warehouse/audit-counts.js";
 import { loadDriver } from "../warehouse/load-driver.js";
-import type { WarehouseAudit } from "../warehouse/types.js";
+import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
 
 /**
- * Reads a whole Parquet file: its end, the status of every row and, for the hash, every byte.
+ * Reads a whole Parquet file: its end, status and verdict of every row and, for the hash, every byte.
  *
- * @throws FatalError `output_corrupt` when it holds a row without a known status or cannot be read;
- * UsageError `not_an_output`
+ * @throws FatalError `output_corrupt` when it holds a row whose status or verdict is unknown, or
+ * cannot be read; UsageError `not_an_output`
  */
-export async function readBack(path: string, statusColumn: string): Promise<WarehouseAudit> {
+export async function readBack(
+  path: string,
+  { prefix, hasVerdicts = true }: Omit<WarehouseRun, "runId">,
+): Promise<WarehouseAudit> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await loadDriver(
     "hyparquet",
     () => import("hyparquet"),
   );
-  const statuses = Object.fromEntries(findingStatuses.map((status) => [status, 0])) as Record<
-    FindingStatus,
-    number
-  >;
+  const names = hasVerdicts ? [`${prefix}status`, `${prefix}verdict`] : [`${prefix}status`];
+  const [statusName = "", verdictName = ""] = names;
   const { sha256, bytes } = await hashFile(path);
   let file: AsyncBuffer;
   let metadata: FileMetaData;
@@ -32,32 +33,32 @@ export async function readBack(path: string, statusColumn: string): Promise<Ware
   } catch (error) {
     throw corrupt(path, "its end cannot be read", error);
   }
-  if (!metadata.schema.some(({ name }) => name === statusColumn)) {
-    throw new UsageError("not_an_output", `${path} has no column ${statusColumn}`, {
+  const lacking = names.find((column) => !metadata.schema.some(({ name }) => name === column));
+  if (lacking !== undefined) {
+    throw new UsageError("not_an_output", `${path} has no column ${lacking}`, {
       hint: "name an output of repute; columns that begin otherwise than rep_ need --prefix",
     });
   }
-  let rows = 0;
+  const counter = new RowCounter(hasVerdicts);
   for (const { num_rows: size } of metadata.row_groups) {
-    const rowEnd = rows + Number(size);
+    const rowStart = counter.rows;
+    const rowEnd = rowStart + Number(size);
     const found = await parquetReadObjects({
       file,
       metadata,
-      columns: [statusColumn],
-      rowStart: rows,
+      columns: names,
+      rowStart,
       rowEnd,
     }).catch((error: unknown) => {
-      throw corrupt(path, `its rows from ${rows + 1} on cannot be read`, error);
+      throw corrupt(path, `its rows from ${rowStart + 1} on cannot be read`, error);
     });
     for (const record of found) {
-      const status = record[statusColumn] as FindingStatus;
-      if (!Object.hasOwn(statuses, status)) throw corrupt(path, `row ${rows + 1} has no status`);
-      statuses[status]++;
-      rows++;
+      const fault = counter.count(record[statusName], record[verdictName] ?? null);
+      if (fault !== null) throw corrupt(path, `row ${counter.rows} has ${fault}`);
     }
-    if (rows !== rowEnd) throw corrupt(path, `row ${rows + 1} is not there`);
+    if (counter.rows !== rowEnd) throw corrupt(path, `row ${counter.rows + 1} is not there`);
   }
-  return { bytes, rows, statuses, sha256 };
+  return { bytes, ...counter.found(), sha256 };
 }
 
 async function hashFile(path: string): Promise<{ sha256: string; bytes: number }> {

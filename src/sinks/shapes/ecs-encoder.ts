@@ -1,12 +1,12 @@
 import { systemClock } from "../../core/clock.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
 import type { Encoder, EncoderOptions } from "../types.js";
 import { knownFacts } from "./known-facts.js";
 import type { KnownFacts } from "./known-facts.js";
 import { reputeMember } from "./repute-member.js";
 import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
-import { verdictOf } from "./verdict.js";
 
 /** Version of the Elastic Common Schema that the documents keep to. */
 const ecsVersion = "9.4.0";
@@ -31,7 +31,7 @@ export function ecsEncoder(options: EncoderOptions): Encoder {
   const encodeRow = (enriched: EnrichedRow): string => {
     const { item, finding } = enriched;
     const verdict = verdictOf(finding);
-    const isIndicator = item !== null && verdict !== null;
+    const isIndicator = item !== null && accusationIn(verdict) !== null;
     const facts = knownFacts(enriched);
     // Members that are undefined are left out; spreading them in takes longer than all the rest.
     const document = JSON.stringify({

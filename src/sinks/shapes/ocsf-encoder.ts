@@ -3,12 +3,12 @@ import type { FindingStatus } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
+import type { Accusation } from "../../core/verdict.js";
 import type { Encoder, EncoderOptions } from "../types.js";
 import { epochMs, knownFacts } from "./known-facts.js";
 import { reputeMember } from "./repute-member.js";
 import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
-import { verdictOf } from "./verdict.js";
-import type { Verdict } from "./verdict.js";
 
 /** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */
 const ocsfVersion = "1.6.0";
@@ -52,7 +52,7 @@ const kinds: Readonly<Record<ItemKind, KindNames>> = {
 };
 
 /** Scores of the reputation object; what is not known has none, not a safe one. */
-const scores: Readonly<Record<Verdict, readonly [id: number, name: string]>> = {
+const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> = {
   malicious: [10, "Malicious"],
   suspicious: [7, "Suspicious/Risky"],
   listed: [7, "Suspicious/Risky"],
@@ -83,7 +83,7 @@ export function ocsfEncoder(options: EncoderOptions): Encoder {
       osint: [
         item === null
           ? { type_id: 0, type: "Unknown", value: row.itemText }
-          : osintOf(item, enriched, verdict),
+          : osintOf(item, enriched, accusationIn(verdict)),
       ],
       observables: item === null ? undefined : observablesOf(item),
     });
@@ -101,7 +101,7 @@ export function ocsfEncoder(options: EncoderOptions): Encoder {
 }
 
 /** The object `osint`; members that are undefined are left out. */
-function osintOf(item: Item, enriched: EnrichedRow, verdict: Verdict | null): object {
+function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
   const { firstSeen, tags, asNumber, asName, reverseDns } = knownFacts(enriched);
   const [typeId, type] = kinds[item.kind].type;
   const osint = {
@@ -119,13 +119,13 @@ function osintOf(item: Item, enriched: EnrichedRow, verdict: Verdict | null): ob
         ? undefined
         : reverseDns.map((rdata) => ({ type: "PTR", class: "IN", rdata })),
   };
-  return verdict === null ? osint : Object.assign(osint, indicationOf(item, verdict));
+  return accusation === null ? osint : Object.assign(osint, indicationOf(item, accusation));
 }
 
 /** What an item has only when something speaks against it. */
-function indicationOf(item: Item, verdict: Verdict): object {
+function indicationOf(item: Item, accusation: Accusation): object {
   const pattern = stixPattern(item);
-  const [scoreId, score] = scores[verdict];
+  const [scoreId, score] = scores[accusation];
   return {
     uid: stixIndicatorId(pattern),
     detection_pattern: pattern,

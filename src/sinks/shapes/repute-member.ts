@@ -1,11 +1,11 @@
 import { nestedFacts } from "../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
+import type { Verdict } from "../../core/verdict.js";
 import { uniqueNames } from "../ndjson-encoder.js";
-import type { Verdict } from "./verdict.js";
 
 /**
- * Writes everything that repute knows of a row as one JSON object: the members of nested NDJSON, the
- * verdict, and the input's own columns under `input`.
+ * Writes everything that repute knows of a row as one JSON object: the row's number,
+ * the members of nested NDJSON, and the input's own columns under `input`.
  *
  * @param inputColumns the input's columns as they stand in the input
  */
@@ -14,11 +14,10 @@ export function reputeMember(
 ): (enriched: EnrichedRow, verdict: Verdict | null) => string {
   const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
   return ({ row, item, finding }, verdict) => {
-    const place = JSON.stringify({ row: row.number, verdict });
-    const facts = JSON.stringify(nestedFacts(item, finding));
+    const facts = JSON.stringify(nestedFacts(item, finding, verdict));
     // What a source could not place is JSON already; a record of NDJSON has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
-    return `${place.slice(0, -1)},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
+    return `{"row":${row.number},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
   };
 }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
+import type { Accusation } from "../../core/verdict.js";
 import type { Encoder, EncoderOptions } from "../types.js";
 import { IdSet } from "./id-set.js";
 import { epochMs, knownFacts } from "./known-facts.js";
 import { nameUuid, stixIndicatorId, stixPattern } from "./stix-indicator.js";
-import { verdictOf } from "./verdict.js";
-import type { Verdict } from "./verdict.js";
 
 /**
  * When repute's objects were made. All versions of an object must agree on it (STIX 2.1, 3.6), and
@@ -26,7 +26,7 @@ const identity = {
 };
 
 /** Terms of the vocabulary for indicator types (STIX 2.1, 10); `benign` is not among them. */
-const indicatorTypes: Readonly<Record<Verdict, string>> = {
+const indicatorTypes: Readonly<Record<Accusation, string>> = {
   malicious: "malicious-activity",
   suspicious: "anomalous-activity",
   listed: "unknown",
@@ -51,8 +51,8 @@ export function stixEncoder(options: EncoderOptions): Encoder {
 
   const encodeRow = (enriched: EnrichedRow): string => {
     const { item, finding } = enriched;
-    const verdict = item === null ? null : verdictOf(finding);
-    if (item === null || verdict === null) return "";
+    const accusation = accusationIn(verdictOf(finding));
+    if (item === null || accusation === null) return "";
     const pattern = stixPattern(item);
     const id = stixIndicatorId(pattern);
     if (!written.add(id.slice(-uuidLength))) return "";
@@ -66,7 +66,7 @@ export function stixEncoder(options: EncoderOptions): Encoder {
       created,
       modified: timestamp(Math.max(lookedUp, epochMs(created))),
       name: item.value,
-      indicator_types: [indicatorTypes[verdict]],
+      indicator_types: [indicatorTypes[accusation]],
       pattern,
       pattern_type: "stix",
       pattern_version: "2.1",

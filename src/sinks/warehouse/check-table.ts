@@ -1,8 +1,10 @@
 import type { ColumnType } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
+import { replaceNewestView } from "./ddl.js";
 import { addColumns } from "./dialect.js";
 import type { DialectName, SqlColumn, TableName } from "./dialect.js";
 import { tableText } from "./table-name.js";
+import type { TableSchema } from "./table-schema.js";
 
 /** A column as a database's catalogue tells it. */
 export interface FoundColumn {
@@ -18,12 +20,13 @@ export type CatalogueTypes = Readonly<Record<ColumnType, string>>;
  * Makes sure that a table which is there already can take the rows. Columns of its own are left
  * alone, in whatever order they are.
  *
- * @throws UsageError `table_lacks_columns` with the statements that add them, `table_types_differ`
+ * @throws UsageError `table_lacks_columns` with the statements that add them and make the
+ * view of the newest rows see them, `table_types_differ`
  */
 export function checkTable(
   dialect: DialectName,
   table: TableName,
-  columns: readonly SqlColumn[],
+  schema: Pick<TableSchema, "key" | "prefix"> & { readonly columns: readonly SqlColumn[] },
   found: readonly FoundColumn[],
   catalogueTypes: CatalogueTypes,
 ): void {
@@ -31,17 +34,19 @@ export function checkTable(
   const key = (name: string): string => (dialect === "postgres" ? name : name.toLowerCase());
   const types = new Map(found.map(({ name, type }) => [key(name), type]));
 
-  const lacking = columns.filter(({ name }) => !types.has(key(name)));
+  const lacking = schema.columns.filter(({ name }) => !types.has(key(name)));
   if (lacking.length > 0) {
+    const statements = [
+      ...addColumns(dialect, table, lacking),
+      replaceNewestView(dialect, table, schema),
+    ];
     throw new UsageError(
       "table_lacks_columns",
       `the table ${tableText(table)} lacks ${named(lacking)}`,
-      {
-        hint: `add what is lacking, or name another table:\n${addColumns(dialect, table, lacking).join("\n")}`,
-      },
+      { hint: `add what is lacking, or name another table:\n${statements.join("\n")}` },
     );
   }
-  const differing = columns.filter(
+  const differing = schema.columns.filter(
     ({ name, type }) => types.get(key(name))?.toLowerCase() !== catalogueTypes[type].toLowerCase(),
   );
   if (differing.length > 0) {

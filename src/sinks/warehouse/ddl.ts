@@ -48,6 +48,8 @@ export function createEnrichedTable(
   return createTable(dialect, table, schema.columns, { ifMissing: true, key: schema.key });
 }
 
+type NewestOptions = Pick<TableSchema, "prefix" | "key">;
+
 /**
  * CREATE VIEW of the newest row of each item: the one whose answer came last; among rows that
  * share an answer, one is chosen the same way every time. Rows without an item are left out.
@@ -55,7 +57,24 @@ export function createEnrichedTable(
 export function createNewestView(
   dialect: DialectName,
   table: TableName,
-  { prefix, key }: TableSchema,
+  schema: NewestOptions,
+): string {
+  return `CREATE VIEW ${newestView(dialect, table, schema)}`;
+}
+
+/** The same for a table that got more columns: a view has those that there were when it was made. */
+export function replaceNewestView(
+  dialect: DialectName,
+  table: TableName,
+  schema: NewestOptions,
+): string {
+  return `CREATE OR REPLACE VIEW ${newestView(dialect, table, schema)}`;
+}
+
+function newestView(
+  dialect: DialectName,
+  table: TableName,
+  { prefix, key }: NewestOptions,
 ): string {
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
@@ -72,7 +91,7 @@ export function createNewestView(
           `QUALIFY row_number() OVER (PARTITION BY ${item} ORDER BY ${order}) = 1`,
         ];
   const view = quoteTable(dialect, { ...table, name: newestViewName(table.name) });
-  return `CREATE VIEW ${view} AS\n${select.join("\n")};`;
+  return `${view} AS\n${select.join("\n")};`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { columns, schemaVersion } from "../../core/columns.js";
 import type { ColumnType } from "../../core/columns.js";
 import { findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
+import { verdicts } from "../../core/verdict.js";
 import { addedColumnNames, addedMemberName } from "../added-names.js";
 import { uniqueNames } from "../ndjson-encoder.js";
 
@@ -68,6 +69,7 @@ const nullable: Readonly<Record<ColumnType, Schema>> = {
 
 function flatType(name: string, type: ColumnType): Schema {
   if (name === "status") return { enum: findingStatuses };
+  if (name === "verdict") return { enum: [...verdicts, null] };
   if (name === "kind") return { enum: [...itemKinds, null] };
   return nullable[type];
 }
@@ -79,6 +81,7 @@ const nestedMember: Schema = {
     item: nullable.text,
     kind: { enum: [...itemKinds, null] },
     status: { enum: findingStatuses },
+    verdict: { enum: [...verdicts, null] },
     missing: { type: "array", items: { type: "string" } },
     query: { type: ["object", "null"], description: "Result of the query, as received" },
     quick_check: {
@@ -100,6 +103,7 @@ const nestedMember: Schema = {
     "item",
     "kind",
     "status",
+    "verdict",
     "missing",
     "query",
     "quick_check",

@@ -35,8 +35,7 @@ export const warehouses: readonly FindWarehouse[] = [
   defineWarehouse({
     parse: parseParquetTarget,
     open: async (target, options) => (await parquet()).openParquet(target, options),
-    recount: async ({ file }, { prefix }) =>
-      (await parquetReader()).readBack(file, `${prefix}status`),
+    recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
   }),
   defineWarehouse({
     parse: parseDuckdbTarget,

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { FindingStatus } from "../../core/finding.js";
+import type { RowCounts } from "../../core/row-counter.js";
 import type { Sink, SinkPosition } from "../types.js";
 
 /** What a warehouse output needs to know of the run. */
@@ -22,11 +22,9 @@ export interface WarehouseOptions {
 }
 
 /** What an output really holds of a run. */
-export interface WarehouseAudit {
+export interface WarehouseAudit extends RowCounts {
   /** Bytes of the file, or null where the output holds more than this run. */
   readonly bytes: number | null;
-  readonly rows: number;
-  readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** SHA-256 of the file's bytes, hex, or null where the output holds more than this run. */
   readonly sha256: string | null;
 }
@@ -67,6 +65,12 @@ export interface WarehouseKind<T extends WarehouseTarget> {
 export interface WarehouseRun {
   readonly runId: string;
   readonly prefix: string;
+  /**
+   * False for a run of schema version 1: its table may not have the column.
+   *
+   * @default true
+   */
+  readonly hasVerdicts?: boolean;
 }
 
 /** A run whose rows are in a table although it will not be continued. */

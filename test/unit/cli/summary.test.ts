@@ -3,7 +3,7 @@ import { formatSummary } from "../../../src/cli/summary.js";
 import type { Manifest } from "../../../src/pipeline/types.js";
 
 const manifest: Manifest = {
-  schema_version: 1,
+  schema_version: 2,
   program: { name: "repute", version: "9.9.9" },
   run_id: "r",
   command: ["repute", "enrich"],
@@ -17,6 +17,7 @@ const manifest: Manifest = {
   },
   output: { path: "out.csv", format: "csv", bytes: 2_400_000, rows: 10_430, sha256: "00" },
   statuses: { complete: 9876, partial: 12, invalid: 0, unsupported: 540, failed: 2 },
+  verdicts: { malicious: 1_200, suspicious: 0, listed: 31, none: 8_659 },
   kinds: { ip: 5000, domain: 4000, url: 890, sha1: 0, crypto_wallet: 0, email: 0 },
   requests: {
     query: { total: 9000, outcomes: { "200": 8900, "503": 98, timeout: 2 } },
@@ -39,6 +40,10 @@ const manifest: Manifest = {
 test("tells what was counted, the commonest first", () => {
   expect(formatSummary(manifest, 100)).toBe(
     `repute: 10,430 rows in 1 min 43 s (101 rows/s)
+  verdict      malicious             1,200   11.5%
+               listed                   31    0.3%
+               none (nothing known)  8,659   83.0%
+               no answer               540    5.2%
   rows         10,430 read, 10,430 written
   status       complete     9,876   94.7%
                partial         12    0.1%
@@ -59,6 +64,10 @@ test("tells what was counted, the commonest first", () => {
   );
 });
 
+test("never calls an item of which nothing is known safe", () => {
+  expect(formatSummary(manifest, 100)).not.toMatch(/safe|benign|clean|harmless|\bok\b/i);
+});
+
 test("wraps long lists below themselves", () => {
   const lines = formatSummary(manifest, 60).split("\n");
   expect(lines.filter((line) => line.length > 60)).toEqual([]);
@@ -77,8 +86,9 @@ test("a bundle has indicators instead of rows", () => {
 
 test("an empty input has no speed and no share", () => {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
+  const verdicts = { malicious: 0, suspicious: 0, listed: 0, none: 0 };
   const input = { ...manifest.input, rows: 0 };
   const output = { ...manifest.output, rows: 0 };
-  const text = formatSummary({ ...manifest, input, output, statuses, seconds: 0 }, 100);
+  const text = formatSummary({ ...manifest, input, output, statuses, verdicts, seconds: 0 }, 100);
   expect(text).toMatch(/^repute: 0 rows in 0\.0 s\n {2}rows +0 read, 0 written\n {2}kinds/);
 });

@@ -85,7 +85,7 @@ function prepared() {
     state,
     tally,
     fingerprint: {
-      schemaVersion: 1,
+      schemaVersion: 2,
       input: { path: "in.csv", bytes: 1, head: null, tail: null },
       options: {},
     },

@@ -5,6 +5,9 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findingStatuses } from "../../../src/core/finding.js";
+import type { JsonObject } from "../../../src/core/finding.js";
+import { verdicts } from "../../../src/core/verdict.js";
+import type { Verdict } from "../../../src/core/verdict.js";
 import { auditOutput } from "../../../src/pipeline/output-audit.js";
 import type { Audit } from "../../../src/pipeline/output-audit.js";
 import { csvEncoder } from "../../../src/sinks/csv-encoder.js";
@@ -20,6 +23,14 @@ const encoderOptions = {
   formulaGuard: true,
 } as const;
 
+/** An answer for each verdict. */
+const answers = {
+  malicious: { intent: "malicious" },
+  suspicious: { intent: "suspicious" },
+  listed: { serviceMailBlocklist: "ACTIVE" },
+  none: { intent: "none" },
+} as const satisfies Readonly<Record<Verdict, JsonObject>>;
+
 describe("auditOutput", () => {
   it("counts what is in a CSV file, whatever its cells hold", async () => {
     const path = join(await temporaryFolder(), "out.csv");
@@ -30,6 +41,7 @@ describe("auditOutput", () => {
         fc.string(),
       ),
       status: fc.constantFrom(...findingStatuses),
+      query: fc.constantFrom(null, ...Object.values(answers)),
       message: fc.string({ unit: fc.constantFrom('"', ",", "\n", "a", "é") }),
     });
     await fc.assert(
@@ -37,8 +49,8 @@ describe("auditOutput", () => {
         const text =
           encoder.header +
           encoder.encode(
-            rows.map(({ cells, status, message }) =>
-              anEnrichedRow({ cells }, { status, error: { code: "code", message } }),
+            rows.map(({ cells, status, query, message }) =>
+              anEnrichedRow({ cells }, { status, query, error: { code: "code", message } }),
             ),
           );
         await writeFile(path, text);
@@ -46,6 +58,10 @@ describe("auditOutput", () => {
         expect(audit.rows).toBe(rows.length);
         for (const status of findingStatuses) {
           expect(audit.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
+        }
+        for (const verdict of verdicts) {
+          const found = rows.filter((r) => r.query === answers[verdict]);
+          expect(audit.verdicts?.[verdict]).toBe(found.length);
         }
       }),
       { numRuns: 50 },
@@ -57,7 +73,8 @@ describe("auditOutput", () => {
     const encoder = csvEncoder(",", encoderOptions);
     const cells = ['a ",\n" b', "c"];
     const statuses = ["complete", "failed"] as const;
-    const rows = statuses.map((status) => anEnrichedRow({ cells }, { status }));
+    const query = answers.suspicious;
+    const rows = statuses.map((status) => anEnrichedRow({ cells }, { status, query }));
     const pair = encoder.encode(rows);
     const pairs = Math.ceil((3 * 256 * 1024) / pair.length);
     // Longer by one each time, so that each byte of a row is once the last of a piece.
@@ -69,6 +86,7 @@ describe("auditOutput", () => {
       expect(audit).toMatchObject({
         rows: 1 + 2 * pairs,
         statuses: { complete: pairs, failed: pairs, partial: 1 },
+        verdicts: { malicious: 0, suspicious: 2 * pairs, listed: 0, none: 0 },
         sha256: createHash("sha256").update(text).digest("hex"),
       });
     }
@@ -92,19 +110,26 @@ describe("auditOutput", () => {
   it("counts NDJSON by the member of the run, not by one of the input", async () => {
     const path = join(await temporaryFolder(), "out.ndjson");
     const encoder = ndjsonEncoder({ ...encoderOptions, shape: "nested" });
-    const json = '{"a":{"status":"complete"}}';
-    await writeFile(path, encoder.encode([anEnrichedRow({ json }, { status: "failed" })]));
+    const json = '{"a":{"status":"complete","verdict":"none"}}';
+    const finding = { status: "failed", quickCheck: { intent: "malicious" } } as const;
+    await writeFile(path, encoder.encode([anEnrichedRow({ json }, finding)]));
     const audit = await auditOutput(path, {
       format: "ndjson",
       gzip: false,
       inputColumns: 2,
-      statusPath: ["rep", "status"],
+      place: { within: ["rep"], status: "status", verdict: "verdict" },
+      hasVerdicts: true,
     });
     expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
+    expect(audit.verdicts).toMatchObject({ malicious: 1, none: 0 });
   });
 
   it.each([
     ["a row without a status", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,\n"],
+    [
+      "a row with an unknown verdict",
+      "a,b,rep_item,rep_kind,rep_status,rep_verdict,rep_type\n1,2,3,4,complete,benign,\n",
+    ],
     ["a last line that is cut off", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,comp"],
     ["a last line that is cut off in empty cells", "a,b,rep_item,rep_kind,rep_status\n,,"],
     ["a last line without its end", "a,b,rep_item,rep_kind,rep_status,rep_type\n1,2,3,4,complete,"],
@@ -137,6 +162,7 @@ describe("auditOutput of a STIX bundle", () => {
       bytes: Buffer.byteLength(text),
       rows: null,
       statuses: null,
+      verdicts: null,
       indicators: 2,
       sha256: createHash("sha256").update(text).digest("hex"),
     });
@@ -162,5 +188,6 @@ const csv = {
   format: "csv",
   gzip: false,
   inputColumns: 2,
-  statusPath: null,
+  place: null,
+  hasVerdicts: true,
 } as const;

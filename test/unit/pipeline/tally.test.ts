@@ -15,6 +15,22 @@ describe("Tally", () => {
     expect(counts.tags).toEqual({ "a:b": 2, "c:d": 1 });
   });
 
+  it("counts rows by verdict, those without an answer under none of them", () => {
+    const tally = new Tally();
+    const findings = [
+      { query: { intent: "malicious" } },
+      { quickCheck: { intent: "malicious" }, status: "failed" },
+      { query: { intent: "suspicious" } },
+      { query: { abusixMailBlocklist: "ACTIVE" } },
+      { query: { intent: "unknown" }, status: "partial" },
+      { status: "failed" },
+    ] as const;
+    for (const finding of findings) tally.row(anEnrichedRow({}, finding));
+    tally.row(anEnrichedRow({}, { status: "unsupported" }, null));
+    const verdicts = { malicious: 2, suspicious: 1, listed: 1, none: 1 };
+    expect(tally.snapshot()).toMatchObject({ rows: 7, verdicts });
+  });
+
   it("keeps the reasons of unsupported rows apart from errors", () => {
     const tally = new Tally();
     const error = { code: "sha256", message: "" };

@@ -20,6 +20,7 @@ describe("ndjsonEncoder", () => {
         item: "192.0.2.1",
         kind: "ip",
         status: "complete",
+        verdict: "malicious",
         missing: [],
         query,
         quick_check: { item: "192.0.2.1", activity: true },

@@ -131,7 +131,7 @@ async function checkFound(
      WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped`,
     [oid],
   );
-  checkTable("postgres", table, schema.columns, columns, catalogueTypes);
+  checkTable("postgres", table, schema, columns, catalogueTypes);
   const [key] = await session.rows(
     `SELECT 1 FROM pg_index i WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid
      AND i.indpred IS NULL AND i.indnkeyatts = 2 AND $2::text[] = (

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.js";
 import { systemClock } from "../../../core/clock.js";
 import { cellReaders } from "../cell-values.js";
-import { countStatuses, tableMissing } from "../count-statuses.js";
+import { auditCounts, tableMissing } from "../audit-counts.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
 import { mustMatch } from "../must-match.js";
 import { tableSchema } from "../table-schema.js";
@@ -55,8 +55,8 @@ export async function openPostgres(
       const table = await prepareTable(session, target.table, schema);
       const run = new RunRows(table, { runId, prefix });
       await run.lock(session);
-      const counts = await run.statuses(session);
-      const rows = counts.reduce((sum, [, count]) => sum + count, 0);
+      const counts = await run.counts(session);
+      const rows = counts.reduce((sum, count) => sum + count.rows, 0);
       return { table, run, rows, note: await run.note(session) };
     },
   );
@@ -116,12 +116,12 @@ export async function recountPostgres(
     async (session) => {
       const found = await findTable(session, target.table);
       if (found === null) return null;
-      return new RunRows({ ...target.table, schema: found.schema }, run).statuses(session);
+      return new RunRows({ ...target.table, schema: found.schema }, run).counts(session);
     },
   );
   await connection.end();
   if (counts === null) throw tableMissing(target.display);
-  return countStatuses(counts, target.display);
+  return auditCounts(counts, target.display, run.hasVerdicts);
 }
 
 function connectionOptions(

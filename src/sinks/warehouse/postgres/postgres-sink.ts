@@ -1,7 +1,7 @@
 import { FatalError } from "../../../core/errors.js";
 import type { EnrichedRow } from "../../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../../types.js";
-import { countStatuses } from "../count-statuses.js";
+import { auditCounts } from "../audit-counts.js";
 import type { WarehouseAudit } from "../types.js";
 import type { BinaryCopy } from "./binary-copy.js";
 import type { Connection } from "./connection.js";
@@ -68,8 +68,8 @@ export class PostgresSink implements Sink {
 
   async audit(): Promise<WarehouseAudit> {
     const { connection, run, display } = this.#parts;
-    const counts = await connection.transaction((session) => run.statuses(session));
-    return countStatuses(counts, display);
+    const counts = await connection.transaction((session) => run.counts(session));
+    return auditCounts(counts, display);
   }
 
   async finish(): Promise<SinkResult> {

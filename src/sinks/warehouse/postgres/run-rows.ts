@@ -1,3 +1,4 @@
+import type { FactsCount } from "../audit-counts.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../dialect.js";
 import type { TableName } from "../dialect.js";
 import type { WarehouseRun } from "../types.js";
@@ -9,11 +10,13 @@ export class RunRows {
   readonly #table: string;
   readonly #notes: string;
   readonly #prefix: string;
+  readonly #hasVerdicts: boolean;
 
   /** @param table with the schema that it is in */
-  constructor(table: TableName, { runId, prefix }: WarehouseRun) {
+  constructor(table: TableName, { runId, prefix, hasVerdicts = true }: WarehouseRun) {
     this.#runId = runId;
     this.#prefix = prefix;
+    this.#hasVerdicts = hasVerdicts;
     this.#table = quoteTable("postgres", table);
     this.#notes = quoteTable("postgres", { ...table, name: checkpointTableName });
   }
@@ -63,14 +66,15 @@ export class RunRows {
     return found.length > 0;
   }
 
-  /** Rows of each status. */
-  async statuses(session: Session): Promise<readonly (readonly [string | null, number])[]> {
-    const found = await session.rows<{ status: string | null; n: string }>(
-      `SELECT ${this.#column("status")} AS status, count(*) AS n FROM ${this.#table}
-       WHERE ${this.#column("run_id")} = $1 GROUP BY 1`,
+  /** Rows by status and verdict. */
+  async counts(session: Session): Promise<readonly FactsCount[]> {
+    const verdict = this.#hasVerdicts ? this.#column("verdict") : "NULL::text";
+    const found = await session.rows<Omit<FactsCount, "rows"> & { n: string }>(
+      `SELECT ${this.#column("status")} AS status, ${verdict} AS verdict, count(*) AS n
+       FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 GROUP BY 1, 2`,
       [this.#runId],
     );
-    return found.map(({ status, n }) => [status, Number(n)]);
+    return found.map(({ n, ...facts }) => ({ ...facts, rows: Number(n) }));
   }
 
   #column(name: string): string {

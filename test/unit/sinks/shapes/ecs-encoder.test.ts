@@ -47,7 +47,7 @@ it("makes no indicator where nothing is known, and says nothing good of it eithe
   const document = documentOf(unknownRow);
   expect(document).not.toHaveProperty("threat");
   expect(document["event"]).not.toHaveProperty("type");
-  expect(document["repute"]).toMatchObject({ verdict: null, status: "complete" });
+  expect(document["repute"]).toMatchObject({ verdict: "none", status: "complete" });
 });
 
 it.each([

@@ -56,7 +56,7 @@ it("gives no reputation where nothing is known", () => {
   const { osint, unmapped } = eventOf(unknownRow);
   expect(osint[0]).not.toHaveProperty("reputation");
   expect(osint[0]).not.toHaveProperty("uid");
-  expect(unmapped.repute.verdict).toBeNull();
+  expect(unmapped.repute.verdict).toBe("none");
 });
 
 it.each([

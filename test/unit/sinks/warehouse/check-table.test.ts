@@ -20,7 +20,7 @@ const check = (dialect: "duckdb" | "postgres", ...found: [name: string, type: st
   checkTable(
     dialect,
     table,
-    columns,
+    { columns, key: ["rep_run_id", "rep_row"], prefix: "rep_" },
     found.map(([name, type]) => ({ name, type })),
     types,
   );
@@ -44,7 +44,8 @@ it("names the columns that are lacking and gives the statements that add them", 
       message: 'the table intel.odd"name lacks 2 columns: rep_run_id, rep_tags',
       hint: expect.stringContaining(
         '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_run_id" VARCHAR;' +
-          '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_tags" VARCHAR[];',
+          '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_tags" VARCHAR[];' +
+          '\nCREATE OR REPLACE VIEW "intel"."odd""name_newest" AS\nSELECT *\n',
       ),
     }),
   );
