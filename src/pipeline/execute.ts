@@ -144,7 +144,7 @@ async function executeInto(
         state,
         tally,
         fingerprint,
-        columns: source.columns,
+        source,
         before,
         runId,
       });

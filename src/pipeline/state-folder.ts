@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../core/errors.js";
-import { checkpointVersion } from "./checkpoint.js";
+import { UsageError } from "../core/errors.js";
 import type { Checkpoint } from "./checkpoint.js";
-import { readJsonFile, writeJsonFile } from "../core/json-file.js";
+import { replaceFile } from "../core/json-file.js";
 import { takeLock } from "../core/run-lock.js";
 import { outputFault } from "../sinks/output-fault.js";
+import { checkpointText, readAnyCheckpoint, readCheckpoint } from "./read-checkpoint.js";
+import { listState, removeEntries, removeState } from "./state-contents.js";
 
 /** What is kept beside a growing output: checkpoint, journal and lock. */
 export interface StateFolder {
@@ -48,7 +49,7 @@ export function statePath(output: string): string {
  * @param discard on a restart, takes away what the interrupted run left elsewhere; null where its
  * checkpoint cannot be read
  * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
- * do, `output_locked` when a run is under way
+ * do, `output_locked` when a run is under way; as `listState` and `readCheckpoint`
  */
 export async function openStateFolder(
   output: string,
@@ -59,21 +60,24 @@ export async function openStateFolder(
   if (resume && restart) {
     throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
   }
+  const done = `${folder}.done`;
+  await listState(folder);
+  await listState(done);
   const release = await lockFolder(folder);
   try {
     // Of a run that was killed while it tidied up.
-    await rm(`${folder}.done`, { recursive: true, force: true });
-    const found = (await readdir(folder)).filter(isOfOneRun);
+    await removeState(done);
+    const found = (await listState(folder)).filter(isOfOneRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // First: as long as this is not done, the folder tells what is still to be thrown away.
       if (found.includes("checkpoint.json")) await discard(await readAnyCheckpoint(folder));
-      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
+      await removeEntries(folder, found);
     }
-    const checkpoint = resume ? await readCheckpoint(join(folder, "checkpoint.json")) : null;
+    const checkpoint = resume ? await readCheckpoint(folder) : null;
     if (resume && checkpoint === null) {
       // Killed before it began: what else is there belongs to no known run.
-      await Promise.all(found.map((name) => rm(join(folder, name), { recursive: true })));
+      await removeEntries(folder, found);
     }
     let worthKeeping = checkpoint !== null;
     return {
@@ -88,18 +92,24 @@ export async function openStateFolder(
       },
       async save(next) {
         try {
-          await writeJsonFile(join(folder, "checkpoint.json"), next, 0o600);
+          await replaceFile(join(folder, "checkpoint.json"), checkpointText(next), 0o600);
           worthKeeping = true;
         } catch (error) {
           throw outputFault(join(folder, "checkpoint.json"), error);
         }
       },
       async remove() {
-        // In one step: half a folder would look like a run that never began.
-        await rename(folder, `${folder}.done`).catch((error: NodeJS.ErrnoException) => {
+        // In one step: half a folder would look like a run that never began. What somebody put there
+        // during the run stays.
+        const isOurs = await listState(folder).then(
+          () => true,
+          () => false,
+        );
+        if (!isOurs) return removeState(folder);
+        await rename(folder, done).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== "ENOENT") throw error;
         });
-        await rm(`${folder}.done`, { recursive: true, force: true });
+        await removeState(done);
       },
       release,
     };
@@ -131,30 +141,4 @@ function refusal(name: string, folder: string): UsageError {
   return new UsageError("state_exists", `an interrupted run of ${name} is there (${folder})`, {
     hint: "continue it with --resume, or throw it away with --restart",
   });
-}
-
-async function readAnyCheckpoint(folder: string): Promise<AnyCheckpoint | null> {
-  const found = await readJsonFile(join(folder, "checkpoint.json")).catch(() => null);
-  return found as AnyCheckpoint | null;
-}
-
-async function readCheckpoint(path: string): Promise<Checkpoint | null> {
-  let found: Partial<Checkpoint> | null;
-  try {
-    found = (await readJsonFile(path)) as Partial<Checkpoint> | null;
-  } catch (error) {
-    throw new FatalError("checkpoint_unreadable", `cannot read ${path}`, {
-      cause: error,
-      hint: "start anew with --restart",
-    });
-  }
-  if (found === null) return null;
-  if (found.version !== checkpointVersion) {
-    throw new UsageError(
-      "checkpoint_version",
-      `${path} was written by another version of repute (form ${String(found.version)}, this one reads ${checkpointVersion})`,
-      { hint: "finish it with that version, or start anew with --restart" },
-    );
-  }
-  return found as Checkpoint;
 }
