@@ -2,10 +2,15 @@ import { open, readFile, rename } from "node:fs/promises";
 
 /** Writes JSON so that a reader finds the old file or the new one, also after a power cut. */
 export async function writeJsonFile(path: string, value: unknown, mode = 0o644): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, mode);
+}
+
+/** Writes a file so that a reader finds the old text or the new one, also after a power cut. */
+export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   const fresh = `${path}.new`;
   const handle = await open(fresh, "w", mode);
   try {
-    await handle.writeFile(JSON.stringify(value, null, 2) + "\n");
+    await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();

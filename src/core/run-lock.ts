@@ -9,6 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "./errors.js";
 import { type Holder, isAlive, isHere, thisProcess } from "./lock-holder.js";
@@ -18,6 +20,9 @@ const takeoverStaleMs = 10_000;
 
 /** Who holds a lock for moments only and cannot be looked at is taken for dead after this time. */
 const unseenStaleMs = 5_000;
+
+/** Nobody takes longer to write down who holds a lock. */
+const writingMs = 100;
 
 /** Gives a lock back. */
 export type Unlock = () => Promise<void>;
@@ -74,6 +79,20 @@ function asPromised(unlock: () => void): Unlock {
 /** Not the same for all who wait. */
 function pauseMs(): number {
   return 2 + Math.random() * 8;
+}
+
+/** Removes what processes that were killed while they took a lock left beside it. */
+export async function sweepLocks(path: string): Promise<void> {
+  const prefix = `${basename(path)}.`;
+  for (const name of await readdir(dirname(path))) {
+    if (!name.startsWith(prefix)) continue;
+    const left = join(dirname(path), name);
+    const holder = readHolder(left);
+    if (holder === "gone" || (isHolder(holder) && isAlive(holder))) continue;
+    const { mtimeMs = 0 } = statSync(left, { throwIfNoEntry: false }) ?? {};
+    // Half a file may be that of a process that is just writing it.
+    if (Date.now() - mtimeMs > writingMs) rmSync(left, { force: true });
+  }
 }
 
 /** Takes a lock; otherwise says who holds it, or null where others are about to take it. */

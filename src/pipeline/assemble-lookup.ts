@@ -162,7 +162,7 @@ export async function assembleLookup(
     });
     return {
       lookup,
-      journal,
+      journal: store,
       backlog,
       async close() {
         await dispatcher.destroy();

@@ -4,7 +4,7 @@ import type { Fingerprint } from "./fingerprint.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** Version of the checkpoint's own form; another one is refused, not misread. */
-export const checkpointVersion = 1;
+export const checkpointVersion = 2;
 
 /** How far a run is: enough to continue it in another process. */
 export interface Checkpoint {
@@ -22,5 +22,7 @@ export interface Checkpoint {
   /** Rows behind that position that are written already (unordered output). */
   readonly ahead: readonly number[];
   readonly sink: SinkPosition;
+  /** Bytes of the journal of lookups that are durable. */
+  readonly journalBytes: number;
   readonly tally: TallySnapshot;
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { Sink, SinkPosition } from "../sinks/types.js";
 import { checkpointVersion } from "./checkpoint.js";
 import type { Checkpoint } from "./checkpoint.js";
+import type { OpenedSource } from "../sources/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "./row-window.js";
 import type { StateFolder } from "./state-folder.js";
@@ -11,16 +12,24 @@ import { writeNote } from "./warehouse-run.js";
 /** A checkpoint is due after so much time or so many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
 
+/** What a checkpointer needs of the journal of lookups. */
+interface Journal {
+  sync(): Promise<void>;
+  /** Bytes of it that the latest `sync` made durable. */
+  readonly durableBytes?: number;
+}
+
 export interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
   /** Made durable before the checkpoint that relies on it. */
-  readonly journal: { sync(): Promise<void> };
+  readonly journal: Journal;
   /** Null when the output is a stream: there is nothing to come back to. */
   readonly state: StateFolder | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
-  readonly columns: readonly string[];
+  /** Its columns, and the checksum of what was read of it. */
+  readonly source: Pick<OpenedSource, "columns" | "checksum">;
   readonly before: Checkpoint | null;
   readonly runId: string;
 }
@@ -78,6 +87,8 @@ export class Checkpointer {
   async #save(): Promise<Checkpoint | null> {
     const { state, sink, journal, tally, clock } = this.#options;
     if (state === null) return null;
+    await journal.sync();
+    const journalBytes = journal.durableBytes ?? 0;
     const checkpoint = (position: SinkPosition): Checkpoint => ({
       version: checkpointVersion,
       runId: this.runId,
@@ -88,9 +99,9 @@ export class Checkpointer {
       source: this.#sourcePosition(),
       ahead: this.#ahead(),
       sink: position,
+      journalBytes,
       tally: tally.snapshot(),
     });
-    await journal.sync();
     // A run without a row leaves nothing in a database that somebody would have to look after.
     const note = (position: SinkPosition): string => writeNote(checkpoint(position));
     const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
@@ -102,10 +113,14 @@ export class Checkpointer {
   }
 
   #sourcePosition(): Checkpoint["source"] {
-    const { before, columns } = this.#options;
+    const { before, source } = this.#options;
     const { last } = this.#position;
-    if (last === null) return before?.source ?? { offset: 0, row: 0, line: 0, columns };
-    return { offset: last.end, row: last.number, line: last.endLine, columns };
+    const common = { columns: source.columns, input: source.checksum() };
+    if (last !== null) {
+      return { offset: last.end, row: last.number, line: last.endLine, ...common };
+    }
+    if (before === null) return { offset: 0, row: 0, line: 0, ...common };
+    return { ...before.source, ...common };
   }
 
   /** Rows written ahead; those of before the interruption count until the position is past them. */

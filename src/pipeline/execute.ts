@@ -170,7 +170,7 @@ async function executeInto(
         state,
         tally,
         fingerprint,
-        columns: source.columns,
+        source,
         before,
         runId,
       });

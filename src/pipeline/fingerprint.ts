@@ -94,7 +94,7 @@ export function compareFingerprints(
   } else if (was.bytes !== null && (now.input.bytes ?? 0) < was.bytes) {
     differences.push(`the input had ${was.bytes} bytes, now ${now.input.bytes ?? 0}`);
   } else if (was.head !== nowAtOldSize.head || was.tail !== nowAtOldSize.tail) {
-    differences.push("the input's content has changed");
+    differences.push(`the content of ${was.path ?? "the input"} has changed`);
   }
   return { differences, inputGrew: (now.input.bytes ?? 0) > (was.bytes ?? 0) };
 }

@@ -140,7 +140,7 @@ async function openDestination(
   stdout: Writable,
   resume: SinkPosition | null,
 ): Promise<Destination> {
-  if (target.file !== null) return openFileDestination(target.file, resume?.length ?? null);
+  if (target.file !== null) return openFileDestination(target.file, resume);
   const stream = target.name === "stdout" ? stdout : await openDevice(target.name);
   return streamDestination(stream, target.name);
 }

@@ -24,7 +24,7 @@ export async function addRejects(
   if (rejects === null) return sink;
   try {
     const apart = resume?.rejects ?? null;
-    const file = await openFileDestination(await finalPath(rejects.path), apart?.length ?? null);
+    const file = await openFileDestination(await finalPath(rejects.path), apart);
     const rejectsSink = textSink(rejectsEncoder(rejects), file, {
       gzip: detectSinkFormat(rejects.path).gzip,
       resumeRows: apart?.rows ?? null,

@@ -1,13 +1,22 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../core/errors.js";
+import { UsageError } from "../core/errors.js";
+import { replaceFile } from "../core/json-file.js";
+import { sweepLocks, takeLock } from "../core/run-lock.js";
+import { sealJson } from "../core/sealed-json.js";
+import { outputFault } from "../sinks/output-fault.js";
 import { checkpointVersion } from "./checkpoint.js";
 import type { Checkpoint } from "./checkpoint.js";
-import { readJsonFile, writeJsonFile } from "../core/json-file.js";
-import { takeLock } from "../core/run-lock.js";
-import { outputFault } from "../sinks/output-fault.js";
 import type { FinishedRun } from "./finished-run.js";
+import {
+  checkpointName,
+  markName,
+  readAnyCheckpoint,
+  readCheckpoint,
+  readMark,
+} from "./read-checkpoint.js";
+import { listState, removeEntries, removeState } from "./state-contents.js";
 
 /** What is kept beside a growing output: checkpoint, journal and lock. */
 export interface StateFolder {
@@ -59,9 +68,6 @@ export function statePath(output: string): string {
   return `${output}.state`;
 }
 
-const checkpointName = "checkpoint.json";
-const markName = "finished.json";
-
 /**
  * Opens the state of an output's run and locks it.
  *
@@ -80,18 +86,29 @@ export async function openStateFolder(
   if (resume && restart) {
     throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
   }
+  const done = `${folder}.done`;
+  await listState(folder);
+  await listState(done);
   const release = await lockFolder(folder);
   try {
-    await takeMarkBack(folder);
-    const found = (await readdir(folder)).filter(isOfOneRun);
+    // Of a run that was killed while it tidied up.
+    await removeState(done);
+    const mark = markBeside(folder);
+    if (existsSync(mark)) await rename(mark, join(folder, markName));
+    const found = (await listState(folder)).filter(isOfOneRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
-    // First: as long as this is not done, the folder tells what is still to be thrown away.
-    if (restart) await discardFound(folder, found, discard);
-    const finished = resume ? await readSaved<FinishedRun>(folder, markName) : null;
-    const checkpoint =
-      finished?.checkpoint ?? (resume ? await readSaved<Checkpoint>(folder, checkpointName) : null);
+    if (restart) {
+      const finished = found.includes(markName);
+      // First: as long as this is not done, the folder tells what is still to be thrown away.
+      if (finished || found.includes(checkpointName)) {
+        await discard({ checkpoint: await readAnyCheckpoint(folder), finished });
+      }
+      await removeEntries(folder, found);
+    }
+    const finished = resume ? await readMark(folder) : null;
+    const checkpoint = finished?.checkpoint ?? (resume ? await readCheckpoint(folder) : null);
     // Killed before it began: what else is there belongs to no known run.
-    if (checkpoint === null) await removeAll(folder, found);
+    if (resume && checkpoint === null) await removeEntries(folder, found);
     return new OpenStateFolder(folder, checkpoint, finished, release);
   } catch (error) {
     await release();
@@ -143,8 +160,9 @@ class OpenStateFolder implements StateFolder {
   }
 
   async tidy(): Promise<void> {
-    const names = (await readdir(this.path)).filter(isOfOneRun);
-    await removeAll(
+    await sweepLocks(join(this.path, "lock"));
+    const names = (await listState(this.path)).filter(isOfOneRun);
+    await removeEntries(
       this.path,
       names.filter((name) => name !== markName),
     );
@@ -161,22 +179,28 @@ class OpenStateFolder implements StateFolder {
   }
 
   async remove(): Promise<void> {
-    // In one step: half a folder would look like a run that never began.
+    // In one step: half a folder would look like a run that never began. What somebody put there
+    // during the run stays.
+    const isOurs = await listState(this.path).then(
+      () => true,
+      () => false,
+    );
+    if (!isOurs) return removeState(this.path);
     const gone = `${this.path}.done`;
     await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });
-    await rm(gone, { recursive: true, force: true });
+    await removeState(gone);
   }
 
   release(): Promise<void> {
     return this.#release();
   }
 
-  async #write(name: string, value: unknown): Promise<void> {
+  async #write(name: string, value: object): Promise<void> {
     const path = join(this.path, name);
     try {
-      await writeJsonFile(path, value, 0o600);
+      await replaceFile(path, `${sealJson(value)}\n`, 0o600);
     } catch (error) {
       throw outputFault(path, error);
     }
@@ -186,30 +210,6 @@ class OpenStateFolder implements StateFolder {
 /** Where the mark of a finished run is while its folder is removed. */
 function markBeside(folder: string): string {
   return `${folder}.finished`;
-}
-
-/** Completes what a run that was killed while it tidied up had begun. */
-async function takeMarkBack(folder: string): Promise<void> {
-  await rm(`${folder}.done`, { recursive: true, force: true });
-  const mark = markBeside(folder);
-  if (existsSync(mark)) await rename(mark, join(folder, markName));
-}
-
-async function discardFound(
-  folder: string,
-  found: readonly string[],
-  discard: (found: FoundRun) => Promise<void>,
-): Promise<void> {
-  const finished = found.includes(markName);
-  if (!finished && !found.includes(checkpointName)) return;
-  const name = finished ? markName : checkpointName;
-  const saved = await readJsonFile(join(folder, name)).catch(() => null);
-  const checkpoint = finished ? (saved as Partial<FinishedRun> | null)?.checkpoint : saved;
-  await discard({ checkpoint: (checkpoint as AnyCheckpoint | null | undefined) ?? null, finished });
-}
-
-async function removeAll(folder: string, names: readonly string[]): Promise<void> {
-  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true })));
 }
 
 /** Something that is no run's may keep the folder. */
@@ -243,26 +243,4 @@ function refusal(name: string, folder: string): UsageError {
   return new UsageError("state_exists", `an interrupted run of ${name} is there (${folder})`, {
     hint: "continue it with --resume, or throw it away with --restart",
   });
-}
-
-async function readSaved<T extends object>(folder: string, name: string): Promise<T | null> {
-  const path = join(folder, name);
-  let found: { readonly version?: unknown } | null;
-  try {
-    found = (await readJsonFile(path)) as typeof found;
-  } catch (error) {
-    throw new FatalError("checkpoint_unreadable", `cannot read ${path}`, {
-      cause: error,
-      hint: "start anew with --restart",
-    });
-  }
-  if (found === null) return null;
-  if (found.version !== checkpointVersion) {
-    throw new UsageError(
-      "checkpoint_version",
-      `${path} was written by another version of repute (form ${String(found.version)}, this one reads ${checkpointVersion})`,
-      { hint: "finish it with that version, or start anew with --restart" },
-    );
-  }
-  return found as T;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
+import { openSealedJson, sealJson } from "../core/sealed-json.js";
 import type { Sink } from "../sinks/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../sinks/warehouse/types.js";
 import type { Checkpoint } from "./checkpoint.js";
@@ -84,11 +85,13 @@ export class WarehouseRun {
     const { name } = this.#options.target;
     const hint = "start anew with --restart";
     let newest = saved;
-    try {
-      if (note !== null) newest = { ...saved, ...readNote(note) };
-    } catch (error) {
-      const text = `cannot read the checkpoint of the interrupted run in ${name}`;
-      throw new FatalError("checkpoint_unreadable", text, { cause: error, hint });
+    if (note !== null) {
+      const read = openSealedJson(note) as CheckpointNote | null;
+      if (read?.runId !== saved.runId || read.version !== saved.version) {
+        const text = `the checkpoint of the interrupted run in ${name} is not what the run wrote`;
+        throw new FatalError("checkpoint_damaged", text, { hint });
+      }
+      newest = { ...saved, ...read };
     }
     if (rows === undefined || rows === newest.sink.rows) return newest;
     throw new FatalError(
@@ -112,9 +115,5 @@ type CheckpointNote = Omit<Checkpoint, "fingerprint">;
 
 /** A checkpoint as it is kept in a database: without the paths and addresses of the fingerprint. */
 export function writeNote({ fingerprint: _fingerprint, ...note }: Checkpoint): string {
-  return JSON.stringify(note satisfies CheckpointNote);
-}
-
-function readNote(text: string): CheckpointNote {
-  return JSON.parse(text) as CheckpointNote;
+  return sealJson(note satisfies CheckpointNote);
 }

@@ -1,68 +1,84 @@
-import { open, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
+import { RunningChecksum } from "../core/running-checksum.js";
+import type { ChecksumState } from "../core/running-checksum.js";
 import { syncFolder } from "../core/sync-folder.js";
 import { outputFault } from "./output-fault.js";
-import type { Destination } from "./types.js";
+import { partGone, partIsLink, verifyPart } from "./verify-part.js";
+import type { Destination, SinkPosition } from "./types.js";
 
 /** Name under which an output grows until it is whole. */
 export function partPath(path: string): string {
   return `${path}.part`;
 }
 
+/** What a checkpoint says of a file. */
+export type FilePosition = Pick<SinkPosition, "length" | "checksum">;
+
 /**
  * A file that grows as `PATH.part` and appears as `PATH` by rename when it is whole, so that a
  * reader never sees half of it.
  *
- * @param resumeAt length to cut an existing part back to and go on from; null starts anew
- * @throws FatalError `output_*` when the file cannot be written, `output_part_gone` when what is to be
- * gone on from is not there
+ * @param resume position to cut an existing part back to, once it is verified; null starts anew
+ * @throws FatalError `output_*` when the file cannot be written, `output_part_gone` or
+ * `output_part_damaged` when it does not hold what the run wrote, `output_part_link` when the part
+ * is a symbolic link
  */
 export async function openFileDestination(
   path: string,
-  resumeAt: number | null,
+  resume: FilePosition | null,
 ): Promise<Destination> {
   const part = partPath(path);
+  // An empty part is removed when a run is abandoned.
+  const isNew = resume === null || resume.length === 0;
   let handle: FileHandle;
   try {
-    // Of nothing nothing was kept: an empty part goes when a run is abandoned.
-    handle = await open(part, resumeAt === null || resumeAt === 0 ? "w" : "r+", 0o666);
+    handle = await open(part, isNew ? newFile : existingFile, 0o666);
   } catch (error) {
-    if (resumeAt !== null && (error as NodeJS.ErrnoException).code === "ENOENT")
-      throw partGone(part);
+    if (!isNew && (error as NodeJS.ErrnoException).code === "ENOENT") throw partGone(part);
+    const facts = await lstat(part).catch(() => null);
+    if (facts?.isSymbolicLink()) throw partIsLink(part);
     throw outputFault(part, error);
   }
+  if (isNew) return new FileDestination(path, handle, new RunningChecksum());
   try {
-    if (resumeAt !== null && (await handle.stat()).size < resumeAt) throw partGone(part);
-    if (resumeAt !== null) await handle.truncate(resumeAt);
+    const checksum = await verifyPart(part, handle, resume);
+    await handle.truncate(resume.length);
+    return new FileDestination(path, handle, checksum);
   } catch (error) {
     await handle.close();
     throw error instanceof FatalError ? error : outputFault(part, error);
   }
-  return new FileDestination(path, handle, resumeAt ?? 0);
 }
 
-/** What a run wrote before it was interrupted is not there any more. */
-export function partGone(part: string): FatalError {
-  return new FatalError("output_part_gone", `${part} is not what the interrupted run left`, {
-    hint: "start anew with --restart",
-  });
-}
+/** Where links cannot be told from files (Windows), they are followed. */
+const noLink = constants.O_NOFOLLOW ?? 0;
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
+const existingFile = constants.O_RDWR | noLink;
 
 class FileDestination implements Destination {
   readonly path: string;
   readonly #handle: FileHandle;
+  /** Has taken the bytes that the file holds already. */
+  readonly #checksum: RunningChecksum;
   #length: number;
 
-  constructor(path: string, handle: FileHandle, length: number) {
+  constructor(path: string, handle: FileHandle, checksum: RunningChecksum) {
     this.path = path;
     this.#handle = handle;
-    this.#length = length;
+    this.#checksum = checksum;
+    this.#length = checksum.bytes;
   }
 
   get length(): number {
     return this.#length;
+  }
+
+  checksum(): ChecksumState {
+    return this.#checksum.state();
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -76,6 +92,7 @@ class FileDestination implements Destination {
     } catch (error) {
       throw outputFault(partPath(this.path), error);
     }
+    this.#checksum.update(bytes);
   }
 
   async sync(): Promise<void> {

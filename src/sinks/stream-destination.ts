@@ -43,6 +43,7 @@ export function streamDestination(stream: Writable, name: string): Destination {
     get length() {
       return length;
     },
+    checksum: () => null,
     write,
     sync: () => Promise.resolve(),
     async finish() {

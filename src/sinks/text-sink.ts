@@ -39,7 +39,15 @@ export function textSink(
     await destination.write(options.gzip ? await compress(bytes) : bytes);
   };
 
-  const position = (): SinkPosition => ({ length: destination.length, rows, ...written(encoder) });
+  const position = (): SinkPosition => {
+    const checksum = destination.checksum();
+    return {
+      length: destination.length,
+      rows,
+      ...(checksum === null ? {} : { checksum }),
+      ...written(encoder),
+    };
+  };
 
   const end = async (): Promise<void> => {
     if (beforeEnd !== null || encoder.footer === undefined) return;

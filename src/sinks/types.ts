@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { EnrichedRow } from "../core/row.js";
+import type { ChecksumState } from "../core/running-checksum.js";
 
 export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "ocsf", "stix"] as const;
 
@@ -11,6 +12,8 @@ export interface SinkPosition {
   readonly length: number;
   /** Rows within that length. */
   readonly rows: number;
+  /** Of a file: checksum of that length, which a resumed run verifies. */
+  readonly checksum?: ChecksumState;
   /** Indicators within that length, in formats that write those instead of rows (STIX). */
   readonly indicators?: number;
   /** The same of the file of rejected rows, where there is one. */
@@ -87,6 +90,8 @@ export interface Destination {
   readonly path: string | null;
   /** Bytes taken so far, those of a resumed run included. */
   readonly length: number;
+  /** Checksum of those bytes; null for a stream, which is never read back. */
+  checksum(): ChecksumState | null;
   write(bytes: Uint8Array): Promise<void>;
   /** Makes what was written durable (fsync); nothing to do for a stream. */
   sync(): Promise<void>;

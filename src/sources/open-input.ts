@@ -1,3 +1,4 @@
+import type { ChecksumState } from "../core/running-checksum.js";
 import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
 import { tooShortError } from "./input-errors.js";
 import { limits } from "./limits.js";
@@ -21,6 +22,8 @@ export interface InputBytes {
   readonly bytesTotal: number | null;
   /** Bytes read so far as stored. */
   bytesRead(): number;
+  /** Checksum of what was read so far as stored. */
+  checksum(): ChecksumState;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,8 @@ export interface InputOptions {
   readonly gzip: boolean;
   /** Decompressed bytes to leave out; a plain file is read from there, all else read and skipped. */
   readonly offset: number;
+  /** Checksum of what an earlier part of the run read, as stored: it must still be there. */
+  readonly before?: ChecksumState | undefined;
 }
 
 /**
@@ -36,9 +41,10 @@ export interface InputOptions {
  *
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` when it ends before `offset`
+ * or does not begin with what was read before
  */
 export async function openInput(input: SourceInput, options: InputOptions): Promise<InputBytes> {
-  const stored = await openStored(input);
+  const stored = await openStored(input, options.before);
   try {
     const skipped = options.offset > 0 ? await seekPlain(stored, options) : null;
     return skipped ?? (await decode(stored, options));
@@ -103,11 +109,12 @@ async function* skip(
 
 function facts(
   stored: StoredInput,
-): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "close"> {
+): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "checksum" | "close"> {
   return {
     name: stored.name,
     bytesTotal: stored.size,
-    bytesRead: () => stored.read.bytes,
+    bytesRead: () => stored.read.checksum.bytes,
+    checksum: () => stored.read.checksum.state(),
     close: () => stored.close(),
   };
 }

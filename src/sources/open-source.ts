@@ -28,7 +28,11 @@ export async function openSource(
 ): Promise<OpenedSource> {
   // With no row done the header is still to be read, as if nothing had been.
   const resume = options.resume === null || options.resume.row === 0 ? null : options.resume;
-  const bytes = await openInput(input, { gzip: options.gzip, offset: resume?.offset ?? 0 });
+  const bytes = await openInput(input, {
+    gzip: options.gzip,
+    offset: resume?.offset ?? 0,
+    before: options.resume?.input,
+  });
   const warnings = new Warnings();
   if (bytes.transcodedFrom !== null) {
     warnings.add(`the input is ${bytes.transcodedFrom.toUpperCase()}; it is read as UTF-8`);
@@ -41,6 +45,7 @@ export async function openSource(
       rows: inBatches(rows, bytes),
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),
+      checksum: () => bytes.checksum(),
       warnings: warnings.counts,
       close: () => bytes.close(),
     };

@@ -3,7 +3,10 @@ import { type FileHandle, open, stat as statPath } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { ReputeError } from "../core/errors.js";
+import { type ChecksumState, RunningChecksum } from "../core/running-checksum.js";
 import { directoryError, openError, readError } from "./input-errors.js";
+import { inputChanged, mustBeUnchanged, verifyInput } from "./verify-input.js";
 import type { SourceInput } from "./types.js";
 
 /** An input as stored, before anything is decoded. */
@@ -12,7 +15,14 @@ export interface StoredInput {
   readonly size: number | null;
   /** Set for a regular file: it can be read from any place. */
   readonly handle: FileHandle | null;
-  readonly read: { bytes: number };
+  /** Checksum of the bytes that were read. */
+  readonly read: { checksum: RunningChecksum };
+  /**
+   * The bytes from a place on.
+   *
+   * @throws FatalError `input_unreadable`; `input_changed` when they are not what an earlier part of
+   * the run read, or when the file is changed otherwise than at its end while it is read
+   */
   chunksFrom(start: number): AsyncGenerator<Buffer>;
   close(): Promise<void>;
 }
@@ -24,16 +34,20 @@ export interface StoredInput {
 const chunkBytes = 16 * 1024;
 
 /**
+ * @param before checksum of what an earlier part of the run read; null for none
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
  */
-export async function openStored(input: SourceInput): Promise<StoredInput> {
-  return "path" in input ? openFile(input.path) : fromStream(input);
+export async function openStored(
+  input: SourceInput,
+  before: ChecksumState | null = null,
+): Promise<StoredInput> {
+  return "path" in input ? openFile(input.path, before) : fromStream(input, before);
 }
 
-async function openFile(path: string): Promise<StoredInput> {
+async function openFile(path: string, before: ChecksumState | null): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
-  if (facts?.isFIFO()) return openPipe(path);
+  if (facts?.isFIFO()) return openPipe(path, before);
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
     throw openError(path, error);
   });
@@ -43,17 +57,20 @@ async function openFile(path: string): Promise<StoredInput> {
     throw directoryError(path);
   }
   const regular = stat.isFile();
-  const read = { bytes: 0 };
+  const read = { checksum: new RunningChecksum(before) };
   let stream: Readable | null = null;
   return {
     name: path,
     size: regular ? stat.size : null,
     handle: regular ? handle : null,
     read,
-    chunksFrom(start) {
-      read.bytes = start;
-      stream = handle.createReadStream(regular ? { start, highWaterMark: chunkBytes } : {});
-      return counted(stream, path, read);
+    async *chunksFrom(start) {
+      if (regular) read.checksum = await verifyInput(path, handle, before, start);
+      // Its end is looked at before it is closed.
+      const reading = regular ? { start, highWaterMark: chunkBytes, autoClose: false } : {};
+      stream = handle.createReadStream(reading);
+      yield* counted(stream, path, read);
+      if (regular) await mustBeUnchanged(path, handle, stat, read.checksum.state());
     },
     async close() {
       stream?.destroy();
@@ -67,20 +84,21 @@ async function openFile(path: string): Promise<StoredInput> {
  * A named pipe, or what a shell puts in the place of `<(command)`. Read as a file it would keep a
  * thread waiting for its writer, which nothing can end: neither closing it nor ending the process.
  */
-async function openPipe(path: string): Promise<StoredInput> {
+async function openPipe(path: string, before: ChecksumState | null): Promise<StoredInput> {
   const descriptor = await promisify(openDescriptor)(path, constants.O_RDONLY).catch(
     (error: unknown) => {
       throw openError(path, error);
     },
   );
-  return fromStream({
-    stream: new Socket({ fd: descriptor, readable: true, writable: false }),
-    name: path,
-  });
+  const stream = new Socket({ fd: descriptor, readable: true, writable: false });
+  return fromStream({ stream, name: path }, before);
 }
 
-function fromStream(input: { readonly stream: Readable; readonly name: string }): StoredInput {
-  const read = { bytes: 0 };
+function fromStream(
+  input: { readonly stream: Readable; readonly name: string },
+  before: ChecksumState | null,
+): StoredInput {
+  const read = { checksum: new RunningChecksum(before) };
   return {
     name: input.name,
     size: null,
@@ -96,15 +114,16 @@ function fromStream(input: { readonly stream: Readable; readonly name: string })
 async function* counted(
   stream: Readable,
   name: string,
-  read: { bytes: number },
+  read: { readonly checksum: RunningChecksum },
 ): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of stream as AsyncIterable<Buffer | string>) {
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
-      read.bytes += bytes.length;
+      const damage = read.checksum.update(bytes);
+      if (damage !== null) throw inputChanged(name, damage);
       if (bytes.length > 0) yield bytes;
     }
   } catch (error) {
-    throw readError(name, read.bytes, error);
+    throw error instanceof ReputeError ? error : readError(name, read.checksum.bytes, error);
   }
 }

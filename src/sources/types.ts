@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Row } from "../core/row.js";
+import type { ChecksumState } from "../core/running-checksum.js";
 
 export const sourceFormats = ["csv", "tsv", "ndjson", "text"] as const;
 
@@ -15,6 +16,8 @@ export interface SourcePosition {
   readonly line: number;
   /** The columns as found when the run began. */
   readonly columns: readonly string[];
+  /** Checksum of the bytes as stored that were read by then: those ahead of `offset` too. */
+  readonly input?: ChecksumState;
 }
 
 export interface SourceOptions {
@@ -47,6 +50,8 @@ export interface OpenedSource {
   readonly bytesTotal: number | null;
   /** Bytes read so far as stored (compressed, if it is); for progress. */
   bytesRead(): number;
+  /** Checksum of those bytes, which a resumed run verifies. */
+  checksum(): ChecksumState;
   /** Things a person should know, counted: message → how often. Filled while reading. */
   readonly warnings: ReadonlyMap<string, number>;
   close(): Promise<void>;

@@ -99,7 +99,7 @@ it("refuses to go on with a part that is shorter than it was", async () => {
   const position = await opened.sink.checkpoint();
   await opened.sink.abandon();
   await truncate(`${file}.part`, 100);
-  await expect(open(folder, position)).rejects.toMatchObject({ code: "output_part_differs" });
+  await expect(open(folder, position)).rejects.toMatchObject({ code: "output_part_gone" });
 });
 
 it("keeps microseconds", async () => {

@@ -50,7 +50,7 @@ export async function openEarlierOutput(
   }
   const input = await openInput(
     { path: options.path },
-    { ...options, offset: resume?.offset ?? 0 },
+    { ...options, offset: resume?.offset ?? 0, before: resume?.input },
   );
   const place = { row: resume?.row ?? 0, line: resume?.line ?? 0, end: resume?.offset ?? 0 };
   return {
@@ -62,6 +62,7 @@ export async function openEarlierOutput(
     rows: earlierRows(input, options, format, place),
     bytesTotal: input.bytesTotal,
     bytesRead: () => input.bytesRead(),
+    checksum: () => input.checksum(),
     warnings: new Map(),
     close: () => input.close(),
   };

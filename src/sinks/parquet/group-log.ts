@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { RowGroup } from "hyparquet";
+import { CheckedLines, checkedLine, sideFileDamaged } from "./checked-lines.js";
 import { SideFile } from "./side-file.js";
 
 /** What the log keeps of one row group. */
@@ -11,7 +11,7 @@ interface GroupRecord {
 
 /**
  * Keeps what the end of a Parquet file must say about its row groups, one line of JSON a group,
- * until that end can be written.
+ * until that end can be written. Each line has a checksum.
  */
 export class GroupLog {
   readonly #file: SideFile;
@@ -20,40 +20,29 @@ export class GroupLog {
     this.#file = file;
   }
 
-  /** Begins an empty log. @throws FatalError `output_*` */
-  static async create(path: string): Promise<GroupLog> {
-    return new GroupLog(await SideFile.open(path, null));
-  }
-
   /**
-   * Cuts a log back to the groups of a file's first `length` bytes.
+   * Opens a log, cut back to the groups of a file's first `length` bytes; of 0 bytes it is a new one.
    *
-   * @returns null when it knows no group that ends there
-   * @throws FatalError `output_*`
+   * @throws FatalError `output_*`; `output_state_damaged` when it does not know a group that ends there
    */
   static async reopen(
     path: string,
     length: number,
-  ): Promise<{ log: GroupLog; groups: readonly RowGroup[] } | null> {
-    const bytes = await readFile(path).catch(() => null);
-    if (bytes === null) return null;
+  ): Promise<{ log: GroupLog; groups: readonly RowGroup[] }> {
     const groups: RowGroup[] = [];
-    let kept = 0;
-    let reached = 0;
-    while (reached < length) {
-      const end = bytes.indexOf(0x0a, kept);
-      if (end < 0) break;
-      const record = parse(bytes.toString("utf8", kept, end));
+    if (length === 0) return { log: new GroupLog(await SideFile.open(path, null)), groups };
+    const lines = await CheckedLines.read(path);
+    for (let reached = 0; reached < length;) {
+      const record = parse(lines.next());
       groups.push(record.group);
       reached = record.end;
-      kept = end + 1;
+      if (reached > length) throw sideFileDamaged(path, "it ends in another row group", lines);
     }
-    if (reached !== length) return null;
-    return { log: new GroupLog(await SideFile.open(path, kept)), groups };
+    return { log: new GroupLog(await SideFile.open(path, lines.length)), groups };
   }
 
   async append(end: number, group: RowGroup): Promise<void> {
-    await this.#file.append(`${stringify({ end, group })}\n`);
+    await this.#file.append(checkedLine(stringify({ end, group })));
   }
 
   async sync(): Promise<void> {

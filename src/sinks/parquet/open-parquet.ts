@@ -1,8 +1,5 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { RowGroup } from "hyparquet";
-import { FatalError } from "../../core/errors.js";
-import { openFileDestination, partPath } from "../file-destination.js";
+import { openFileDestination } from "../file-destination.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
@@ -40,16 +37,18 @@ export async function openParquet(
   const length = options.resume?.length ?? 0;
   const rows = options.resume?.rows ?? 0;
 
-  if (length > 0) await mustHold(file, length);
-  const { log, groups } = await openGroups(file, options.stateFolder, length);
-  const spill = new RowSpill(options.stateFolder, groups.length);
+  const destination = await openFileDestination(file, options.resume);
+  const path = join(options.stateFolder, "parquet-groups.ndjson");
+  let log: GroupLog | null = null;
+  let spill: RowSpill | null = null;
   try {
+    const reopened = await GroupLog.reopen(path, length);
+    const { groups } = reopened;
+    log = reopened.log;
+    spill = new RowSpill(options.stateFolder, groups.length);
     const open = rows - groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
     const types = schema.columns.map(({ type }) => type);
-    const restored = await spill.restore(open, types);
-    if (restored === null) throw differs(file);
-    for (const cells of restored) batch.addCells(cells);
-    const destination = await openFileDestination(file, length === 0 ? null : length);
+    for (const cells of await spill.restore(open, types)) batch.addCells(cells);
     const sink = new ParquetSink({
       destination,
       encoder: new RowGroupEncoder(driver, schema, options.runId, { length, groups }),
@@ -62,34 +61,9 @@ export async function openParquet(
     });
     return { sink, note: null, audit: () => sink.audit() };
   } catch (error) {
-    await log.close();
-    await spill.close();
+    await log?.close();
+    await spill?.close();
+    await destination.abandon();
     throw error;
   }
-}
-
-/** The part must be there and as long as the checkpoint has it; cutting must never lengthen it. */
-async function mustHold(file: string, length: number): Promise<void> {
-  const facts = await stat(partPath(file)).catch(() => null);
-  if (facts === null || facts.size < length) throw differs(file);
-}
-
-async function openGroups(
-  file: string,
-  folder: string,
-  length: number,
-): Promise<{ log: GroupLog; groups: readonly RowGroup[] }> {
-  const path = join(folder, "parquet-groups.ndjson");
-  if (length === 0) return { log: await GroupLog.create(path), groups: [] };
-  const reopened = await GroupLog.reopen(path, length);
-  if (reopened === null) throw differs(file);
-  return reopened;
-}
-
-function differs(file: string): FatalError {
-  return new FatalError(
-    "output_part_differs",
-    `${partPath(file)} is not as the interrupted run left it`,
-    { hint: "start anew with --restart" },
-  );
 }

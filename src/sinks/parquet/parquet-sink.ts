@@ -1,4 +1,5 @@
 import type { EnrichedRow } from "../../core/row.js";
+import type { ChecksumState } from "../../core/running-checksum.js";
 import { partPath } from "../file-destination.js";
 import type { Destination, Sink, SinkPosition, SinkResult } from "../types.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
@@ -31,6 +32,8 @@ export class ParquetSink implements Sink {
   #rows: number;
   /** Length of the file up to the end of its last row group. */
   #groupsEnd: number;
+  /** Of the file up to there. */
+  #checksum: ChecksumState | null;
   /** What of it the last checkpoint made durable. */
   #durable: number;
   /** Groups that were open at the last two checkpoints: one of them is what a resume goes back to. */
@@ -41,6 +44,7 @@ export class ParquetSink implements Sink {
     this.#parts = parts;
     this.#rows = parts.rows;
     this.#groupsEnd = parts.destination.length;
+    this.#checksum = parts.destination.checksum();
     this.#durable = this.#groupsEnd;
     this.#openGroups = [parts.spill.group, parts.spill.group];
   }
@@ -64,7 +68,8 @@ export class ParquetSink implements Sink {
     }
     await spill.keep(batch.columns, batch.rows);
     this.#openGroups = [this.#openGroups[1], spill.group];
-    return { length: this.#groupsEnd, rows: this.#rows };
+    const position = { length: this.#groupsEnd, rows: this.#rows };
+    return this.#checksum === null ? position : { ...position, checksum: this.#checksum };
   }
 
   /** Ends the file and reads it back. */
@@ -94,6 +99,7 @@ export class ParquetSink implements Sink {
     const { bytes, group } = encoder.encode(batch.columns);
     await destination.write(bytes);
     this.#groupsEnd = destination.length;
+    this.#checksum = destination.checksum();
     await groups.append(this.#groupsEnd, group);
     batch.clear();
     await spill.next();

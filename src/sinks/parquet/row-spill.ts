@@ -1,14 +1,16 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue } from "../warehouse/cell-values.js";
+import { CheckedLines, checkedLine } from "./checked-lines.js";
 import { SideFile } from "./side-file.js";
 
 type Columns = readonly (readonly CellValue[])[];
 
 /**
  * Keeps the rows of the row group that is not full yet, one line of JSON a row, so that a
- * checkpoint need not end the group: groups of a few rows would make a poor Parquet file.
+ * checkpoint need not end the group: groups of a few rows would make a poor Parquet file. Each line
+ * has a checksum.
  *
  * Each group has a file of its own; those of earlier groups stay until no checkpoint can need them.
  */
@@ -34,25 +36,18 @@ export class RowSpill {
   /**
    * Reads the first rows that an interrupted run kept and goes on behind them.
    *
-   * @returns null when there are fewer
-   * @throws FatalError `output_*`
+   * @throws FatalError `output_*`; `output_state_damaged` when they are not as they were written
    */
   async restore(
     rows: number,
     types: readonly ColumnType[],
-  ): Promise<readonly (readonly CellValue[])[] | null> {
-    if (rows === 0) return [];
-    const bytes = await readFile(this.#path(this.#group)).catch(() => null);
-    if (bytes === null) return null;
+  ): Promise<readonly (readonly CellValue[])[]> {
     const restored: (readonly CellValue[])[] = [];
-    let length = 0;
-    while (restored.length < rows) {
-      const end = bytes.indexOf(0x0a, length);
-      if (end < 0) return null;
-      restored.push(parseRow(bytes.toString("utf8", length, end), types));
-      length = end + 1;
-    }
-    this.#file = await SideFile.open(this.#path(this.#group), length);
+    if (rows === 0) return restored;
+    const path = this.#path(this.#group);
+    const lines = await CheckedLines.read(path);
+    while (restored.length < rows) restored.push(parseRow(lines.next(), types));
+    this.#file = await SideFile.open(path, lines.length);
     this.#rows = rows;
     return restored;
   }
@@ -98,7 +93,7 @@ function rowLine(columns: Columns, row: number): string {
     const value = column[row] ?? null;
     return typeof value === "bigint" ? String(value) : value;
   });
-  return `${JSON.stringify(cells)}\n`;
+  return checkedLine(JSON.stringify(cells));
 }
 
 function parseRow(line: string, types: readonly ColumnType[]): readonly CellValue[] {

@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { partGone } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
 import type { Encoder, SinkPosition } from "../types.js";
+import { partGone } from "../verify-part.js";
 
 export interface RereadOptions {
   /** What is kept; what is behind it will be written again. */

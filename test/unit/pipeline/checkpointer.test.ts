@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openSealedJson } from "../../../src/core/sealed-json.js";
 import type { Checkpoint } from "../../../src/pipeline/checkpoint.js";
 import { Checkpointer } from "../../../src/pipeline/checkpointer.js";
 import type { StateFolder } from "../../../src/pipeline/state-folder.js";
@@ -18,16 +19,20 @@ describe("a checkpoint", () => {
   });
 
   it("relies on the journal, and the state folder relies on it", async () => {
-    const { checkpointer, steps } = prepared();
+    const { checkpointer, steps, saved } = prepared();
     await checkpointer.begin();
     expect(steps).toEqual(["journal", "sink", "saved"]);
+    expect(saved[0]).toMatchObject({
+      journalBytes: 64,
+      source: { row: 0, input: { bytes: 12, crc: 34 } },
+    });
   });
 
   it("is kept with the rows by a database, and says there how far the run is but not where", async () => {
     const { checkpointer, notes, saved, tally } = prepared();
     tally.row(anEnrichedRow());
     await checkpointer.complete();
-    const note = JSON.parse(notes[0] ?? "") as Partial<Checkpoint>;
+    const note = openSealedJson(notes[0] ?? "") as Partial<Checkpoint>;
     const { fingerprint, ...rest } = saved[0]!;
     expect(note).toEqual(JSON.parse(JSON.stringify(rest)));
     expect(note).toMatchObject({ runId: "a run", sink: { length: 1, rows: 1 } });
@@ -81,7 +86,7 @@ function prepared() {
   const checkpointer = new Checkpointer({
     clock: new ManualClock(),
     sink,
-    journal: { sync: () => Promise.resolve(void steps.push("journal")) },
+    journal: { sync: () => Promise.resolve(void steps.push("journal")), durableBytes: 64 },
     state,
     tally,
     fingerprint: {
@@ -89,7 +94,7 @@ function prepared() {
       input: { path: "in.csv", bytes: 1, head: null, tail: null },
       options: {},
     },
-    columns: ["ip"],
+    source: { columns: ["ip"], checksum: () => ({ bytes: 12, crc: 34, marks: [] }) },
     before: null,
     runId: "a run",
   });

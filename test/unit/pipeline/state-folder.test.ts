@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Checkpoint } from "../../../src/pipeline/checkpoint.js";
+import { sealJson } from "../../../src/core/sealed-json.js";
+import { type Checkpoint, checkpointVersion } from "../../../src/pipeline/checkpoint.js";
 import { openStateFolder, statePath } from "../../../src/pipeline/state-folder.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -75,19 +76,113 @@ describe("openStateFolder", () => {
     expect(existsSync(statePath(output))).toBe(false);
   });
 
-  it("does not misread a checkpoint of another version, nor a torn one", async () => {
-    const other = await interrupted(JSON.stringify({ ...aCheckpoint(), version: 99 }));
-    await expect(openStateFolder(other, resume)).rejects.toMatchObject({
+  it.each([
+    ["a later version", sealJson({ ...aCheckpoint(), version: 99 })],
+    ["version 1, which had no checksum", JSON.stringify({ version: 1, runId: "r1" }, null, 2)],
+  ])("does not misread a checkpoint of %s", async (_, text) => {
+    const output = await interrupted(text);
+    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
       code: "checkpoint_version",
     });
-    const torn = await interrupted('{"version":1');
-    await expect(openStateFolder(torn, resume)).rejects.toMatchObject({
-      code: "checkpoint_unreadable",
+  });
+
+  it("notices every changed byte of a checkpoint, and every cut", async () => {
+    const text = `${sealJson(aCheckpoint())}\n`;
+    const output = await interrupted(text);
+    const path = join(statePath(output), "checkpoint.json");
+    const damaged = { code: "checkpoint_damaged", hint: "start anew with --restart" };
+    for (let at = 0; at < text.length - 1; at++) {
+      const flipped = Buffer.from(text);
+      flipped[at]! ^= 1 + (at % 255);
+      await writeFile(path, flipped);
+      await expect(openStateFolder(output, resume)).rejects.toMatchObject(damaged);
+      await writeFile(path, text.slice(0, at));
+      await expect(openStateFolder(output, resume)).rejects.toMatchObject(damaged);
+    }
+  });
+
+  it("notices that the checkpoint of a journal with lookups is missing", async () => {
+    const output = await interrupted();
+    await rm(join(statePath(output), "checkpoint.json"));
+    await mkdir(join(statePath(output), "journal"));
+    const records = join(statePath(output), "journal", "records");
+    await writeFile(records, "x".repeat(33));
+    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
+      code: "checkpoint_missing",
+      message: expect.stringContaining("checkpoint.json is missing") as string,
+      hint: "start anew with --restart",
     });
+    await writeFile(records, "x".repeat(32));
+    await (await openStateFolder(output, resume)).release();
   });
 });
 
-async function interrupted(text = JSON.stringify(aCheckpoint())): Promise<string> {
+describe("a state folder's name that somebody else uses", () => {
+  it.each([["notes.txt"], ["journal/diary.txt"], ["journal.bak/records"], ["checkpoint.json/x"]])(
+    "keeps a folder with %s as it is",
+    async (name) => {
+      const output = await interrupted();
+      const foreign = join(statePath(output), name);
+      if (name.startsWith("checkpoint")) await rm(join(statePath(output), "checkpoint.json"));
+      await mkdir(dirname(foreign), { recursive: true });
+      await writeFile(foreign, "mine");
+      const before = await readdir(statePath(output), { recursive: true });
+      for (const flags of [start, resume, restart]) {
+        await expect(openStateFolder(output, flags)).rejects.toMatchObject({
+          code: "state_folder_foreign",
+          message: expect.stringContaining(name.replace(/(bak|json)\/.*/, "$1")) as string,
+        });
+      }
+      expect(await readdir(statePath(output), { recursive: true })).toEqual(before);
+    },
+  );
+
+  it("keeps what a symbolic link points to, and a file", async () => {
+    const folder = await temporaryFolder();
+    const output = join(folder, "out.csv");
+    const target = join(folder, "target");
+    await mkdir(target);
+    await writeFile(join(target, "checkpoint.json"), "mine");
+    await symlink(target, statePath(output));
+    for (const flags of [start, resume, restart]) {
+      await expect(openStateFolder(output, flags)).rejects.toMatchObject({
+        code: "state_folder_foreign",
+        message: expect.stringContaining("is a symbolic link") as string,
+      });
+    }
+    expect(await readdir(target)).toEqual(["checkpoint.json"]);
+    const file = join(folder, "other.csv");
+    await writeFile(statePath(file), "mine");
+    await expect(openStateFolder(file, restart)).rejects.toMatchObject({
+      code: "state_folder_foreign",
+      message: expect.stringContaining("is not a folder") as string,
+    });
+    expect(await readFile(statePath(file), "utf8")).toBe("mine");
+  });
+
+  it("keeps a folder that has the name for what is being removed", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await mkdir(`${statePath(output)}.done`);
+    await writeFile(join(`${statePath(output)}.done`, "notes.txt"), "mine");
+    await expect(openStateFolder(output, start)).rejects.toMatchObject({
+      code: "state_folder_foreign",
+    });
+    expect(existsSync(join(`${statePath(output)}.done`, "notes.txt"))).toBe(true);
+  });
+
+  it("keeps at the end of a run what somebody put there meanwhile", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    const state = await openStateFolder(output, start);
+    await state.save(aCheckpoint());
+    await mkdir(state.journalPath);
+    await writeFile(join(state.journalPath, "records"), "");
+    await writeFile(join(state.path, "notes.txt"), "mine");
+    await state.remove();
+    expect(await readdir(state.path, { recursive: true })).toEqual(["notes.txt"]);
+  });
+});
+
+async function interrupted(text = sealJson(aCheckpoint())): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
   await mkdir(statePath(output));
   await writeFile(join(statePath(output), "checkpoint.json"), text);
@@ -95,5 +190,5 @@ async function interrupted(text = JSON.stringify(aCheckpoint())): Promise<string
 }
 
 function aCheckpoint(): Checkpoint {
-  return { version: 1, runId: "r1" } as unknown as Checkpoint;
+  return { version: checkpointVersion, runId: "r1" } as unknown as Checkpoint;
 }

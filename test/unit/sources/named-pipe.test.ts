@@ -19,7 +19,7 @@ test("a named pipe is read to the end of its writer", async () => {
   const chunks: Buffer[] = [];
   for await (const chunk of stored.chunksFrom(0)) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe("ip\n192.0.2.1\n");
-  expect([stored.size, stored.read.bytes]).toEqual([null, 13]);
+  expect([stored.size, stored.read.checksum.bytes]).toEqual([null, 13]);
 });
 
 test("closing ends a read that waits for the writer of a named pipe", async () => {
