@@ -58,6 +58,15 @@ export interface Finding {
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
   /**
+   * `query` as the service wrote it: JSON text, byte for byte except that line breaks between its
+   * tokens are removed, so that it fits on a line of NDJSON. Only where a run or a cache keeps it.
+   */
+  readonly queryText?: string | undefined;
+  /** `quickCheck` as the service wrote it; as `queryText`. */
+  readonly quickCheckText?: string | undefined;
+  /** Bytes of the text that the data was read from, where it is longer than `largeAnswer`; else absent. */
+  readonly bytes?: number | undefined;
+  /**
    * The answer as it came, a full one whose envelope's `result` is the data: a store that has it need
    * not write the data as JSON again. Only on what an attempt came to, until it is kept.
    */
@@ -71,3 +80,6 @@ export interface Finding {
   /** The value of `attempts` with which the finding is kept, by the run or a cache; else absent. */
   readonly keptAt?: number;
 }
+
+/** Answers longer than this count by their size where memory is bounded. Bytes. */
+export const largeAnswer = 8 * 1024;
