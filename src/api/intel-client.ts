@@ -1,9 +1,10 @@
 import { UsageError } from "../core/errors.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
+import { itemDiffers } from "./answer-match.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { credentialHeader } from "./credential-header.js";
-import { judge, judgeFault } from "./judge.js";
+import { type Bench, judge, judgeFault } from "./judge.js";
 import { readResult } from "./read-answer.js";
 import { driftOf } from "./schema/drift.js";
 import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/tag.js";
@@ -18,8 +19,16 @@ import type { Answer, CallOptions } from "./types.js";
 export interface IntelClientOptions extends ClientOptions {
   /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */
   readonly apiKey?: string | undefined;
-  /** Called for each value of an answer that the interface does not know, as `member=value`. */
+  /**
+   * Called for each value of an answer that the interface does not know, as `member=value`, and with
+   * `item_differs` for an answer that is used although it names another item.
+   */
   readonly onDrift?: ((value: string) => void) | undefined;
+  /**
+   * Whether findings keep the text of their results (`queryText`, `quickCheckText`) beside the values,
+   * for 2 µs each and the memory. @default false
+   */
+  readonly asReceived?: boolean | undefined;
 }
 
 /** Which page of a tag's list (interface: Endpoints, Lookup). */
@@ -52,6 +61,7 @@ export function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">):
 export class IntelClient {
   readonly #caller: Caller;
   readonly #onDrift: ((value: string) => void) | null;
+  readonly #bench: Bench;
 
   /** @throws UsageError when the address or the API key cannot be used */
   constructor(options: IntelClientOptions) {
@@ -59,6 +69,7 @@ export class IntelClient {
     const headers = credentialHeader(options.apiKey, (key) => ["x-api-key", key], service);
     this.#caller = new Caller(options, service, headers);
     this.#onDrift = options.onDrift ?? null;
+    this.#bench = { ...this.#caller.bench, asReceived: options.asReceived };
   }
 
   /**
@@ -163,13 +174,13 @@ export class IntelClient {
       this.#caller.send(endpoint, path, signal, {
         answered: (answer) => {
           try {
-            resolve(this.#judged(endpoint, answer));
+            resolve(this.#judged(endpoint, item, answer));
           } catch (error) {
             reject(error);
           }
         },
         failed: (error) => {
-          if (error instanceof TransportError) resolve(judgeFault(error, this.#caller.bench.clock));
+          if (error instanceof TransportError) resolve(judgeFault(error, this.#bench.clock));
           else reject(error);
         },
         unsent: unsent === "reject" ? () => reject(new NotSentError()) : undefined,
@@ -177,11 +188,12 @@ export class IntelClient {
     });
   }
 
-  #judged(endpoint: LookupEndpoint, answer: Answer): Finding {
-    const finding = judge(endpoint, answer, this.#caller.bench);
+  #judged(endpoint: LookupEndpoint, item: Item, answer: Answer): Finding {
+    const finding = judge({ endpoint, item }, answer, this.#bench);
     const result = finding.query ?? finding.quickCheck;
     if (this.#onDrift !== null && result !== null) {
       for (const value of driftOf(result)) this.#onDrift(value);
+      if (itemDiffers(item.value, result["item"])) this.#onDrift("item_differs");
     }
     return finding;
   }

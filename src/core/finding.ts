@@ -29,7 +29,7 @@ export interface FindingError {
  * - `partial`: part of the data was unavailable; spend a partial re-ask.
  * - `transient`: reset, timeout, 408, 425, 5xx, truncated body; back off and ask again.
  * - `throttled`: 429, or 503 without the envelope; the whole run slows down, then ask again.
- * - `once`: 200 with something else than the envelope; ask one single time again.
+ * - `once`: 200 with something else than the envelope, or for another item; ask one single time again.
  */
 export interface Again {
   readonly policy: "partial" | "transient" | "throttled" | "once";

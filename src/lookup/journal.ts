@@ -4,7 +4,7 @@ import { FatalError } from "../core/errors.js";
 import type { Finding } from "../core/finding.js";
 import { makeFolder } from "../core/make-folder.js";
 import { syncFolder } from "../core/sync-folder.js";
-import { decodeRecord, readHead, recordParts } from "./journal/finding-record.js";
+import { decodeRecord, readHead, type ReadOptions, recordParts } from "./journal/finding-record.js";
 import { journalFault, otherVersion } from "./journal/journal-fault.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./journal/place-index.js";
@@ -16,6 +16,8 @@ import type { FindingStore } from "./store.js";
 export interface JournalOptions extends PlaceIndexOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
+  /** Whether findings come with the text of their results. Default false. */
+  readonly asReceived?: boolean | undefined;
 }
 
 /**
@@ -27,7 +29,11 @@ export interface JournalOptions extends PlaceIndexOptions {
  *
  * @throws FatalError when it cannot be opened, or another version of repute wrote it
  */
-export async function openJournal({ folder, ...options }: JournalOptions): Promise<FindingStore> {
+export async function openJournal({
+  folder,
+  asReceived = false,
+  ...options
+}: JournalOptions): Promise<FindingStore> {
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
@@ -35,7 +41,7 @@ export async function openJournal({ folder, ...options }: JournalOptions): Promi
     if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
     const log = new RecordLog(folder);
     try {
-      return new Journal(folder, log, await indexOf(log, folder, options));
+      return new Journal({ folder, asReceived }, log, await indexOf(log, folder, options));
     } catch (error) {
       log.close();
       throw error;
@@ -76,6 +82,7 @@ const repeatedSize = 1024;
 
 class Journal implements FindingStore {
   readonly #folder: string;
+  readonly #read: ReadOptions;
   readonly #log: RecordLog;
   readonly #index: PlaceIndex;
   /** Place of this session's first record: what failed in an earlier one may be asked again. */
@@ -89,8 +96,9 @@ class Journal implements FindingStore {
   #left: Error | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(folder: string, log: RecordLog, index: PlaceIndex) {
+  constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: PlaceIndex) {
     this.#folder = folder;
+    this.#read = { asReceived };
     this.#log = log;
     this.#index = index;
     this.#sessionStart = log.next;
@@ -185,7 +193,7 @@ class Journal implements FindingStore {
       const record = this.#log.at(place);
       if (record === undefined) return null;
       const { previous } = readHead(record);
-      const found = decodeRecord(record);
+      const found = decodeRecord(record, this.#read);
       if (found.key === key) {
         const isStale = found.finding.status === "failed" && place < this.#sessionStart;
         return isStale ? null : found.finding;

@@ -43,5 +43,8 @@ function kept(finding: Finding): Finding {
     lookedUpAt: finding.lookedUpAt,
     error: finding.error,
     keptAt: finding.attempts,
+    queryText: finding.queryText,
+    quickCheckText: finding.quickCheckText,
+    bytes: finding.bytes,
   };
 }

@@ -1,3 +1,4 @@
+import { mismatch } from "../api/answer-match.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { FindingStore } from "./store.js";
@@ -17,14 +18,19 @@ export function arrivedKey(path: string): string {
 
 /**
  * Takes the answer that an earlier part of the run had already when it was killed, before anything is
- * asked or spent.
+ * asked or spent. An answer for another item is not taken: by its path alone that could not be told.
  */
 export function recovered({ endpoint, store, pathOf }: RecoveredOptions): LookupWrapper {
   return (next) => (item, options) => {
     const found = store.get(arrivedKey(pathOf(endpoint, item)));
     if (found === null) return next(item, options);
     const orAsked = (finding: Finding | null): Finding | Promise<Finding> =>
-      finding ?? next(item, options);
+      finding === null || isForeign(item, finding) ? next(item, options) : finding;
     return Promise.resolve(found).then(orAsked);
   };
+}
+
+function isForeign(item: Item, { query, quickCheck }: Finding): boolean {
+  const result = query ?? quickCheck;
+  return result !== null && mismatch(item, result) !== null;
 }

@@ -25,6 +25,8 @@ export interface AssembleOptions {
   readonly tally: Tally;
   /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
   readonly journalPath: string | null;
+  /** Whether rows are written with results as received. Default false. */
+  readonly asReceived?: boolean | undefined;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
@@ -51,7 +53,7 @@ export async function assembleLookup(
   options: AssembleOptions,
 ): Promise<AssembledLookup> {
   const { settings, apiKey, onWarning } = job;
-  const { clock, tally, journalPath, requests, onEarlyEnd } = options;
+  const { clock, tally, journalPath, requests, onEarlyEnd, asReceived = false } = options;
   const { intelUrl } = settings;
   if (intelUrl === undefined) {
     throw new UsageError("no_address", "the address of the service is not known", {
@@ -90,14 +92,18 @@ export async function assembleLookup(
         if (allowed !== null) paces.run.advise(endpoint, allowed);
       },
       onDrift: (value) => tally.drift(value),
+      // What a cache keeps may go into rows of another run.
+      asReceived: asReceived || settings.cache !== undefined,
     });
     const isResumed = journalPath !== null && existsSync(journalPath);
     const journal =
-      journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
+      journalPath === null
+        ? new MemoryStore()
+        : await openJournal({ folder: journalPath, asReceived });
     opened = journal;
     if (isResumed) {
       const partials = settings.partialRetries === 0;
-      await recoverArrivals({ folder: journalPath, journal, clock, partials });
+      await recoverArrivals({ folder: journalPath, journal, clock, partials, asReceived });
     }
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
@@ -175,7 +181,7 @@ export async function assembleLookup(
 /** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */
 async function openCacheOf(
   { settings, onWarning }: EnrichJob,
-  { clock, tally }: AssembleOptions,
+  { clock, tally, asReceived }: AssembleOptions,
 ): Promise<FindingStore | null> {
   if (settings.cache === undefined) return null;
   const { openCache } = await import("../lookup/cache/finding-cache.js");
@@ -183,6 +189,7 @@ async function openCacheOf(
     folder: settings.cache,
     ttlMs: settings.cacheTtl,
     clock,
+    asReceived,
     onWarning: (message) => {
       tally.warning(message);
       onWarning?.(message);

@@ -1,4 +1,4 @@
-import { nestedFacts } from "../../core/nested-facts.js";
+import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { uniqueNames } from "../ndjson-encoder.js";
 import type { Verdict } from "./verdict.js";
@@ -15,7 +15,7 @@ export function reputeMember(
   const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
   return ({ row, item, finding }, verdict) => {
     const place = JSON.stringify({ row: row.number, verdict });
-    const facts = JSON.stringify(nestedFacts(item, finding));
+    const facts = nestedText(nestedFacts(item, finding), finding);
     // What a source could not place is JSON already; a record of NDJSON has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
     return `${place.slice(0, -1)},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
