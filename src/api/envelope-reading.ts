@@ -16,7 +16,12 @@ import type { Answer } from "./types.js";
  * - `broken`: it claims to be that envelope and breaks a rule of it; `fault` says which.
  */
 export type EnvelopeReading =
-  | { readonly is: "success" | "partial_success"; readonly result: unknown }
+  | {
+      readonly is: "success" | "partial_success";
+      readonly result: unknown;
+      /** The whole envelope; `resultText` takes the result out of it. */
+      readonly text: string;
+    }
   | { readonly is: "failure"; readonly message: string }
   | { readonly is: "none" | "broken"; readonly fault: string };
 
@@ -61,6 +66,7 @@ export function readEnvelope(answer: Answer): EnvelopeReading {
   return {
     is: answer.status === 200 ? "success" : "partial_success",
     result: body["result"],
+    text: reading.text,
   };
 }
 

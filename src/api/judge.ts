@@ -1,7 +1,16 @@
 import type { Clock } from "../core/clock.js";
-import type { Again, Finding, LookupEndpoint } from "../core/finding.js";
+import {
+  type Again,
+  type Finding,
+  type JsonObject,
+  largeAnswer,
+  type LookupEndpoint,
+} from "../core/finding.js";
 import { isoTime } from "../core/iso-time.js";
+import type { Item } from "../core/item/item.js";
+import { mismatch } from "./answer-match.js";
 import { asObject, readEnvelope } from "./envelope-reading.js";
+import { resultText } from "./result-text.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";
 import type { ServiceDescription } from "./service-description.js";
@@ -13,19 +22,28 @@ import type { Answer } from "./types.js";
 export interface Bench {
   readonly service: ServiceDescription;
   readonly clock: Clock;
+  /** Whether findings keep the text of their results. @default false */
+  readonly asReceived?: boolean | undefined;
+}
+
+/** What was asked for. */
+export interface Asked {
+  readonly endpoint: LookupEndpoint;
+  /** Null where it is not known yet: whoever uses the finding then compares them (`mismatch`). */
+  readonly item: Item | null;
 }
 
 /**
- * Says what one answer to a lookup means (behaviour: Answers). The body is read whatever the
- * status, so that the data of a 503 counts; `again` tells what another attempt could change.
+ * Says what one answer to a lookup means. The body is read whatever the status, so that the data of a
+ * 503 counts; `again` tells what another attempt could change.
  *
  * @throws FatalError for 401 and 403: the run cannot go on
  */
-export function judge(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+export function judge(asked: Asked, answer: Answer, bench: Bench): Finding {
   const { status } = answer;
-  if (status === 200) return judgeSuccess(endpoint, answer, bench);
+  if (status === 200) return judgeSuccess(asked, answer, bench);
   if (status === 400) return judgeFailure(answer, bench);
-  if (status === 503) return judgePartial(endpoint, answer, bench);
+  if (status === 503) return judgePartial(asked, answer, bench);
   if (status > 200 && status < 300) {
     return schemaFinding(answer, bench, `HTTP ${status} is no status of the interface`, once);
   }
@@ -42,7 +60,7 @@ const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 const partial: Again = { policy: "partial", afterMs: null };
 
-function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+function judgeSuccess(asked: Asked, answer: Answer, bench: Bench): Finding {
   const reading = readEnvelope(answer);
   if (reading.is !== "success") {
     const fault = "fault" in reading ? reading.fault : "the envelope is of another kind";
@@ -50,22 +68,12 @@ function judgeSuccess(endpoint: LookupEndpoint, answer: Answer, bench: Bench): F
   }
   const result = asObject(reading.result);
   if (result === null) return schemaFinding(answer, bench, "result must be an object", once);
-  const fault = resultFault(endpoint, "full", result, answer.body.length);
+  const fault = resultFault(asked.endpoint, "full", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, once);
-  const isQuery = endpoint === "query";
-  return {
-    status: "complete",
-    query: isQuery ? result : null,
-    quickCheck: isQuery ? null : result,
-    missing: [],
-    source: "live",
-    httpStatus: 200,
-    attempts: 1,
-    lookedUpAt: isoTime(bench.clock.now()),
-    error: null,
-    body: answer.body,
-    tookMs: answer.tookMs,
-  };
+  const finding = resultFinding(asked, answer, bench, { result, text: reading.text });
+  return finding.status === "failed"
+    ? finding
+    : { ...finding, body: answer.body, tookMs: answer.tookMs };
 }
 
 function judgeFailure(answer: Answer, bench: Bench): Finding {
@@ -81,28 +89,49 @@ function judgeFailure(answer: Answer, bench: Bench): Finding {
   return statusFinding(answer, bench);
 }
 
-function judgePartial(endpoint: LookupEndpoint, answer: Answer, bench: Bench): Finding {
+function judgePartial(asked: Asked, answer: Answer, bench: Bench): Finding {
   const reading = readEnvelope(answer);
   // The envelope is never a sign of throttling: what is wrong in it may pass like any 5xx.
   if (reading.is === "broken") return schemaFinding(answer, bench, reading.fault, transient);
   if (reading.is !== "partial_success") return statusFinding(answer, bench);
   const result = asObject(reading.result);
   if (result === null) return schemaFinding(answer, bench, "result must be an object", transient);
-  const fault = resultFault(endpoint, "partial", result, answer.body.length);
+  const fault = resultFault(asked.endpoint, "partial", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, transient);
-  const missing = missingMembers(result, endpoint);
+  const finding = resultFinding(asked, answer, bench, { result, text: reading.text });
+  if (finding.status === "failed") return finding;
+  const missing = missingMembers(result, asked.endpoint);
+  return { ...finding, status: "partial", missing, again: partial };
+}
+
+/** A result that follows the interface, if it can be about the item. */
+function resultFinding(
+  { endpoint, item }: Asked,
+  answer: Answer,
+  bench: Bench,
+  { result, text }: { readonly result: JsonObject; readonly text: string },
+): Finding {
+  const { status, body } = answer;
+  const fault = item === null ? null : mismatch(item, result);
+  if (fault !== null) {
+    const message = `the answer of ${bench.service.name} is not about this item: ${fault}`;
+    return failed(status, bench.clock, "response_mismatch", message, once);
+  }
   const isQuery = endpoint === "query";
+  const received = bench.asReceived === true ? resultText(text) : undefined;
   return {
-    status: "partial",
+    status: "complete",
     query: isQuery ? result : null,
     quickCheck: isQuery ? null : result,
-    missing,
+    missing: [],
     source: "live",
-    httpStatus: 503,
+    httpStatus: status,
     attempts: 1,
     lookedUpAt: isoTime(bench.clock.now()),
     error: null,
-    again: partial,
+    queryText: isQuery ? received : undefined,
+    quickCheckText: isQuery ? undefined : received,
+    bytes: body.length > largeAnswer ? body.length : undefined,
   };
 }
 

@@ -6,13 +6,13 @@ const protoMember = /(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)/;
 
 /** A body as JSON, or why it is none. */
 export type JsonReading =
-  | { readonly value: unknown; readonly fault: null }
+  | { readonly value: unknown; readonly text: string; readonly fault: null }
   | { readonly value: null; readonly fault: string };
 
 /**
  * Reads a body as JSON (RFC 8259). A byte order mark is passed over and bytes that are no UTF-8
  * come out as U+FFFD, as with jq; of members named twice the last one counts. A member named
- * `__proto__` is left out, so that no later copy of the object can take it for a prototype.
+ * `__proto__` is not part of the value; the text keeps it.
  */
 export function readJson(body: Buffer): JsonReading {
   if (body.length > 2 * maxDepth && isTooDeep(body)) {
@@ -21,16 +21,24 @@ export function readJson(body: Buffer): JsonReading {
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   const text = body.toString("utf8", marked ? 3 : 0);
   try {
-    // Most answers have neither two underscores nor escapes, and searching for those costs nothing.
-    const suspicious = text.includes("__") || text.includes("\\u00");
-    const value: unknown =
-      suspicious && protoMember.test(text)
-        ? JSON.parse(text, (member, value: unknown) => (member === "__proto__" ? undefined : value))
-        : JSON.parse(text);
-    return { value, fault: null };
+    return { value: parseJson(text), text, fault: null };
   } catch {
     return { value: null, fault: body.length === 0 ? "is empty" : "is no JSON" };
   }
+}
+
+/**
+ * `JSON.parse` without members named `__proto__`, so that no later copy of an object can take one for
+ * a prototype.
+ *
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  // Most answers have neither two underscores nor escapes, and searching for those costs nothing.
+  const suspicious = text.includes("__") || text.includes("\\u00");
+  return suspicious && protoMember.test(text)
+    ? JSON.parse(text, (member, value: unknown) => (member === "__proto__" ? undefined : value))
+    : JSON.parse(text);
 }
 
 const quote = 0x22;

@@ -1,4 +1,4 @@
-import { answerCells, answerRecord } from "./answered-item.js";
+import { answerCells, answerLine } from "./answered-item.js";
 import type { AnsweredItem } from "./answered-item.js";
 import type { CliContext } from "./command.js";
 import { dataTable, jsonLines, wantsLines } from "./data-output.js";
@@ -15,7 +15,7 @@ export function answerOutput(
   }: { readonly settings: { readonly json: boolean }; readonly context: CliContext },
   columns: AnswerColumns,
 ): DataOutput<AnsweredItem> {
-  if (wantsLines(settings.json, context)) return jsonLines(context, answerRecord);
+  if (wantsLines(settings.json, context)) return jsonLines(context, answerLine);
   return dataTable(
     context,
     columns.map(([title, name]) => [title, (answer) => answerCells(answer, [name])[0] ?? ""]),

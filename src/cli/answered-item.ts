@@ -1,7 +1,7 @@
 import { columns } from "../core/columns.js";
-import type { Finding, JsonObject } from "../core/finding.js";
+import type { Finding } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { nestedFacts } from "../core/nested-facts.js";
+import { nestedFacts, nestedText } from "../core/nested-facts.js";
 
 /** One argument of `query` or `quick-check`, and what it came to. */
 export interface AnsweredItem {
@@ -13,11 +13,11 @@ export interface AnsweredItem {
 }
 
 /**
- * The finding as one JSON object, with the members of nested output (behaviour: Columns). The item
+ * The finding as one line of JSON, with the members of nested output (behaviour: Columns). The item
  * of an unsupported argument is the argument itself, for nothing else tells which one it was.
  */
-export function answerRecord({ text, item, finding }: AnsweredItem): JsonObject {
-  return { ...nestedFacts(item, finding), item: item?.value ?? text };
+export function answerLine({ text, item, finding }: AnsweredItem): string {
+  return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
 }
 
 /** The values of the named columns (without prefix) as text for a person. */

@@ -17,13 +17,13 @@ export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">
   return json || stdout.isTTY !== true;
 }
 
-/** One JSON object a line, as records come. */
+/** One JSON object a line, as records come. `toLine` gives its text, without the line end. */
 export function jsonLines<T>(
   context: Pick<CliContext, "stdout" | "signal">,
-  toJson: (record: T) => unknown,
+  toLine: (record: T) => string,
 ): DataOutput<T> {
   return {
-    add: (record) => writeText(context, `${JSON.stringify(toJson(record))}\n`),
+    add: (record) => writeText(context, `${toLine(record)}\n`),
     end: () => Promise.resolve(),
   };
 }

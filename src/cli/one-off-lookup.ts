@@ -40,6 +40,7 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
     clock,
     apiKey: options.apiKey ?? undefined,
     timeoutMs: options.timeout,
+    asReceived: true,
   });
   const lookup = composeLookup({
     client,

@@ -29,7 +29,7 @@ export interface FindingError {
  * - `partial`: part of the data was unavailable; spend a partial re-ask.
  * - `transient`: reset, timeout, 408, 425, 5xx, truncated body; back off and ask again.
  * - `throttled`: 429, or 503 without the envelope; the whole run slows down, then ask again.
- * - `once`: 200 with something else than the envelope; ask one single time again.
+ * - `once`: 200 with something else than the envelope, or for another item; ask one single time again.
  */
 export interface Again {
   readonly policy: "partial" | "transient" | "throttled" | "once";
@@ -58,6 +58,15 @@ export interface Finding {
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
   /**
+   * `query` as the service wrote it: JSON text, byte for byte except that line breaks between its
+   * tokens are removed, so that it fits on a line of NDJSON. Only where a run or a cache keeps it.
+   */
+  readonly queryText?: string | undefined;
+  /** `quickCheck` as the service wrote it; as `queryText`. */
+  readonly quickCheckText?: string | undefined;
+  /** Bytes of the text that the data was read from, where it is longer than `largeAnswer`; else absent. */
+  readonly bytes?: number | undefined;
+  /**
    * The answer as it came, a full one whose envelope's `result` is the data: a store that has it need
    * not write the data as JSON again. Only on what an attempt came to, until it is kept.
    */
@@ -85,3 +94,6 @@ export interface FindingOrigin {
   /** HTTP status or fault code of each request that is not in an earlier record of the same lookup. */
   readonly outcomes: readonly string[];
 }
+
+/** Answers longer than this count by their size where memory is bounded. Bytes. */
+export const largeAnswer = 8 * 1024;

@@ -24,3 +24,16 @@ export function nestedFacts(
     error: finding.error,
   };
 }
+
+/** Nested members as JSON text, in which results stand as they were received where their text is kept. */
+export function nestedText(facts: object, { queryText, quickCheckText }: Finding): string {
+  if (queryText === undefined && quickCheckText === undefined) return JSON.stringify(facts);
+  const texts: Readonly<Record<string, string | undefined>> = {
+    query: queryText,
+    quick_check: quickCheckText,
+  };
+  const members = Object.entries(facts).map(
+    ([name, value]) => `"${name}":${texts[name] ?? JSON.stringify(value)}`,
+  );
+  return `{${members.join(",")}}`;
+}

@@ -1,4 +1,6 @@
+import { mismatch } from "../api/answer-match.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
+import type { Item } from "../core/item/item.js";
 import { cacheKeys } from "./cache/cache-key.js";
 import type { FindingStore } from "./store.js";
 import type { Lookup, LookupWrapper } from "./types.js";
@@ -21,7 +23,8 @@ export interface CachedOptions {
  * Answers from what was asked before, by whatever run; asks and keeps the answer otherwise. Such a
  * finding has the source `cache`; its attempts and its time are those of the run that asked.
  *
- * A failure is never kept. Nobody waits for an answer to be written, unless very many do.
+ * A failure is never kept, and an answer that is there for another item (earlier versions did not
+ * compare them) is asked for again. Nobody waits for an answer to be written, unless very many do.
  */
 export function cached(options: CachedOptions): LookupWrapper {
   const { endpoint, address, store, partials = true } = options;
@@ -40,14 +43,19 @@ export function cached(options: CachedOptions): LookupWrapper {
     };
     const ask: Lookup = (item, lookupOptions) =>
       next(item, lookupOptions).then((finding) => keep(keyOf(item), finding));
-    const isUsed = (kept: Finding | null): kept is Finding =>
-      kept !== null && (partials || kept.status !== "partial");
+    const isUsed = (item: Item, kept: Finding | null): kept is Finding => {
+      if (kept === null || (!partials && kept.status === "partial")) return false;
+      const result = kept.query ?? kept.quickCheck;
+      return result === null || mismatch(item, result) === null;
+    };
     return (item, lookupOptions) => {
       const kept = store.get(keyOf(item));
       if (kept instanceof Promise) {
-        return kept.then((found) => (isUsed(found) ? fromCache(found) : ask(item, lookupOptions)));
+        return kept.then((found) =>
+          isUsed(item, found) ? fromCache(found) : ask(item, lookupOptions),
+        );
       }
-      return isUsed(kept) ? Promise.resolve(fromCache(kept)) : ask(item, lookupOptions);
+      return isUsed(item, kept) ? Promise.resolve(fromCache(kept)) : ask(item, lookupOptions);
     };
   };
 }
@@ -66,5 +74,8 @@ function fromCache(finding: Finding): Finding {
     lookedUpAt: finding.lookedUpAt,
     error: finding.error,
     keptAt: finding.attempts,
+    queryText: finding.queryText,
+    quickCheckText: finding.quickCheckText,
+    bytes: finding.bytes,
   };
 }

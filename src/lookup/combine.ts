@@ -42,6 +42,9 @@ export function combineFindings(query: Finding, quickCheck: Finding): Finding {
       error !== null && byQuickCheck
         ? { code: error.code, message: `quick check: ${error.message}` }
         : error,
+    queryText: query.queryText,
+    quickCheckText: quickCheck.quickCheckText,
+    bytes: (query.bytes ?? 0) + (quickCheck.bytes ?? 0) || undefined,
   };
 }
 

@@ -4,7 +4,7 @@ import { FatalError } from "../core/errors.js";
 import type { Finding } from "../core/finding.js";
 import { makeFolder } from "../core/make-folder.js";
 import { syncFolder } from "../core/sync-folder.js";
-import { decodeRecord, readHead, recordParts } from "./journal/finding-record.js";
+import { decodeRecord, readHead, type ReadOptions, recordParts } from "./journal/finding-record.js";
 import { journalFault, otherVersion } from "./journal/journal-fault.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./journal/place-index.js";
@@ -18,6 +18,8 @@ export interface JournalOptions extends PlaceIndexOptions {
   readonly folder: string;
   /** Given each record of an earlier part of the run, in order. */
   readonly onReplay?: (key: string, finding: Finding) => void;
+  /** Whether findings come with the text of their results. Default false. */
+  readonly asReceived?: boolean | undefined;
 }
 
 /**
@@ -32,6 +34,7 @@ export interface JournalOptions extends PlaceIndexOptions {
 export async function openJournal({
   folder,
   onReplay,
+  asReceived = false,
   ...options
 }: JournalOptions): Promise<FindingStore> {
   try {
@@ -41,7 +44,8 @@ export async function openJournal({
     if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
     const log = new RecordLog(folder);
     try {
-      return new Journal(folder, log, await indexOf(log, folder, options, onReplay));
+      const index = await indexOf(log, folder, options, onReplay);
+      return new Journal({ folder, asReceived }, log, index);
     } catch (error) {
       log.close();
       throw error;
@@ -88,6 +92,7 @@ const repeatedSize = 1024;
 
 class Journal implements FindingStore {
   readonly #folder: string;
+  readonly #read: ReadOptions;
   readonly #log: RecordLog;
   readonly #index: PlaceIndex;
   readonly #repeated = new RepeatedFindings(repeatedSize);
@@ -99,8 +104,9 @@ class Journal implements FindingStore {
   #left: Error | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(folder: string, log: RecordLog, index: PlaceIndex) {
+  constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: PlaceIndex) {
     this.#folder = folder;
+    this.#read = { asReceived };
     this.#log = log;
     this.#index = index;
   }
@@ -194,7 +200,7 @@ class Journal implements FindingStore {
       const record = this.#log.at(place);
       if (record === undefined) return null;
       const { previous } = readHead(record);
-      const found = decodeRecord(record);
+      const found = decodeRecord(record, this.#read);
       if (found.key === key) return found.finding;
       place = previous < place ? previous : 0;
     }

@@ -66,5 +66,8 @@ function withoutBody(finding: Finding, keptAt: number): Finding {
     lookedUpAt: finding.lookedUpAt,
     error: finding.error,
     keptAt,
+    queryText: finding.queryText,
+    quickCheckText: finding.quickCheckText,
+    bytes: finding.bytes,
   };
 }

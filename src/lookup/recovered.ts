@@ -1,3 +1,5 @@
+import { mismatch } from "../api/answer-match.js";
+import { withDrift } from "../api/finding-drift.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { FindingStore } from "./store.js";
@@ -19,17 +21,22 @@ export function arrivedKey(path: string): string {
 
 /**
  * Takes the answer that an earlier part of the run had already when it was killed, before anything is
- * asked or spent.
+ * asked or spent. An answer for another item is not taken: by its path alone that could not be told.
  */
 export function recovered({ endpoint, store, pathOf, onFound }: RecoveredOptions): LookupWrapper {
   return (next) => (item, options) => {
     const found = store.get(arrivedKey(pathOf(endpoint, item)));
     if (found === null) return next(item, options);
     const orAsked = (finding: Finding | null): Finding | Promise<Finding> => {
-      if (finding === null) return next(item, options);
+      if (finding === null || isForeign(item, finding)) return next(item, options);
       onFound?.(endpoint, finding);
-      return finding;
+      return withDrift(item, finding);
     };
     return Promise.resolve(found).then(orAsked);
   };
+}
+
+function isForeign(item: Item, { query, quickCheck }: Finding): boolean {
+  const result = query ?? quickCheck;
+  return result !== null && mismatch(item, result) !== null;
 }

@@ -27,6 +27,8 @@ export interface AssembleOptions {
   readonly tally: Tally;
   /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
   readonly journalPath: string | null;
+  /** Whether rows are written with results as received. Default false. */
+  readonly asReceived?: boolean | undefined;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
@@ -53,7 +55,7 @@ export async function assembleLookup(
   options: AssembleOptions,
 ): Promise<AssembledLookup> {
   const { settings, apiKey, onWarning } = job;
-  const { clock, tally, journalPath, requests, onEarlyEnd } = options;
+  const { clock, tally, journalPath, requests, onEarlyEnd, asReceived = false } = options;
   const { intelUrl } = settings;
   if (intelUrl === undefined) {
     throw new UsageError("no_address", "the address of the service is not known", {
@@ -91,17 +93,19 @@ export async function assembleLookup(
         const allowed = rateLimitPolicy(headers);
         if (allowed !== null) paces.run.advise(endpoint, allowed);
       },
+      // What a cache keeps may go into rows of another run.
+      asReceived: asReceived || settings.cache !== undefined,
     });
     const isResumed = journalPath !== null && existsSync(journalPath);
     const store =
       journalPath === null
         ? new MemoryStore()
-        : await openJournal({ folder: journalPath, onReplay: replayInto(tally) });
+        : await openJournal({ folder: journalPath, asReceived, onReplay: replayInto(tally) });
     opened = store;
     const journal = counting(store, tally);
     if (isResumed) {
       const partials = settings.partialRetries === 0;
-      await recoverArrivals({ folder: journalPath, journal, clock, partials });
+      await recoverArrivals({ folder: journalPath, journal, clock, partials, asReceived });
     }
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
@@ -204,7 +208,7 @@ function replayInto(tally: Tally): (key: string, finding: Finding) => void {
 /** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */
 async function openCacheOf(
   { settings, onWarning }: EnrichJob,
-  { clock, tally }: AssembleOptions,
+  { clock, tally, asReceived }: AssembleOptions,
 ): Promise<FindingStore | null> {
   if (settings.cache === undefined) return null;
   const { openCache } = await import("../lookup/cache/finding-cache.js");
@@ -212,6 +216,7 @@ async function openCacheOf(
     folder: settings.cache,
     ttlMs: settings.cacheTtl,
     clock,
+    asReceived,
     onWarning: (message) => {
       tally.warning(message);
       onWarning?.(message);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { partPath } from "../sinks/file-destination.js";
+import { keepsReceived } from "../sinks/registry.js";
 import type { EncoderOptions } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
 import { assembleLookup } from "./assemble-lookup.js";
@@ -156,6 +157,7 @@ async function executeInto(
         tally,
         journalPath,
         partialsFromCache: work.partialsFromCache,
+        asReceived: target.warehouse === null && keepsReceived(target.format, encoder),
         requests: requests.signal,
         onEarlyEnd: (error) => early.abort(error),
       });

@@ -15,6 +15,8 @@ export interface RecoverOptions {
   readonly folder: string;
   readonly journal: FindingStore;
   readonly clock: Clock;
+  /** Whether the journal gets the text of results as well. @default false */
+  readonly asReceived?: boolean | undefined;
   /** True when a run asks no second time after a partial answer: then it is worth as much as a full one. */
   readonly partials: boolean;
 }
@@ -26,9 +28,9 @@ export interface RecoverOptions {
  * @throws FatalError when the journal cannot be written, or the log not removed
  */
 export async function recoverArrivals(options: RecoverOptions): Promise<void> {
-  const { folder, journal, clock, partials } = options;
+  const { folder, journal } = options;
   for (const arrived of readArrivals(folder)) {
-    const finding = findingOf(arrived, clock, partials);
+    const finding = findingOf(arrived, options);
     if (finding !== null) await journal.put(arrivedKey(arrived.path), finding);
   }
   try {
@@ -39,7 +41,8 @@ export async function recoverArrivals(options: RecoverOptions): Promise<void> {
 }
 
 /** What an answer says for good; null for what is to be asked again. */
-function findingOf(arrived: Arrived, clock: Clock, partials: boolean): Finding | null {
+function findingOf(arrived: Arrived, options: RecoverOptions): Finding | null {
+  const { clock, partials, asReceived } = options;
   const { path, answer, arrivedAt } = arrived;
   const endpoint = lookupEndpoints.find((one) => path.startsWith(`/${one}/`));
   // Any other status ends the run, or is worth another attempt.
@@ -49,8 +52,8 @@ function findingOf(arrived: Arrived, clock: Clock, partials: boolean): Finding |
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
-  const bench = { service: intelService(false), clock: then };
-  const { again, tookMs: _, ...finding } = judge(endpoint, answer, bench);
+  const bench = { service: intelService(false), clock: then, asReceived };
+  const { again, tookMs: _, ...finding } = judge({ endpoint, item: null }, answer, bench);
   if (finding.status === "failed") return null;
   return again === undefined || (partials && again.policy === "partial") ? finding : null;
 }

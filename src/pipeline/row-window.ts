@@ -15,7 +15,7 @@ export interface RowWindowOptions {
   readonly capacityUnsettled: number;
   /** Says when enough lookups wait for their turn. */
   readonly backlog?: Pick<Backlog, "crowded" | "onRoom"> | undefined;
-  /** Most bytes of input held at once; one row may exceed it alone. */
+  /** Most bytes of input and of large answers held at once; one row may exceed it alone. */
   readonly capacityBytes: number;
   /** Write rows in the order they were added; otherwise as their lookups finish. */
   readonly ordered: boolean;
@@ -34,7 +34,8 @@ export interface WindowPosition {
 interface Entry {
   readonly row: Row;
   readonly item: Item | null;
-  readonly weight: number;
+  /** Bytes of input, and of the answer where that is large. */
+  weight: number;
   finding: Finding | null;
   written: boolean;
   next: Entry | null;
@@ -167,6 +168,8 @@ export class RowWindow {
 
   #settle(entry: Entry, finding: Finding): void {
     entry.finding = finding;
+    entry.weight += finding.bytes ?? 0;
+    this.#bytes += finding.bytes ?? 0;
     if (this.#options.ordered) {
       let next = this.#nextReady;
       while (next !== null && next.finding !== null) {

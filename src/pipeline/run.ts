@@ -10,7 +10,7 @@ import { RowWindow } from "./row-window.js";
 import type { WindowPosition } from "./row-window.js";
 import type { Tally } from "./tally.js";
 
-/** Rows held between reading and writing at most, and bytes of input among them. */
+/** Rows held between reading and writing at most, and bytes of input and large answers among them. */
 const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
 /** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */

@@ -1,5 +1,5 @@
 import { columns } from "../core/columns.js";
-import { nestedFacts } from "../core/nested-facts.js";
+import { nestedFacts, nestedText } from "../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import { addedColumnNames, addedMemberName } from "./added-names.js";
 import type { Encoder, EncoderOptions } from "./types.js";
@@ -96,7 +96,7 @@ type Describe = (enriched: EnrichedRow, displaced: Record<string, unknown> | nul
 function nested(member: string): Describe {
   const key = JSON.stringify(member) + ":";
   return ({ row, item, finding }, displaced) => {
-    const facts = JSON.stringify(nestedFacts(item, finding));
+    const facts = nestedText(nestedFacts(item, finding), finding);
     // What a source could not place is JSON already; a record of NDJSON has all its members above.
     const surplus = row.json === null ? row.extra : null;
     const extra = displaced === null ? surplus : JSON.stringify(displaced);

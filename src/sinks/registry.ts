@@ -15,6 +15,14 @@ export const encoders = {
   stix: stixEncoder,
 } satisfies Record<SinkFormat, (options: EncoderOptions) => Encoder>;
 
+/** Whether rows in a format have the results as received. */
+export function keepsReceived(
+  format: SinkFormat,
+  { shape }: Pick<EncoderOptions, "shape">,
+): boolean {
+  return format === "ndjson" ? shape === "nested" : format === "ecs" || format === "ocsf";
+}
+
 const extensions: Readonly<Record<string, SinkFormat>> = {
   csv: "csv",
   tsv: "tsv",

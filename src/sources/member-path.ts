@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/finding.js";
-import { elementTexts, memberTexts } from "./json-members.js";
+import { elementTexts, memberTexts } from "../core/json-members.js";
 
 /** The way to one text in JSON objects: a member's name, or names and array indexes with dots. */
 export class MemberPath {

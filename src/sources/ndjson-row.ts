@@ -1,6 +1,6 @@
 import type { FindingError } from "../core/finding.js";
 import type { Row } from "../core/row.js";
-import { cellText, memberTexts } from "./json-members.js";
+import { cellText, memberTexts } from "../core/json-members.js";
 import type { Line } from "./lines.js";
 
 /** What a record says for the run: what to look up. */

@@ -1,6 +1,6 @@
 import { UsageError } from "../core/errors.js";
 import type { JsonObject } from "../core/finding.js";
-import { memberTexts } from "./json-members.js";
+import { memberTexts } from "../core/json-members.js";
 import { limits } from "./limits.js";
 import type { Line } from "./lines.js";
 import type { MemberPath } from "./member-path.js";

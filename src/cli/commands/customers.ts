@@ -45,7 +45,7 @@ async function listCustomers(call: CommandCall<z.output<typeof opsCallOptions>>)
   const { settings, context } = call;
   noOperands("customers", call.operands);
   const output = wantsLines(settings.json, context)
-    ? jsonLines<Customer>(context, (customer) => customer)
+    ? jsonLines<Customer>(context, (customer) => JSON.stringify(customer))
     : dataTable(context, columns);
   await withServices(["ops"], call, ({ ops }) =>
     withOpsClient(ops, call, async (client) => {

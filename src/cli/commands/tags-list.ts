@@ -63,7 +63,7 @@ async function listTags(call: CommandCall<z.output<typeof options>>): Promise<nu
     ),
   );
   const output = wantsLines(settings.json, context)
-    ? jsonLines<TagSummary>(context, (tag) => tag)
+    ? jsonLines<TagSummary>(context, (tag) => JSON.stringify(tag))
     : dataTable(context, columns);
   for (const tag of tags) await output.add(tag);
   await output.end();

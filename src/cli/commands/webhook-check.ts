@@ -75,7 +75,7 @@ async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>)
   );
   const lines = wantsLines(settings.json, context);
   const output = lines
-    ? jsonLines<FoundProblem>(context, (problem) => problem)
+    ? jsonLines<FoundProblem>(context, (problem) => JSON.stringify(problem))
     : dataTable(context, columns);
   for (const problem of problems) await output.add(problem);
   await output.end();

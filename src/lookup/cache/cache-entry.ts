@@ -1,6 +1,11 @@
 import { crc32 } from "node:zlib";
 import type { Finding } from "../../core/finding.js";
-import { findingText, type KeyedFinding, parseFindingText } from "../journal/finding-record.js";
+import {
+  findingText,
+  type KeyedFinding,
+  parseFindingText,
+  type ReadOptions,
+} from "../journal/finding-record.js";
 import { hashBytes } from "./cache-key.js";
 import { type AnswerKind, answerKinds } from "./shelf-life.js";
 
@@ -52,8 +57,8 @@ export function entryHash(bytes: Buffer): Buffer {
 }
 
 /** Reads the key and the finding of an entry that is intact. The finding's source is `live`. */
-export function decodeEntry(bytes: Buffer): KeyedFinding {
-  return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length));
+export function decodeEntry(bytes: Buffer, options?: ReadOptions): KeyedFinding {
+  return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length), options);
 }
 
 const at = { keptAt: 4, kind: 10, hash: 11 } as const;

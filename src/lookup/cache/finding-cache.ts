@@ -18,6 +18,8 @@ export interface CacheOptions {
   readonly clock: Pick<Clock, "now">;
   /** Told why the cache, or a part of it, is not used. */
   readonly onWarning: (message: string) => void;
+  /** Whether findings come with the text of their results. Default false. */
+  readonly asReceived?: boolean | undefined;
   /** True: nothing is made, kept or begun anew; what is not there is an empty cache. Default false. */
   readonly readOnly?: boolean | undefined;
   /** Bytes of the cache's file that may be resident at once. Default 24 MiB. */
@@ -116,10 +118,12 @@ class FindingCache implements FindingStore {
     const { kind, keptAt } = readEntryHead(bytes);
     const now = this.#options.clock.now();
     if (!isFresh(kind, keptAt, now, this.#options.ttlMs)) return null;
-    const { key: found, finding } = decodeEntry(bytes);
-    if (found !== key) return null;
+    const { asReceived } = this.#options;
     // From the future: from now on it ages, so that no clock makes it last longer than it may.
-    if (keptAt > now) void this.put(key, finding);
+    const isEarly = keptAt > now;
+    const { key: found, finding } = decodeEntry(bytes, { asReceived: asReceived || isEarly });
+    if (found !== key) return null;
+    if (isEarly) void this.put(key, finding);
     return finding;
   }
 

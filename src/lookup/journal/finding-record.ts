@@ -1,5 +1,13 @@
-import { readJson } from "../../api/read-json.js";
-import type { Finding, FindingError, FindingStatus, JsonObject } from "../../core/finding.js";
+import { parseJson, readJson } from "../../api/read-json.js";
+import { resultText } from "../../api/result-text.js";
+import {
+  type Finding,
+  type FindingError,
+  type FindingStatus,
+  type JsonObject,
+  largeAnswer,
+} from "../../core/finding.js";
+import { elementTexts } from "../../core/json-members.js";
 
 /** What a record says before its finding is read. */
 export interface RecordHead {
@@ -19,7 +27,8 @@ export interface KeyedFinding {
  * What a record is made of. Its bytes are two numbers of 32 bits, little endian (previous, hash), then
  * UTF-8 in one of two forms. Where the finding has its answer's body, a line with a JSON array (key,
  * endpoint, attempts, time, origin) and the body as it came; else a JSON array of the key and the finding's
- * members in the order of `Fields`: names and nulls that every finding has would double its size.
+ * members in the order of `Fields`: names and nulls that every finding has would double its size. Both
+ * keep the results as the service wrote them, the second where the run has their text.
  *
  * Keeping the body saves 3.5 µs a finding over writing its data as JSON again. A long one is not kept:
  * it may be white space for the most part, and megabytes a row fill memory and disk.
@@ -60,22 +69,20 @@ export function writeRecord(to: Buffer, at: number, head: RecordHead, parts: Rec
   return end + parts.body.length;
 }
 
-/** A finding with its key as the text of a JSON array. */
+/**
+ * A finding with its key as the text of a JSON array, on one line. Results of which the text was kept
+ * stand in it as the service wrote them.
+ */
 export function findingText(key: string, finding: Finding): string {
   const { status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error } = finding;
-  const fields: Fields = [
-    key,
-    status,
-    query,
-    quickCheck,
-    missing,
-    httpStatus,
-    attempts,
-    lookedUpAt,
-    error,
-  ];
+  const queryText = finding.queryText ?? JSON.stringify(query);
+  const quickCheckText = finding.quickCheckText ?? JSON.stringify(quickCheck);
+  const before = JSON.stringify([key, status]).slice(0, -1);
+  const rest: unknown[] = [missing, httpStatus, attempts, lookedUpAt, error];
   const origin = originField(finding);
-  return JSON.stringify(origin === null ? fields : [...fields, origin]);
+  if (origin !== null) rest.push(origin);
+  const after = JSON.stringify(rest).slice(1);
+  return `${before},${queryText},${quickCheckText},${after}`;
 }
 
 /** Reads a record's head. */
@@ -83,15 +90,29 @@ export function readHead(bytes: Buffer): RecordHead {
   return { previous: bytes.readUInt32LE(0), hash: bytes.readUInt32LE(4) };
 }
 
+/** How a finding is read back. */
+export interface ReadOptions {
+  /** Whether the results come with their text, as the service wrote it. @default false */
+  readonly asReceived?: boolean | undefined;
+}
+
 /** Reads a record's key and finding. The finding's source is `live`. */
-export function decodeRecord(bytes: Buffer): KeyedFinding {
+export function decodeRecord(
+  bytes: Buffer,
+  { asReceived = false }: ReadOptions = {},
+): KeyedFinding {
   const end = bytes.indexOf(lineFeed, headBytes);
   // JSON of one line, as `findingText` writes it, has no line feed.
-  if (end < 0) return parseFindingText(bytes.toString("utf8", headBytes, bytes.length));
+  if (end < 0) {
+    return parseFindingText(bytes.toString("utf8", headBytes, bytes.length), { asReceived });
+  }
   const line = JSON.parse(bytes.toString("utf8", headBytes, end)) as BodyLine;
   const [key, isQuery, attempts, lookedUpAt, origin] = line;
-  const { value } = readJson(bytes.subarray(end + 1));
-  const { result } = value as { readonly result: JsonObject };
+  const body = bytes.subarray(end + 1);
+  const reading = readJson(body);
+  if (reading.fault !== null) throw new TypeError(`the body of a record ${reading.fault}`);
+  const { result } = reading.value as { readonly result: JsonObject };
+  const text = asReceived ? resultText(reading.text) : undefined;
   return {
     key,
     finding: {
@@ -104,16 +125,23 @@ export function decodeRecord(bytes: Buffer): KeyedFinding {
       attempts,
       lookedUpAt,
       error: null,
+      queryText: isQuery ? text : undefined,
+      quickCheckText: isQuery ? undefined : text,
+      bytes: body.length > largeAnswer ? body.length : undefined,
       ...originMembers(origin),
     },
   };
 }
 
 /** Reads what `findingText` wrote. The finding's source is `live`. */
-export function parseFindingText(text: string): KeyedFinding {
-  const fields = JSON.parse(text) as readonly [...Fields, origin?: OriginField];
+export function parseFindingText(
+  text: string,
+  { asReceived = false }: ReadOptions = {},
+): KeyedFinding {
+  const fields = parseJson(text) as readonly [...Fields, origin?: OriginField];
   const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error, origin] =
     fields;
+  const texts = asReceived ? elementTexts(text) : [];
   return {
     key,
     finding: {
@@ -126,6 +154,9 @@ export function parseFindingText(text: string): KeyedFinding {
       attempts,
       lookedUpAt,
       error,
+      queryText: query === null ? undefined : texts[2],
+      quickCheckText: quickCheck === null ? undefined : texts[3],
+      bytes: text.length > largeAnswer ? text.length : undefined,
       ...originMembers(origin ?? null),
     },
   };

@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import type { Options } from "csv-parse/sync";
 import { columns, schemaVersion } from "../../core/columns.js";
 import type { EncoderOptions } from "../../sinks/types.js";
-import { memberTexts } from "../../sources/json-members.js";
+import { memberTexts } from "../../core/json-members.js";
 import type { EarlierFacts } from "./earlier-record.js";
 
 /** A record of an earlier output, taken apart. */

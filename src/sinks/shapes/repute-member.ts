@@ -1,4 +1,4 @@
-import { nestedFacts } from "../../core/nested-facts.js";
+import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import type { Verdict } from "../../core/verdict.js";
 import { uniqueNames } from "../ndjson-encoder.js";
@@ -14,7 +14,7 @@ export function reputeMember(
 ): (enriched: EnrichedRow, verdict: Verdict | null) => string {
   const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
   return ({ row, item, finding }, verdict) => {
-    const facts = JSON.stringify(nestedFacts(item, finding, verdict));
+    const facts = nestedText(nestedFacts(item, finding, verdict), finding);
     // What a source could not place is JSON already; a record of NDJSON has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
     return `{"row":${row.number},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;

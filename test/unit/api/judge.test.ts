@@ -3,6 +3,7 @@ import { judge, judgeFault } from "../../../src/api/judge.js";
 import { intelService } from "../../../src/api/service-description.js";
 import { TransportError } from "../../../src/api/transport-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
+import type { Item } from "../../../src/core/item/item.js";
 import {
   answer,
   bench,
@@ -22,8 +23,9 @@ function judged(
   body: unknown,
   headers: Record<string, string> = {},
   endpoint: LookupEndpoint = "query",
+  item: Item | null = null,
 ) {
-  return judge(endpoint, answer(status, body, headers), bench());
+  return judge({ endpoint, item }, answer(status, body, headers), bench());
 }
 
 describe("200", () => {
@@ -283,7 +285,10 @@ describe("other statuses", () => {
 
   test("with an API key, 403 says that it was not accepted", () => {
     const refused = () =>
-      judge("query", answer(403, ""), { ...bench(), service: intelService(true) });
+      judge({ endpoint: "query", item: null }, answer(403, ""), {
+        ...bench(),
+        service: intelService(true),
+      });
     expect(refused).toThrow(
       "403 from the intelligence interface: the API key in REPUTE_API_KEY was not accepted",
     );
@@ -337,4 +342,38 @@ test("a fault of the connection may pass", () => {
 
 test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
   expect(judgeFault(new TransportError(code, "x"), bench().clock).again).toBeUndefined();
+});
+
+describe("an answer for another item", () => {
+  const asked: Item = { kind: "ip", value: "192.0.2.8" };
+
+  test.each([
+    ["query", 200, success(ipResult())],
+    ["query", 503, partialSuccess(ipResult())],
+    ["quick-check", 200, success(quickCheckResult())],
+  ] as const)("a %s with status %i fails and is asked for once more", (endpoint, status, body) => {
+    expect(judged(status, body, {}, endpoint, asked)).toMatchObject({
+      status: "failed",
+      query: null,
+      quickCheck: null,
+      httpStatus: status,
+      error: {
+        code: "response_mismatch",
+        message:
+          'the answer of the intelligence interface is not about this item: it names "192.0.2.7"',
+      },
+      again: { policy: "once" },
+    });
+  });
+});
+
+test("the text of a result is kept where it is asked for", () => {
+  const result =
+    '{"item":"192.0.2.1", "type":"URL","serviceMailBlocklist":null,"n":[1.0,-0,1e400]}';
+  const body = `{"status":"success","statusCode":200,\n"result":${result}}`;
+  const asReceived = { ...bench(), asReceived: true };
+  const query = judge({ endpoint: "query", item: null }, answer(200, body), asReceived);
+  expect([query.queryText, query.quickCheckText]).toEqual([result, undefined]);
+  const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);
+  expect([quick.queryText, quick.quickCheckText]).toEqual([undefined, result]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCells, answerRecord } from "../../../src/cli/answered-item.js";
+import { answerCells, answerLine } from "../../../src/cli/answered-item.js";
 import { ndjsonEncoder } from "../../../src/sinks/ndjson-encoder.js";
 import { aFinding, aRow, anItem, fullIpResult } from "../../helpers/enriched-rows.js";
 
@@ -14,12 +14,14 @@ test("the record has the members that nested output has", () => {
   });
   const line = encoder.encode([{ row: aRow({ cells: [] }), item: anItem, finding }]);
   const { rep } = JSON.parse(line) as { rep: unknown };
-  expect(answerRecord({ text: "192.0.2[.]1", item: anItem, finding })).toEqual(rep);
+  expect(JSON.parse(answerLine({ text: "192.0.2[.]1", item: anItem, finding }))).toEqual(rep);
 });
 
 test("an unsupported argument is told as it was given", () => {
   const unsupported = aFinding({ status: "unsupported", source: "local" });
-  expect(answerRecord({ text: "setup.exe", item: null, finding: unsupported })).toMatchObject({
+  expect(
+    JSON.parse(answerLine({ text: "setup.exe", item: null, finding: unsupported })),
+  ).toMatchObject({
     item: "setup.exe",
     kind: null,
     source: null,

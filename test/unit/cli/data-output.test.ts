@@ -13,7 +13,7 @@ test.each([
 
 test("each record is one line of JSON", async () => {
   const context = fakeContext();
-  const output = jsonLines<object>(context, (record) => record);
+  const output = jsonLines<object>(context, (record) => JSON.stringify(record));
   await output.add({ name: "a\nb" });
   await output.add({});
   expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{}\n');

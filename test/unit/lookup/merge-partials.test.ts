@@ -89,3 +89,21 @@ test("the answers themselves are left as they were", () => {
   mergePartials([partial({ asn, tags: null }, ["tags"]), later]);
   expect(later.query?.["asn"]).toBeNull();
 });
+
+test("filled members keep the text in which they were received", () => {
+  const earlier = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
+  const later = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
+  const merged = mergePartials([
+    { ...partial({ asn, tags: null }, ["tags"]), queryText: earlier },
+    { ...partial({ asn: null, tags: ["a:b"] }, ["asn"]), queryText: later },
+  ]);
+  expect(merged.queryText).toBe(
+    '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}',
+  );
+});
+
+test("the text stays as it was received where nothing is filled", () => {
+  const queryText = '{ "asn" : null }';
+  const poor = partial({ asn: null }, ["asn"]);
+  expect(mergePartials([poor, { ...poor, queryText }]).queryText).toBe(queryText);
+});

@@ -61,6 +61,23 @@ describe("RowWindow", () => {
     expect(window.full).toBe(true);
   });
 
+  it("counts the bytes of large answers until their rows are written", async () => {
+    let letWrite = (): void => undefined;
+    const allowed = new Promise<void>((resolve) => (letWrite = resolve));
+    const window = new RowWindow({
+      capacity: 100,
+      capacityUnsettled: 100,
+      capacityBytes: 50,
+      ordered: true,
+      write: () => allowed,
+    });
+    window.addSettled(aRow({ number: 1 }), anItem, aFinding({ bytes: 60 }));
+    expect(window.full).toBe(true);
+    letWrite();
+    await window.drained();
+    expect(window.full).toBe(false);
+  });
+
   it("is full when as many lookups are under way as may be, however few rows wait", async () => {
     const window = windowOf([], { capacity: 100, capacityUnsettled: 2 });
     const first = Promise.resolve(aFinding());

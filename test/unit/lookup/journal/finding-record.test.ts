@@ -54,3 +54,44 @@ test("a record has its hash and the number of the one before it", () => {
   expect(readHead(bytes)).toEqual(head);
   expect(decodeRecord(bytes).finding).toEqual(complete());
 });
+
+/** Numbers that lose digits when they are parsed, a member named twice, and white space. */
+const received =
+  '{ "item":"192.0.2.1", "n":[1.0, -0, 1e400, 123456789012345678901234567890], "n2":1,"n2":2 }';
+
+test("the text of a result comes back out of an answer's body, without its line breaks", () => {
+  const query = JSON.parse(received) as Finding["query"];
+  const pretty = received.replaceAll(", ", ",\r\n");
+  const body = Buffer.from(`{"status":"success","result":${pretty} ,"statusCode":200}`);
+  const bytes = record("key", { ...complete(), query, body });
+  expect(decodeRecord(bytes, { asReceived: true }).finding.queryText).toBe(
+    received.replaceAll(", ", ","),
+  );
+  expect(decodeRecord(bytes).finding.queryText).toBeUndefined();
+});
+
+test("the text of a result is kept where there is no body", () => {
+  const quickCheck = JSON.parse(received) as Finding["query"];
+  const bytes = record("key", { ...complete(), query: null, quickCheck, quickCheckText: received });
+  const { finding } = decodeRecord(bytes, { asReceived: true });
+  expect(finding.quickCheckText).toBe(received);
+  expect(finding.quickCheck).toEqual(quickCheck);
+  expect(finding.queryText).toBeUndefined();
+  expect(decodeRecord(bytes).finding).toEqual({ ...complete(), query: null, quickCheck });
+});
+
+test("a member named __proto__ is in the text of a result and not in its value", () => {
+  const queryText = '{"item":"192.0.2.1","__proto__":{"polluted":true}}';
+  const bytes = record("key", { ...complete({ item: "192.0.2.1" }), queryText });
+  const { finding } = decodeRecord(bytes, { asReceived: true });
+  expect(finding.queryText).toBe(queryText);
+  expect(finding.query).toEqual({ item: "192.0.2.1" });
+  expect(Object.hasOwn(finding.query ?? {}, "__proto__")).toBe(false);
+});
+
+test("a long answer tells its size", () => {
+  const query = { item: "192.0.2.1", note: "x".repeat(9000) };
+  const body = Buffer.from(JSON.stringify({ result: query }));
+  expect(decodeRecord(record("key", { ...complete(query), body })).finding.bytes).toBe(body.length);
+  expect(decodeRecord(record("key", complete(query))).finding.bytes).toBeGreaterThan(9000);
+});

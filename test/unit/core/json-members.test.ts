@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cellText, elementTexts, memberTexts } from "../../../src/sources/json-members.js";
+import { cellText, elementTexts, memberTexts } from "../../../src/core/json-members.js";
 
 describe("memberTexts", () => {
   it("keeps each value as it is written", () => {
