@@ -25,4 +25,6 @@ export interface Checkpoint {
   readonly tally: TallySnapshot;
   /** Every row is written; only the renaming is left. */
   readonly complete: boolean;
+  /** What was appended to the names of a complete run's files; default "". */
+  readonly suffix?: string;
 }

@@ -69,12 +69,12 @@ export class Checkpointer {
     if (last || isDue) await this.#save(false);
   }
 
-  /** The output is whole and checked; only its name is missing. */
-  async complete(): Promise<void> {
-    await this.#save(true);
+  /** The output is whole and checked; only its name is missing, which ends in `suffix`. */
+  async complete(suffix: string): Promise<void> {
+    await this.#save(true, suffix);
   }
 
-  async #save(complete: boolean): Promise<void> {
+  async #save(complete: boolean, suffix = ""): Promise<void> {
     const { state, sink, journal, tally, clock } = this.#options;
     if (state === null) return;
     const checkpoint = (position: SinkPosition): Checkpoint => ({
@@ -89,6 +89,7 @@ export class Checkpointer {
       sink: position,
       tally: tally.snapshot(),
       complete,
+      suffix,
     });
     await journal.sync();
     // A run without a row leaves nothing in a database that somebody would have to look after.

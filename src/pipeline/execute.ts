@@ -86,7 +86,9 @@ async function executeInto(
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, work, target);
   const inputGrew = saved === null ? false : await sameRun(job, saved, fingerprint);
-  if (saved?.complete) await takeNamesBack(target, job.settings.rejects);
+  if (saved?.complete) {
+    await takeNamesBack(target, job.settings.rejects, saved.suffix ?? "");
+  }
   const runId = saved?.runId ?? randomUUID();
   const warehouse =
     target.warehouse === null || state === null

@@ -1,4 +1,5 @@
 import { schemaVersion } from "../core/columns.js";
+import { failedSuffix } from "../core/failed-name.js";
 import { programInfo } from "../core/program.js";
 import type { SinkResult } from "../sinks/types.js";
 import type { Audit } from "./output-audit.js";
@@ -24,6 +25,8 @@ export interface RunFacts {
   readonly inputGrew: boolean;
   readonly itemColumn: string;
   readonly target: OutputTarget;
+  /** What was appended to the output's name. */
+  readonly suffix: string;
   readonly result: SinkResult;
   /** What the output was found to hold; null for a stream. */
   readonly audit: Audit | null;
@@ -32,7 +35,7 @@ export interface RunFacts {
 
 /** The record of a run. */
 export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
-  const { tally, target, result } = facts;
+  const { tally, target, result, suffix } = facts;
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -47,7 +50,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       grew_while_interrupted: facts.inputGrew,
     },
     output: {
-      path: target.base === null ? null : target.name,
+      path: target.base === null ? null : target.name + (target.file === null ? "" : suffix),
       format: target.format,
       bytes: facts.audit === null ? result.bytes : facts.audit.bytes,
       rows: facts.audit?.rows ?? result.rows,
@@ -67,6 +70,6 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     ended_at: facts.endedAt,
     seconds: Math.round(facts.seconds * 1000) / 1000,
     resumed: facts.resumed,
-    exit_reason: "done",
+    exit_reason: suffix === failedSuffix ? "too_many_failed" : "done",
   };
 }

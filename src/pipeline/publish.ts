@@ -1,4 +1,5 @@
 import { FatalError } from "../core/errors.js";
+import { failedSuffix } from "../core/failed-name.js";
 import { findingStatuses } from "../core/finding.js";
 import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
@@ -11,7 +12,9 @@ import { manifestOf, manifestPath } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "./open-output.js";
 import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
+import { removeFailedOutput } from "./remove-failed-output.js";
 import type { Tally } from "./tally.js";
+import { tooManyFailed } from "./too-many-failed.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import type { WarehouseRun } from "./warehouse-run.js";
 
@@ -32,7 +35,7 @@ export interface FinishedRun {
 
 /**
  * Ends a run: checks that what is in the file is what was counted, gives the file its name and
- * writes the manifest beside it.
+ * writes the manifest beside it. With too many failed rows that name is `OUT.failed`.
  *
  * @throws FatalError `rows_lost` when the counts do not add up; the output keeps its `.part` name
  */
@@ -42,8 +45,10 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
   await sink.end?.();
   const audit = await auditTarget(finished);
   addUp(finished, audit, indicators);
-  await checkpointer.complete();
-  const result = await sink.finish();
+  const counted = tally.snapshot();
+  const suffix = tooManyFailed(job.settings.maxFailed, counted) ? failedSuffix : "";
+  await checkpointer.complete(suffix);
+  const result = await sink.finish(suffix);
   const clock = job.clock ?? { now: () => Date.now() };
   const manifest = manifestOf(job, {
     runId: checkpointer.runId,
@@ -56,15 +61,17 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
     inputGrew: finished.inputGrew,
     itemColumn: source.itemColumn,
     target,
+    suffix,
     result,
     audit,
-    tally: tally.snapshot(),
+    tally: counted,
   });
   if (target.base !== null) {
-    const path = manifestPath(target.base);
+    const path = manifestPath(target.base + suffix);
     await writeJsonFile(path, manifest).catch((error: unknown) => {
       throw outputFault(path, error);
     });
+    if (suffix === "") await removeFailedOutput(job, target, target.base);
   }
   return manifest;
 }

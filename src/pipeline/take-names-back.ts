@@ -8,10 +8,11 @@ import type { OutputTarget } from "./open-output.js";
 export async function takeNamesBack(
   { file }: OutputTarget,
   rejects: string | undefined,
+  suffix: string,
 ): Promise<void> {
   const files = [file, rejects === undefined ? null : await finalPath(rejects)];
   for (const path of files) {
-    if (path === null || existsSync(partPath(path)) || !existsSync(path)) continue;
-    await rename(path, partPath(path));
+    if (path === null || existsSync(partPath(path)) || !existsSync(path + suffix)) continue;
+    await rename(path + suffix, partPath(path));
   }
 }

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { FatalError, UsageError } from "../core/errors.js";
+import { withoutFailed } from "../core/failed-name.js";
 import { findingStatuses } from "../core/finding.js";
 import { readJsonFile } from "../core/json-file.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
@@ -40,7 +41,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
       `${path} is ${manifest.output.format}, which cannot be checked`,
     );
   }
-  const gzip = file.toLowerCase().endsWith(".gz");
+  const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
   const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
   const audit = await auditOutput(file, {
     format,
