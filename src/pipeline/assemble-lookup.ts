@@ -6,6 +6,7 @@ import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
+import { AddressWatch } from "../lookup/address-watch.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
 import { openJournal } from "../lookup/journal.js";
@@ -39,6 +40,8 @@ export interface AssembledLookup {
   readonly journal: { sync(): Promise<void> };
   /** How many lookups wait for their turn. */
   readonly backlog: Backlog;
+  /** Which endpoints answered anything but 404. */
+  readonly address: AddressWatch;
   close(): Promise<void>;
 }
 
@@ -58,6 +61,7 @@ export async function assembleLookup(
       hint: "give --intel-url URL or set REPUTE_INTEL_URL",
     });
   }
+  const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
   let logFault: Error | null = null;
   const { dispatcher, foresight } = await openConnections(intelUrl, settings, {
     arrivals: journalPath,
@@ -79,8 +83,10 @@ export async function assembleLookup(
       clock,
       apiKey: apiKey ?? undefined,
       timeoutMs: settings.timeout,
-      onAttempt: ({ endpoint, outcome, headers }) => {
+      onAttempt: (attempt) => {
+        const { endpoint, outcome, headers } = attempt;
         tally.request(endpoint, outcome);
+        address.note(attempt);
         if (headers === null) return;
         if (tellsLimit(headers)) foresight.end();
         else if (outcome === "200") foresight.begin();
@@ -158,6 +164,7 @@ export async function assembleLookup(
       lookup: reachable({ address: intelUrl, answered: () => tally.answered })(lookup),
       journal,
       backlog,
+      address,
       async close() {
         await dispatcher.destroy();
         await journal.close();

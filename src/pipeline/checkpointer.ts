@@ -70,7 +70,7 @@ export class Checkpointer {
   }
 
   /** The output is whole and checked; only its name is missing, which ends in `suffix`. */
-  async complete(suffix: string): Promise<void> {
+  async complete(suffix = ""): Promise<void> {
     await this.#save(true, suffix);
   }
 
