@@ -48,6 +48,10 @@ export async function runEnrichJob(
     ...(context.beforeExit === undefined ? {} : { onFinished: context.beforeExit }),
   });
   await report(manifest, call);
+  if (manifest.exit_reason === "too_many_failed") {
+    const { tooManyFailedError } = await import("./too-many-failed-error.js");
+    throw tooManyFailedError(manifest, settings);
+  }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   if (settings.tagIps === undefined) return code;
   return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));

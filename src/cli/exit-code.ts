@@ -1,7 +1,7 @@
 import { EarlyEndError, InterruptedError, UsageError } from "../core/errors.js";
 import { OutputClosedError } from "../sinks/stream-destination.js";
 import type { FindingStatus } from "../core/finding.js";
-import type { failOnLevels } from "../pipeline/options.js";
+import type { FailOn } from "../pipeline/row-limits.js";
 
 /** What the program's exit codes mean (behaviour: Exit codes). */
 export const exitCodes = {
@@ -24,24 +24,18 @@ export const commonExitCodes = [
 /** Exit codes of a command that a signal interrupts. */
 export const interruptedExitCodes = [["130, 143", "stopped by SIGINT, SIGTERM"]] as const;
 
-export type FailOn = (typeof failOnLevels)[number];
-
-/** Each level counts what the one before counts, and more. */
-const counted: Readonly<Record<FailOn, readonly FindingStatus[]>> = {
-  never: [],
-  failed: ["failed"],
-  partial: ["failed", "partial"],
-  invalid: ["failed", "partial", "invalid"],
-};
-
-/** Exit code of a finished run: 3 when rows exist that `--fail-on` counts, else 0. */
+/**
+ * Exit code of a finished run: 3 when rows exist that `--fail-on` counts, and with a share when they
+ * make up at least that share of all rows; else 0.
+ */
 export function exitCodeOfRun(
   failOn: FailOn,
   statuses: Readonly<Record<FindingStatus, number>>,
 ): number {
-  return counted[failOn].some((status) => statuses[status] > 0)
-    ? exitCodes.rowsFailed
-    : exitCodes.done;
+  const rows = Object.values(statuses).reduce((sum, n) => sum + n, 0);
+  const counted = failOn.statuses.reduce((sum, status) => sum + statuses[status], 0);
+  const isEnough = counted > 0 && counted * 100 >= (failOn.percent ?? 0) * rows;
+  return isEnough ? exitCodes.rowsFailed : exitCodes.done;
 }
 
 /** Exit code of a run that ended with an error; a reader of stdout who has seen enough is none. */

@@ -3,6 +3,7 @@ import { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import type { LookupEndpoint } from "../core/finding.js";
+import { AddressWatch } from "../lookup/address-watch.js";
 import { composeLookup } from "../lookup/compose.js";
 import { MemoryStore } from "../lookup/memory-store.js";
 import { Pace } from "../lookup/pace.js";
@@ -26,6 +27,8 @@ export interface OneOffLookupOptions {
 
 export interface OneOffLookup {
   readonly lookup: Lookup;
+  /** What a person should know once all answers are in. */
+  warnings(): readonly string[];
   /** Closes the connections. */
   close(): Promise<void>;
 }
@@ -34,6 +37,7 @@ export interface OneOffLookup {
 export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
   const { intelUrl, concurrency, rates, clock } = options;
   const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
+  const address = new AddressWatch({ address: intelUrl });
   const client = new IntelClient({
     baseUrl: intelUrl,
     dispatcher,
@@ -41,6 +45,7 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
     apiKey: options.apiKey ?? undefined,
     timeoutMs: options.timeout,
     asReceived: true,
+    onAttempt: (attempt) => address.note(attempt),
   });
   const lookup = composeLookup({
     client,
@@ -52,5 +57,5 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
     store: new MemoryStore(),
     clock,
   });
-  return { lookup, close: () => dispatcher.destroy() };
+  return { lookup, warnings: () => address.warnings(), close: () => dispatcher.destroy() };
 }

@@ -90,6 +90,7 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
         counts[answer.finding.status]++;
         return output.add(answer);
       });
+      for (const message of service.warnings()) context.reporter.warning(message);
     } finally {
       await service.close();
     }

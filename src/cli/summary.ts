@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { failedSuffix } from "../core/failed-name.js";
 import { findingStatuses } from "../core/finding.js";
 import { verdicts } from "../core/verdict.js";
 import type { Verdict } from "../core/verdict.js";
@@ -28,7 +29,7 @@ export function formatSummary(manifest: Manifest, width: number): string {
     ["drift", list(manifest.drift, longest.drift)],
     ["warnings", warningLines(manifest.warnings)],
     ["output", [outputLine(output)]],
-    ["manifest", output.path === null ? [] : [manifestPath(shownBase(output.path))]],
+    ["manifest", output.path === null ? [] : [manifestPath(shownBase(manifest, output.path))]],
   ];
   const shown = table.filter(([, lines]) => lines.length > 0);
   const column = Math.max(...shown.map(([label]) => label.length)) + 4;
@@ -52,11 +53,12 @@ function outputLine({ path, bytes }: Manifest["output"]): string {
 }
 
 /** What the manifest's name begins with, as short as the output itself was written. */
-function shownBase(output: string): string {
+function shownBase({ exit_reason }: Manifest, output: string): string {
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
-  const near = relative(".", target.base);
-  return near.startsWith("..") ? target.base : near;
+  const base = exit_reason === "too_many_failed" ? target.base + failedSuffix : target.base;
+  const near = relative(".", base);
+  return near.startsWith("..") ? base : near;
 }
 
 function writtenText({ rows, indicators }: Manifest["output"]): string {

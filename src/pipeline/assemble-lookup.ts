@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openConnections } from "./open-connections.js";
 import { IntelClient, lookupPath } from "../api/intel-client.js";
@@ -6,19 +5,16 @@ import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
 import { rateLimitPolicy } from "../api/rate-limit-policy.js";
 import type { Clock } from "../core/clock.js";
 import { type EarlyEndError, UsageError } from "../core/errors.js";
-import type { Finding } from "../core/finding.js";
+import { AddressWatch } from "../lookup/address-watch.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
-import { endpointOf } from "../lookup/item-key.js";
-import { openJournal } from "../lookup/journal.js";
 import { journalFault } from "../lookup/journal/journal-fault.js";
-import { MemoryStore } from "../lookup/memory-store.js";
 import { Outage } from "../lookup/outage.js";
 import { reachable } from "../lookup/reachable.js";
 import type { FindingStore } from "../lookup/store.js";
 import type { Lookup } from "../lookup/types.js";
 import { openPaces } from "./open-paces.js";
-import { recoverArrivals } from "./recover-arrivals.js";
+import { openRunJournal } from "./run-journal.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob } from "./types.js";
 
@@ -43,6 +39,8 @@ export interface AssembledLookup {
   readonly journal: { sync(): Promise<void> };
   /** How many lookups wait for their turn. */
   readonly backlog: Backlog;
+  /** Which endpoints answered anything but 404. */
+  readonly address: AddressWatch;
   close(): Promise<void>;
 }
 
@@ -69,6 +67,9 @@ export async function assembleLookup(
   });
   let opened: FindingStore | null = null;
   try {
+    const { store, counting, isResumed } = await openRunJournal(settings, options);
+    opened = store;
+    const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
     // What is asked within a day counts against its quota in every run that shares the cache.
     const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
     const paces = await openPaces(settings, {
@@ -83,8 +84,10 @@ export async function assembleLookup(
       clock,
       apiKey: apiKey ?? undefined,
       timeoutMs: settings.timeout,
-      onAttempt: ({ endpoint, outcome, headers }) => {
+      onAttempt: (attempt) => {
+        const { endpoint, outcome, headers } = attempt;
         tally.request(endpoint, outcome);
+        address.note(attempt);
         if (headers === null) return;
         if (tellsLimit(headers)) foresight.end();
         else if (outcome === "200") foresight.begin();
@@ -96,17 +99,6 @@ export async function assembleLookup(
       // What a cache keeps may go into rows of another run.
       asReceived: asReceived || settings.cache !== undefined,
     });
-    const isResumed = journalPath !== null && existsSync(journalPath);
-    const store =
-      journalPath === null
-        ? new MemoryStore()
-        : await openJournal({ folder: journalPath, asReceived, onReplay: replayInto(tally) });
-    opened = store;
-    const journal = counting(store, tally);
-    if (isResumed) {
-      const partials = settings.partialRetries === 0;
-      await recoverArrivals({ folder: journalPath, journal, clock, partials, asReceived });
-    }
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends
     // with the run's, so that an interrupted run can still take its answer.
@@ -151,7 +143,7 @@ export async function assembleLookup(
         clock,
         onChange: onWarning,
       }),
-      store: journal,
+      store: counting,
       recoveredPath: isResumed ? lookupPath : undefined,
       onRecovered: (endpoint, { httpStatus }) => tally.request(endpoint, String(httpStatus)),
       cache:
@@ -168,9 +160,10 @@ export async function assembleLookup(
       lookup,
       journal: store,
       backlog,
+      address,
       async close() {
         await dispatcher.destroy();
-        await journal.close();
+        await store.close();
         await cache?.close();
         await paces.giveBack();
       },
@@ -180,29 +173,6 @@ export async function assembleLookup(
     await opened?.close();
     throw error;
   }
-}
-
-/** Counts what the journal takes, so that a resumed run can count it again from the journal. */
-function counting(store: FindingStore, tally: Tally): FindingStore {
-  return {
-    get: (key) => store.get(key),
-    put(key, finding) {
-      if (finding.origin !== undefined) tally.journalled(endpointOf(key), finding);
-      return store.put(key, finding);
-    },
-    sync: () => store.sync(),
-    close: () => store.close(),
-  };
-}
-
-/** Counts the requests of an earlier part of the run. */
-function replayInto(tally: Tally): (key: string, finding: Finding) => void {
-  return (key, finding) => {
-    if (finding.origin === undefined) return;
-    const endpoint = endpointOf(key);
-    for (const outcome of finding.origin.outcomes) tally.request(endpoint, outcome);
-    tally.journalled(endpoint, finding);
-  };
 }
 
 /** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../core/clock.js";
-import { UsageError } from "../core/errors.js";
-import { partPath } from "../sinks/file-destination.js";
+import { FatalError, UsageError } from "../core/errors.js";
 import { keepsReceived } from "../sinks/registry.js";
 import type { EncoderOptions } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
@@ -14,6 +13,7 @@ import { Checkpointer } from "./checkpointer.js";
 import { endAt } from "./deadline.js";
 import { discardRows } from "./discard-rows.js";
 import { doubtColumn } from "./doubt-column.js";
+import { giveUp, removeParts } from "./leave-nothing.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { addRejects } from "./open-rejects.js";
@@ -70,9 +70,7 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
     return manifest;
   } catch (error) {
     // What did not get anywhere leaves nothing behind; an interrupted run stays resumable.
-    if (!state.worthKeeping && target.file !== null) {
-      await rm(partPath(target.file), { force: true });
-    }
+    if (!state.worthKeeping) await removeParts(target, settings.rejects);
     await (state.worthKeeping ? state.release() : state.remove());
     throw error;
   }
@@ -204,6 +202,10 @@ async function executeInto(
         onWritten: (position, last) => checkpointer.written(position, last),
       });
       for (const [message, n] of source.warnings) tally.warning(message, n);
+      for (const message of lookup.address.warnings()) {
+        tally.warning(message);
+        job.onWarning?.(message);
+      }
       if (work.inputFormat !== "text") doubtColumn(job, source.itemColumn, tally);
       return await publish(job, {
         source,
@@ -221,6 +223,11 @@ async function executeInto(
     } catch (error) {
       await sink.abandon();
       if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
+      // Its journal holds nothing but 404s, which a run with the right address must not repeat.
+      const isWrongService = error instanceof FatalError && error.code === "wrong_service";
+      if (isWrongService && (before === null || lookup?.address.found === false)) {
+        await giveUp(job, target, state, { runId, fingerprint });
+      }
       throw error;
     } finally {
       over.abort();

@@ -11,6 +11,7 @@ import type { Checkpoint } from "./checkpoint.js";
 import { finalPath } from "./final-path.js";
 import { manifestPath } from "./manifest.js";
 import type { OutputTarget, WarehouseOutputTarget } from "./open-output.js";
+import { removeFailedOutput } from "./remove-failed-output.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { WarehouseRun } from "./warehouse-run.js";
 
@@ -23,6 +24,8 @@ export interface FinishedRun {
   /** Identity of the run and how far its output is durable. */
   readonly checkpoint: Checkpoint;
   readonly manifest: Manifest;
+  /** What is appended to the names of its files. */
+  readonly suffix: string;
 }
 
 /**
@@ -34,27 +37,36 @@ export interface FinishedRun {
 export async function publishAgain(
   job: EnrichJob,
   target: OutputTarget,
-  { checkpoint, manifest }: FinishedRun,
+  finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
-  if (target.file !== null) await giveName(target.file, manifest.output.bytes);
-  else if (target.warehouse !== null) await settle(job, target, checkpoint, stateFolder);
+  const { checkpoint, manifest, suffix } = finished;
+  if (target.file !== null) await giveName(target.file, suffix, manifest.output.bytes);
+  else if (target.warehouse !== null) await settle(job, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await giveName(await finalPath(rejects), null);
-  if (target.base !== null) await saveManifest(target.base, manifest);
+  if (typeof rejects === "string") await giveName(await finalPath(rejects), suffix, null);
+  await saveRecord(job, target, manifest, suffix);
 }
 
-/** Writes the manifest beside an output. @throws FatalError `output_*` */
-export async function saveManifest(base: string, manifest: Manifest): Promise<void> {
-  const path = manifestPath(base);
+/** Writes the manifest beside an output, and removes what it makes obsolete. @throws FatalError `output_*` */
+export async function saveRecord(
+  job: EnrichJob,
+  target: OutputTarget,
+  manifest: Manifest,
+  suffix: string,
+): Promise<void> {
+  if (target.base === null) return;
+  const path = manifestPath(target.base + suffix);
   await writeJsonFile(path, manifest).catch((error: unknown) => {
     throw outputFault(path, error);
   });
+  if (suffix === "") await removeFailedOutput(job, target, target.base);
 }
 
 /** @param bytes length of the file, or null where it is not known */
-async function giveName(path: string, bytes: number | null): Promise<void> {
-  const part = partPath(path);
+async function giveName(name: string, suffix: string, bytes: number | null): Promise<void> {
+  const part = partPath(name);
+  const path = name + suffix;
   try {
     if (existsSync(part)) {
       await rename(part, path);
@@ -75,7 +87,7 @@ async function giveName(path: string, bytes: number | null): Promise<void> {
 async function settle(
   job: EnrichJob,
   target: WarehouseOutputTarget,
-  checkpoint: Checkpoint,
+  { checkpoint, suffix }: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const clock = job.clock ?? systemClock;
@@ -83,7 +95,7 @@ async function settle(
   await run.resume(checkpoint);
   const sink = await run.sink(checkpoint.source.columns);
   try {
-    await sink.finish();
+    await sink.finish(suffix);
   } catch (error) {
     await sink.abandon();
     throw error;

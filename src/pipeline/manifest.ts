@@ -1,4 +1,5 @@
 import { schemaVersion } from "../core/columns.js";
+import { failedSuffix } from "../core/failed-name.js";
 import { programInfo } from "../core/program.js";
 import type { SinkPosition } from "../sinks/types.js";
 import type { Audit } from "./output-audit.js";
@@ -31,6 +32,8 @@ export interface RunFacts {
   readonly itemColumn: string;
   readonly target: OutputTarget;
   readonly written: WrittenOutput;
+  /** What was appended to the output's name. */
+  readonly suffix: string;
   /** What the output was found to hold; null for a stream. */
   readonly audit: Audit | null;
   readonly tally: TallySnapshot;
@@ -38,7 +41,7 @@ export interface RunFacts {
 
 /** The record of a run. */
 export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
-  const { tally, target, written } = facts;
+  const { tally, target, written, suffix } = facts;
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -53,7 +56,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
       grew_while_interrupted: facts.inputGrew,
     },
     output: {
-      path: target.base === null ? null : target.name,
+      path: target.base === null ? null : target.name + (target.file === null ? "" : suffix),
       format: target.format,
       bytes: facts.audit === null ? written.bytes : facts.audit.bytes,
       rows: facts.audit?.rows ?? written.rows,
@@ -74,6 +77,6 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     ended_at: facts.endedAt,
     seconds: Math.round(facts.seconds * 1000) / 1000,
     resumed: facts.resumed,
-    exit_reason: "done",
+    exit_reason: suffix === failedSuffix ? "too_many_failed" : "done",
   };
 }

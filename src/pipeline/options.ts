@@ -4,9 +4,7 @@ import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
 import { sinkOptions } from "../sinks/options.js";
 import { sourceOptions } from "../sources/options.js";
-
-/** What makes a finished run end with exit code 3. */
-export const failOnLevels = ["failed", "partial", "invalid", "never"] as const;
+import { failOn, maxFailed } from "./row-limits.js";
 
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({
@@ -41,9 +39,15 @@ export const runOptions = z.strictObject({
       "When to stop with 75, resumable: the next time of day (05:30, local), or a length of time from now (2h)",
     value: "TIME",
   }),
-  failOn: option(z.enum(failOnLevels).default("failed"), {
-    description: "Exit with 3 when such rows exist; never: always 0 when the run is done",
+  failOn: option(failOn().prefault("failed"), {
+    description:
+      "Exit with 3 when such rows exist: failed, partial, invalid or unsupported, each counting the ones before it too; with a share (unsupported:90%) when they make up at least that share of all rows; never: do not",
     value: "STATUS",
+  }),
+  maxFailed: option(maxFailed().prefault("50%"), {
+    description:
+      "Most failed rows: a number, or a share of the rows that were looked up, which applies from 100 of them on. Beyond it the run exits with 1, the rows are kept as OUT.failed, and an earlier OUT stays as it is. 100% turns this off",
+    value: "N|P%",
   }),
 });
 

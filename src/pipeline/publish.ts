@@ -1,5 +1,6 @@
 import { systemClock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
+import { failedSuffix } from "../core/failed-name.js";
 import { findingStatuses } from "../core/finding.js";
 import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
@@ -8,7 +9,7 @@ import { factsPlace } from "../sinks/facts-place.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
 import type { OpenedSource, SourceFormat } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
-import { saveManifest } from "./finished-run.js";
+import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
 import type { WrittenOutput } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "./open-output.js";
@@ -16,6 +17,7 @@ import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "./tally.js";
+import { tooManyFailed } from "./too-many-failed.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import type { WarehouseRun } from "./warehouse-run.js";
 
@@ -39,7 +41,8 @@ export interface WrittenRun {
 
 /**
  * Ends a run: checks that what is in the file is what was counted, gives the file its name and
- * writes the manifest beside it. A run that is killed from here on is published by `publishAgain`.
+ * writes the manifest beside it. With too many failed rows that name is `OUT.failed`. A run that is
+ * killed from here on is published by `publishAgain`.
  *
  * @throws FatalError `rows_lost` when the counts do not add up; the output keeps its `.part` name
  */
@@ -49,22 +52,23 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   await sink.end?.();
   const audit = await auditTarget(run);
   addUp(run, audit, position.indicators);
+  const suffix = tooManyFailed(job.settings.maxFailed, tally.snapshot()) ? failedSuffix : "";
   const checkpoint = await checkpointer.complete();
   if (checkpoint === null || state === null) {
-    const { bytes } = await sink.finish();
-    return describe(job, run, { ...position, bytes }, audit);
+    const { bytes } = await sink.finish(suffix);
+    return describe(job, run, { ...position, bytes, suffix }, audit);
   }
-  const manifest = describe(job, run, { ...position, bytes: null }, audit);
-  await state.markFinished({ checkpoint, manifest });
-  await sink.finish();
-  if (target.base !== null) await saveManifest(target.base, manifest);
+  const manifest = describe(job, run, { ...position, bytes: null, suffix }, audit);
+  await state.markFinished({ checkpoint, manifest, suffix });
+  await sink.finish(suffix);
+  await saveRecord(job, target, manifest, suffix);
   return manifest;
 }
 
 function describe(
   job: EnrichJob,
   { source, inputFormat, inputGrew, target, tally, checkpointer }: WrittenRun,
-  written: WrittenOutput,
+  { suffix, ...written }: WrittenOutput & { readonly suffix: string },
   audit: Audit | null,
 ): Manifest {
   const clock = job.clock ?? systemClock;
@@ -79,6 +83,7 @@ function describe(
     inputGrew,
     itemColumn: source.itemColumn,
     target,
+    suffix,
     written,
     audit,
     tally: tally.snapshot(),

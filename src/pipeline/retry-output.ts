@@ -1,5 +1,6 @@
 import { schemaVersion } from "../core/columns.js";
 import { UsageError } from "../core/errors.js";
+import { withoutFailed } from "../core/failed-name.js";
 import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { Encoder } from "../sinks/types.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
@@ -23,7 +24,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   }
   const { path } = job.input;
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
-  const detected = detectSinkFormat(path);
+  const detected = detectSinkFormat(withoutFailed(path));
   const format = job.settings.to ?? detected.format ?? "csv";
   if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
     throw shapeRefused(`--to ${format}`);

@@ -116,6 +116,6 @@ export interface Manifest {
   readonly seconds: number;
   /** How often the run was continued after an interruption. */
   readonly resumed: number;
-  /** `done`; later also why a run stopped early. */
+  /** `done`; `too_many_failed` when the rows are kept as `OUT.failed` (see `--max-failed`). */
   readonly exit_reason: string;
 }

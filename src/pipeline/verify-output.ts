@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../core/columns.js";
 import { FatalError, UsageError } from "../core/errors.js";
+import { withoutFailed } from "../core/failed-name.js";
 import { findingStatuses } from "../core/finding.js";
 import { readJsonFile } from "../core/json-file.js";
 import { verdicts } from "../core/verdict.js";
@@ -43,7 +44,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
       `${path} is ${manifest.output.format}, which cannot be checked`,
     );
   }
-  const gzip = file.toLowerCase().endsWith(".gz");
+  const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
   const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
   const audit = await auditOutput(file, {
     format,

@@ -103,14 +103,15 @@ class FileDestination implements Destination {
     }
   }
 
-  async finish(): Promise<void> {
+  async finish(suffix = ""): Promise<void> {
+    const path = this.path + suffix;
     try {
       await this.#handle.sync();
       await this.#handle.close();
-      await rename(partPath(this.path), this.path);
-      await syncFolder(dirname(this.path));
+      await rename(partPath(this.path), path);
+      await syncFolder(dirname(path));
     } catch (error) {
-      throw outputFault(this.path, error);
+      throw outputFault(path, error);
     }
   }
 

@@ -74,10 +74,10 @@ export function textSink(
       return beforeEnd ?? position();
     },
     end,
-    async finish(): Promise<SinkResult> {
+    async finish(suffix): Promise<SinkResult> {
       await end();
       await flush();
-      await destination.finish();
+      await destination.finish(suffix);
       return { path: destination.path, bytes: destination.length, rows, ...written(encoder) };
     },
     abandon: () => destination.abandon(),

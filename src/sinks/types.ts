@@ -22,7 +22,7 @@ export interface SinkPosition {
 
 /** What an output came to. */
 export interface SinkResult {
-  /** Final path, or null for stdout. */
+  /** Final path, without the suffix given to `finish`; null for stdout. */
   readonly path: string | null;
   readonly bytes: number;
   readonly rows: number;
@@ -48,8 +48,14 @@ export interface Sink {
    * Positions stay those before that end: a run that is resumed there writes it again.
    */
   end?(): Promise<void>;
-  /** Completes the output and puts it under its final name. */
-  finish(): Promise<SinkResult>;
+  /**
+   * Completes the output and puts it under its final name.
+   *
+   * @param suffix appended to that name, and to the name of the rejected rows. A database keeps the
+   * rows where they are, and the run's checkpoint with them: the run does not count as finished.
+   * @default ""
+   */
+  finish(suffix?: string): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */
   abandon(): Promise<void>;
 }
@@ -95,8 +101,8 @@ export interface Destination {
   write(bytes: Uint8Array): Promise<void>;
   /** Makes what was written durable (fsync); nothing to do for a stream. */
   sync(): Promise<void>;
-  /** Completes: durable, and under the final name. */
-  finish(): Promise<void>;
+  /** Completes: durable, and under the final name with `suffix` (default none) appended. */
+  finish(suffix?: string): Promise<void>;
   /** Lets go; what was written stays where it is, not under the final name. */
   abandon(): Promise<void>;
 }

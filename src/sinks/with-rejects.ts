@@ -24,9 +24,9 @@ export function withRejects(sink: Sink, rejects: Sink): Sink {
       await rejects.end?.();
       await sink.end?.();
     },
-    async finish() {
-      await rejects.finish();
-      return sink.finish();
+    async finish(suffix) {
+      await rejects.finish(suffix);
+      return sink.finish(suffix);
     },
     async abandon() {
       await rejects.abandon();

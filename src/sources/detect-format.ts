@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { withoutFailed } from "../core/failed-name.js";
 import type { SourceFormat } from "./types.js";
 
 /** What a file's name says about it. */
@@ -11,7 +12,7 @@ export interface DetectedFormat {
 
 /** Format of an input by the extension of its path, letter case aside; `-` (stdin) says nothing. */
 export function detectSourceFormat(path: string): DetectedFormat {
-  const name = basename(path).toLowerCase();
+  const name = basename(withoutFailed(path)).toLowerCase();
   const gzip = /\.(?:gz|gzip)$/.test(name);
   const extension = /\.([a-z]+)$/.exec(gzip ? name.replace(/\.[a-z]+$/, "") : name)?.[1] ?? "";
   return { format: formats.get(extension) ?? null, gzip };

@@ -45,7 +45,17 @@ export const retryCommand = defineCommand({
     { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
     {
       title: "Run",
-      keys: ["resume", "restart", "maxRequests", "deadline", "failOn", "json", "quiet", "config"],
+      keys: [
+        "resume",
+        "restart",
+        "maxRequests",
+        "deadline",
+        "failOn",
+        "maxFailed",
+        "json",
+        "quiet",
+        "config",
+      ],
     },
   ],
   examples: [

@@ -82,10 +82,10 @@ export class DuckdbSink implements Sink {
     return countRun(database, target, { runId, prefix: schema.prefix });
   }
 
-  async finish(): Promise<SinkResult> {
+  async finish(suffix = ""): Promise<SinkResult> {
     const { database, runId, target } = this.#parts;
     await this.checkpoint();
-    await database.run(`DELETE FROM ${this.#notes} WHERE run_id = ?`, [runId]);
+    if (suffix === "") await database.run(`DELETE FROM ${this.#notes} WHERE run_id = ?`, [runId]);
     await database.run("CHECKPOINT");
     database.close();
     const { size } = await stat(target.file);

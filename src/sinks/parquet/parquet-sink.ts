@@ -78,10 +78,10 @@ export class ParquetSink implements Sink {
     return readBack(partPath(this.#parts.path), { prefix: this.#parts.prefix });
   }
 
-  async finish(): Promise<SinkResult> {
+  async finish(suffix?: string): Promise<SinkResult> {
     await this.#seal();
     const { destination, groups, spill } = this.#parts;
-    await destination.finish();
+    await destination.finish(suffix);
     await groups.close();
     await spill.close();
     return { path: destination.path, bytes: destination.length, rows: this.#rows };

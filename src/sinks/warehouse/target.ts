@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
+import { withoutFailed } from "../../core/failed-name.js";
 import type { TableName } from "./dialect.js";
 import { defaultTable, parseTableName, tableText } from "./table-name.js";
 import type { WarehouseTarget } from "./types.js";
@@ -30,7 +31,7 @@ export interface PostgresTarget extends WarehouseTarget {
 
 /** `OUT.parquet`, or null. @throws UsageError `parquet_gzip` */
 export function parseParquetTarget(output: string): ParquetTarget | null {
-  const name = output.toLowerCase();
+  const name = withoutFailed(output).toLowerCase();
   if (name.endsWith(".parquet.gz")) {
     throw new UsageError("parquet_gzip", `${output}: Parquet is compressed in itself`, {
       hint: "leave .gz out",

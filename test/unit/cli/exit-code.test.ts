@@ -6,6 +6,7 @@ import {
   UsageError,
 } from "../../../src/core/errors.js";
 import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
+import { failOn } from "../../../src/pipeline/row-limits.js";
 import { OutputClosedError } from "../../../src/sinks/stream-destination.js";
 
 const clean = { complete: 5, partial: 0, invalid: 0, unsupported: 3, failed: 0 };
@@ -20,9 +21,23 @@ test.each([
   ["invalid", { failed: 1 }, 3],
   ["invalid", { partial: 1 }, 3],
   ["invalid", { invalid: 1 }, 3],
-  ["invalid", {}, 0],
-] as const)("--fail-on %s with %j ends with %i", (failOn, statuses, code) => {
-  expect(exitCodeOfRun(failOn, { ...clean, ...statuses })).toBe(code);
+  ["invalid", { unsupported: 3 }, 0],
+  ["unsupported", { failed: 1, unsupported: 0 }, 3],
+  ["unsupported", { unsupported: 1 }, 3],
+  ["unsupported", { unsupported: 0 }, 0],
+  // A share is of all rows and counts from that share on.
+  ["unsupported:90%", { complete: 10, unsupported: 90 }, 3],
+  ["unsupported:90%", { complete: 11, unsupported: 89 }, 0],
+  ["unsupported:90%", { complete: 10, unsupported: 80, failed: 10 }, 3],
+  ["failed:5%", { complete: 95, unsupported: 0, failed: 5 }, 3],
+  ["failed:5%", { complete: 96, unsupported: 0, failed: 4 }, 0],
+  ["failed:5%", { complete: 50, unsupported: 50 }, 0],
+  ["failed:0%", {}, 0],
+  ["failed:0.5%", { complete: 199, unsupported: 0, failed: 1 }, 3],
+  ["failed:100%", { complete: 0, unsupported: 0, failed: 7 }, 3],
+  ["failed:0%", { complete: 0, unsupported: 0 }, 0],
+] as const)("--fail-on %s with %j ends with %i", (text, statuses, code) => {
+  expect(exitCodeOfRun(failOn().parse(text), { ...clean, ...statuses })).toBe(code);
 });
 
 test.each([

@@ -72,9 +72,11 @@ export class PostgresSink implements Sink {
     return auditCounts(counts, display);
   }
 
-  async finish(): Promise<SinkResult> {
+  async finish(suffix = ""): Promise<SinkResult> {
     const { connection, run } = this.#parts;
-    await this.#commit((session) => run.removeNote(session));
+    await this.#commit(async (session) => {
+      if (suffix === "") await run.removeNote(session);
+    });
     await connection.end();
     return { path: null, bytes: 0, rows: this.#rows };
   }

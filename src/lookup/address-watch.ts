@@ -1,0 +1,77 @@
+import type { Attempt, Endpoint } from "../api/types.js";
+import { FatalError } from "../core/errors.js";
+
+/** Answers that decide whether an endpoint is there. */
+const enough = 20;
+
+export interface AddressWatchOptions {
+  /** Base address of the service, as messages show it. */
+  readonly address: string;
+  /** Answers to earlier requests of the same run: endpoint → HTTP status or fault → how many. */
+  readonly before?: Readonly<
+    Record<string, { readonly outcomes: Readonly<Record<string, number>> }>
+  >;
+}
+
+/**
+ * Recognises an address at which the service is not: nothing but 404 comes back. Each endpoint
+ * counts on its own, and any other answer clears it for good.
+ */
+export class AddressWatch {
+  readonly #address: string;
+  readonly #cleared = new Set<string>();
+  readonly #notFound = new Map<string, number>();
+
+  constructor({ address, before = {} }: AddressWatchOptions) {
+    this.#address = address;
+    for (const [endpoint, { outcomes }] of Object.entries(before)) {
+      const statuses = Object.keys(outcomes).filter((outcome) => /^\d+$/.test(outcome));
+      if (statuses.some((status) => status !== "404")) this.#cleared.add(endpoint);
+      else if (statuses.length > 0) this.#notFound.set(endpoint, outcomes["404"] ?? 0);
+    }
+  }
+
+  /** True once any endpoint gave another answer than 404. */
+  get found(): boolean {
+    return this.#cleared.size > 0;
+  }
+
+  /**
+   * Takes note of a request that has ended.
+   *
+   * @throws FatalError `wrong_service` when the first 20 answers of its endpoint were all 404
+   */
+  note({ endpoint, httpStatus }: Pick<Attempt, "endpoint" | "httpStatus">): void {
+    if (httpStatus === null || this.#cleared.has(endpoint)) return;
+    if (httpStatus !== 404) {
+      this.#cleared.add(endpoint);
+      this.#notFound.delete(endpoint);
+      return;
+    }
+    const count = (this.#notFound.get(endpoint) ?? 0) + 1;
+    this.#notFound.set(endpoint, count);
+    if (count >= enough) throw this.#wrongService(endpoint);
+  }
+
+  /** One sentence for each endpoint that gave nothing but 404, too rarely to be sure. */
+  warnings(): readonly string[] {
+    return [...this.#notFound].map(
+      ([endpoint, count]) =>
+        `${count === 1 ? "the only answer" : `all ${count} answers`} of ${endpoint} at ${this.#address} ${count === 1 ? "was" : "were"} 404 Not Found: ${this.#question()}`,
+    );
+  }
+
+  #wrongService(endpoint: Endpoint): FatalError {
+    return new FatalError(
+      "wrong_service",
+      `the first ${enough} answers of ${endpoint} at ${this.#address} were all 404 Not Found`,
+      { hint: `${this.#question()} correct --intel-url and run again` },
+    );
+  }
+
+  #question(): string {
+    return /\/beta\/?$/.test(this.#address)
+      ? "is this the right service, whose address ends in /beta?"
+      : "does the address end in /beta?";
+  }
+}

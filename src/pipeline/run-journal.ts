@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import type { Finding } from "../core/finding.js";
+import { endpointOf } from "../lookup/item-key.js";
+import { openJournal } from "../lookup/journal.js";
+import { MemoryStore } from "../lookup/memory-store.js";
+import type { FindingStore } from "../lookup/store.js";
+import type { AssembleOptions } from "./assemble-lookup.js";
+import type { EnrichSettings } from "./options.js";
+import { recoverArrivals } from "./recover-arrivals.js";
+import type { Tally } from "./tally.js";
+
+/** The journal of a run. */
+export interface RunJournal {
+  readonly store: FindingStore;
+  /** The same store; what goes in through it is counted in the run's tally. */
+  readonly counting: FindingStore;
+  /** An earlier part of the run left something in it. */
+  readonly isResumed: boolean;
+}
+
+/**
+ * Opens a run's journal and counts what an earlier part of the run left there.
+ *
+ * @throws FatalError `journal_*`
+ */
+export async function openRunJournal(
+  settings: EnrichSettings,
+  { journalPath, asReceived = false, tally, clock }: AssembleOptions,
+): Promise<RunJournal> {
+  if (journalPath === null) {
+    const store = new MemoryStore();
+    return { store, counting: countingStore(store, tally), isResumed: false };
+  }
+  const isResumed = existsSync(journalPath);
+  const onReplay = replayInto(tally);
+  const store = await openJournal({ folder: journalPath, asReceived, onReplay });
+  try {
+    if (isResumed) {
+      const partials = settings.partialRetries === 0;
+      await recoverArrivals({ folder: journalPath, journal: store, clock, partials, asReceived });
+    }
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return { store, counting: countingStore(store, tally), isResumed };
+}
+
+/** Counts what the journal takes: a resumed run counts it again from there. */
+function countingStore(store: FindingStore, tally: Tally): FindingStore {
+  return {
+    get: (key) => store.get(key),
+    put(key, finding) {
+      if (finding.origin !== undefined) tally.journalled(endpointOf(key), finding);
+      return store.put(key, finding);
+    },
+    sync: () => store.sync(),
+    close: () => store.close(),
+  };
+}
+
+/** Counts the requests of an earlier part of the run. */
+function replayInto(tally: Tally): (key: string, finding: Finding) => void {
+  return (key, finding) => {
+    if (finding.origin === undefined) return;
+    const endpoint = endpointOf(key);
+    for (const outcome of finding.origin.outcomes) tally.request(endpoint, outcome);
+    tally.journalled(endpoint, finding);
+  };
+}

@@ -1,0 +1,224 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import type { AnsweringServer } from "../helpers/answering-server.js";
+import { runRepute } from "../helpers/run-repute.js";
+import type { RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const rows = 120;
+const names = Array.from({ length: rows }, (_, n) => `h${n}.example.com`);
+
+interface Place {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  /** Makes the service refuse the last `count` items. */
+  failing(count: number): void;
+  run(...args: string[]): Promise<RunReputeResult>;
+  read(name: string): Promise<string>;
+  manifest(name: string): Promise<Manifest>;
+}
+
+async function prepared(): Promise<Place> {
+  const cwd = await temporaryFolder();
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  const read = (name: string): Promise<string> => readFile(join(cwd, name), "utf8");
+  return {
+    cwd,
+    server,
+    failing(count) {
+      server.absent.clear();
+      for (const name of names.slice(rows - count)) server.absent.add(name);
+    },
+    run: (...args) => {
+      const service = ["--intel-url", server.url, "--lookups", "query", "--concurrency", "4"];
+      return runRepute([...args, ...service, "--rate", "100000/s"], { cwd });
+    },
+    read,
+    manifest: async (name) => JSON.parse(await read(`${name}.manifest.json`)) as Manifest,
+  };
+}
+
+describe("a run with too many failed rows", () => {
+  test.each(["out.csv", "out.csv.gz", "out.ndjson", "out.parquet"])(
+    "leaves %s as it was and keeps its rows beside it, whole and with their manifest",
+    async (out) => {
+      const { run, failing, read, manifest, cwd } = await prepared();
+      expect(await run("enrich", "in.csv", "-o", out)).toMatchObject({ code: 0 });
+      const before = [await read(out), await read(`${out}.manifest.json`)];
+
+      failing(61);
+      const { code, stderr } = await run("enrich", "in.csv", "-o", out);
+      expect(code).toBe(1);
+      expect(stderr).toContain(
+        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; they are in ${out}.failed, and ${out} was not changed`,
+      );
+      expect([await read(out), await read(`${out}.manifest.json`)]).toEqual(before);
+      expect(await manifest(`${out}.failed`)).toMatchObject({
+        output: { path: `${out}.failed`, rows },
+        statuses: { complete: 59, failed: 61 },
+        exit_reason: "too_many_failed",
+      });
+      for (const name of [out, `${out}.failed`]) {
+        expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
+      }
+      expect(existsSync(join(cwd, `${out}.state`))).toBe(false);
+      expect(existsSync(join(cwd, `${out}.part`))).toBe(false);
+    },
+  );
+
+  test("is one whose share is exceeded, not one that comes up to it", async () => {
+    const { run, failing, cwd } = await prepared();
+    failing(60);
+    expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 3 });
+    expect(existsSync(join(cwd, "out.csv"))).toBe(true);
+  });
+
+  test.each([
+    ["10%", 13, 1],
+    ["5", 6, 1],
+    ["100%", 100, 3],
+  ])("under --max-failed %s with %i of 120 failed ends with %i", async (limit, failed, exit) => {
+    const { run, failing } = await prepared();
+    failing(failed);
+    const { code } = await run("enrich", "in.csv", "-o", "out.csv", "--max-failed", limit, "-q");
+    expect(code).toBe(exit);
+  });
+
+  test("needs 100 looked-up rows for a share, and none for a number", async () => {
+    const { run, failing, cwd } = await prepared();
+    const odd = Array.from({ length: 50 }, (_, n) => `${n}.exe\n`).join("");
+    await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(21).join("\n")}\n${odd}`);
+    failing(70);
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
+    expect(await run(...args)).toMatchObject({ code: 3, stderr: "" });
+    expect(await run(...args, "--max-failed", "50")).toMatchObject({ code: 1 });
+  });
+
+  test("is filled in by retry, as it says", async () => {
+    const { run, failing, cwd, manifest } = await prepared();
+    failing(100);
+    const { stderr } = await run("enrich", "in.csv", "-o", "out.csv.gz");
+    expect(stderr).toMatch(/repute retry out\.csv\.gz\.failed -o out\.csv\.gz\n$/);
+    failing(0);
+    expect(await run("retry", "out.csv.gz.failed", "-o", "out.csv.gz")).toMatchObject({ code: 0 });
+    expect((await manifest("out.csv.gz")).statuses.complete).toBe(rows);
+    expect(await runRepute(["verify", "out.csv.gz"], { cwd })).toMatchObject({ code: 0 });
+  });
+
+  test("says so in JSON, and exports no addresses of tags", async () => {
+    const { run, failing, cwd } = await prepared();
+    failing(100);
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--json", "--tag-ips", "lists"];
+    const { code, stdout, stderr } = await run(...args);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ exit_reason: "too_many_failed" });
+    expect(stderr).toContain("no addresses of tags were exported");
+    expect(existsSync(join(cwd, "lists"))).toBe(false);
+  });
+
+  test("ends with 1 when its rows went to stdout", async () => {
+    const { run, failing } = await prepared();
+    failing(100);
+    const { code, stdout } = await run("enrich", "in.csv");
+    expect([code, stdout.split("\n").length]).toEqual([1, rows + 2]);
+  });
+
+  test("keeps its rejected rows apart from those of the output that stays", async () => {
+    const { run, failing, read } = await prepared();
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv"];
+    failing(1);
+    await run(...args);
+    const before = await read("left.csv");
+    failing(100);
+    await run(...args);
+    expect(await read("left.csv")).toBe(before);
+    expect((await read("left.csv.failed")).split("\n")).toHaveLength(102);
+  });
+});
+
+describe("what such a run left", () => {
+  test("goes when the output appears", async () => {
+    const { run, failing, cwd } = await prepared();
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv"];
+    failing(100);
+    await run(...args);
+    failing(0);
+    expect(await run(...args)).toMatchObject({ code: 0 });
+    expect((await readdir(cwd)).sort()).toEqual([
+      "in.csv",
+      "left.csv",
+      "out.csv",
+      "out.csv.manifest.json",
+    ]);
+  });
+
+  test("stays when it is the input of the run, or somebody else's", async () => {
+    const { run, failing, cwd, read } = await prepared();
+    failing(100);
+    await run("enrich", "in.csv", "-o", "out.csv");
+    const left = await read("out.csv.failed");
+    failing(0);
+    expect(await run("retry", "out.csv.failed", "-o", "out.csv")).toMatchObject({ code: 0 });
+    expect(await read("out.csv.failed")).toBe(left);
+    expect(await runRepute(["verify", "out.csv.failed"], { cwd })).toMatchObject({ code: 0 });
+
+    await writeFile(join(cwd, "own.csv.failed"), "mine");
+    expect(await run("enrich", "in.csv", "-o", "own.csv")).toMatchObject({ code: 0 });
+    expect(await read("own.csv.failed")).toBe("mine");
+  });
+});
+
+test("a run that is cut off between the name of its rows and their manifest spares the output", async () => {
+  const { run, failing, cwd, read } = await prepared();
+  await run("enrich", "in.csv", "-o", "out.csv");
+  const before = await read("out.csv");
+  failing(100);
+  // What a kill at that moment would leave.
+  await mkdir(join(cwd, "out.csv.failed.manifest.json"));
+  expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 1 });
+  expect(existsSync(join(cwd, "out.csv.state"))).toBe(true);
+  await rmdir(join(cwd, "out.csv.failed.manifest.json"));
+  const asked = "too many rows failed: 100 of the 120";
+  const resumed = await run("enrich", "in.csv", "-o", "out.csv", "--resume");
+  expect(resumed).toMatchObject({ code: 1, stderr: expect.stringContaining(asked) });
+  expect(await read("out.csv")).toBe(before);
+  expect(await runRepute(["verify", "out.csv.failed"], { cwd })).toMatchObject({ code: 0 });
+
+  failing(0);
+  expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 0 });
+});
+
+test("a table keeps the rows of such a run under its run id, as those of an unfinished one", async () => {
+  const { run, failing, cwd, manifest } = await prepared();
+  const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t"];
+  expect(await run(...args)).toMatchObject({ code: 0 });
+  const { run_id: good } = await manifest("w.db.t");
+  failing(100);
+  const { code, stderr } = await run(...args);
+  const failed = await manifest("w.db.t.failed");
+  expect(code).toBe(1);
+  expect(stderr).toContain(`as run ${failed.run_id}, which repute_checkpoint lists as unfinished`);
+  expect((await manifest("w.db.t")).run_id).toBe(good);
+  expect(await runRepute(["verify", "duckdb:w.db?table=t"], { cwd })).toMatchObject({ code: 0 });
+  expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
+
+  const instance = await DuckDBInstance.create(join(cwd, "w.db"));
+  const connection = await instance.connect();
+  const counted = await connection.runAndReadAll(
+    `SELECT rep_run_id IN (SELECT run_id FROM repute_checkpoint), count(*) FROM t
+     GROUP BY rep_run_id ORDER BY 1`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  expect(counted.getRows()).toEqual([
+    [false, 120n],
+    [true, 120n],
+  ]);
+});

@@ -1,0 +1,148 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { expect, onTestFinished, test } from "vitest";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
+import type { ScriptedServer } from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const concurrency = 8;
+const pace = ["--concurrency", String(concurrency), "--rate", "100000/s"];
+
+/** A service that answers 404 to every path for which `isThere` is false. */
+async function serving(isThere: (path: string) => boolean): Promise<ScriptedServer> {
+  const server = await startScriptedServer(({ path }) => {
+    if (!isThere(path)) return reply(404);
+    const quick = path.includes("/quick-check/");
+    return reply(200, {
+      status: "success",
+      statusCode: 200,
+      result: {
+        item: "a.example.com",
+        serviceMailBlocklist: "NOT_LISTED",
+        type: "DOMAIN",
+        intent: "none",
+        ...(quick
+          ? { bogon: false, activity: false }
+          : { tags: [], firstSeen: null, lastSeen: null, observedActivity: null }),
+      },
+    });
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function folderWith(rows: number): Promise<string> {
+  const folder = await temporaryFolder();
+  const lines = Array.from({ length: rows }, (_, n) => `h${n}.example.com\n`);
+  await writeFile(join(folder, "in.csv"), `domain\n${lines.join("")}`);
+  return folder;
+}
+
+const onlyBelowBeta = (path: string): boolean => path.startsWith("/beta/");
+
+test("an address without /beta stops the run, leaves nothing behind and the output as it was", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(300);
+  await writeFile(join(cwd, "out.csv"), "of last night\n");
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv", ...pace];
+  const wrong = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toMatch(/first 20 answers of (query|quick-check) at .* were all 404/);
+  expect(wrong.stderr).toContain("does the address end in /beta?");
+  expect(wrong.stderr).not.toContain("--resume");
+  // Each endpoint gets 19 answers before the 20th of one of them, and what is open then is cut off.
+  expect(server.requests.length).toBeLessThan(2 * 20 + concurrency);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv"]);
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe("of last night\n");
+
+  const right = await runRepute([...args, "--intel-url", `${server.url}/beta`], { cwd });
+  expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
+});
+
+test("an endpoint that is not there stops the run although the other one answers", async () => {
+  const server = await serving((path) => path.startsWith("/beta/query/"));
+  const cwd = await folderWith(200);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", `${server.url}/beta`];
+  const { code, stderr } = await runRepute(args, { cwd });
+  expect(code).toBe(1);
+  expect(stderr).toContain("first 20 answers of quick-check");
+  expect(await readdir(cwd)).toEqual(["in.csv"]);
+});
+
+test("rows that a table got already are taken out of it", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(200);
+  const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t", "--lookups", "query"];
+  const running = startRepute([...args, "--rate", "15/s", "--intel-url", server.url], { cwd });
+  const { code, stderr } = await running.result;
+  expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
+  expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
+  const instance = await DuckDBInstance.create(join(cwd, "w.db"));
+  const connection = await instance.connect();
+  const counted = await connection.runAndReadAll(
+    "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM repute_checkpoint)",
+  );
+  connection.closeSync();
+  instance.closeSync();
+  expect(counted.getRows()).toEqual([[0n, 0n]]);
+});
+
+test("a run of fewer rows ends, and warns of the address", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(12);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--quiet"];
+  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect(code).toBe(3);
+  expect(stderr).toBe(
+    `repute: warning: all 12 answers of query at ${server.url} were 404 Not Found: does the address end in /beta?\n`,
+  );
+  const manifest = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+  expect(JSON.parse(manifest)).toMatchObject({
+    warnings: { [stderr.slice("repute: warning: ".length).trimEnd()]: 1 },
+  });
+});
+
+test("retry stops as well, and leaves the earlier output alone", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(50);
+  const enrich = ["enrich", "in.csv", "-o", "out.csv", "--local", "--fail-on", "never", "--quiet"];
+  expect(await runRepute(enrich, { cwd })).toMatchObject({ code: 0 });
+  const written = await readFile(join(cwd, "out.csv"), "utf8");
+  await writeFile(join(cwd, "out.csv"), written.replaceAll(",complete,", ",failed,"));
+  const retry = ["retry", "out.csv", "-o", "out2.csv", "--intel-url", server.url];
+  const { code, stderr } = await runRepute(retry, { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
+});
+
+test("lookups by hand stop as well", async () => {
+  const server = await serving(onlyBelowBeta);
+  const items = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
+  const args = ["--intel-url", server.url, ...pace];
+  const many = await runRepute(["query", ...items, ...args]);
+  expect(many.code).toBe(1);
+  expect(many.stderr).toContain("does the address end in /beta?");
+  expect(server.requests.length).toBeLessThan(20 + concurrency);
+
+  const few = await runRepute(["quick-check", ...items.slice(0, 2), ...args]);
+  expect(few.code).toBe(3);
+  expect(few.stderr).toContain("all 2 answers of quick-check");
+});
+
+test("20 lookups by hand are enough", async () => {
+  const server = await serving(onlyBelowBeta);
+  const items = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
+  const { code } = await runRepute(["query", ...items, "--intel-url", server.url]);
+  expect(code).toBe(1);
+});
+
+test("items that the service does not have are rows like others where it has some", async () => {
+  const server = await serving((path) => path.endsWith("h3.example.com"));
+  const cwd = await folderWith(60);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--concurrency", "4"];
+  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/failed +59/)]);
+});

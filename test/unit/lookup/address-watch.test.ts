@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { AddressWatch } from "../../../src/lookup/address-watch.js";
+
+const address = "https://intel.example";
+
+function noted(watch: AddressWatch, endpoint: "query" | "quick-check", statuses: number[]): void {
+  for (const httpStatus of statuses) watch.note({ endpoint, httpStatus });
+}
+
+const notFound = (times: number): number[] => Array.from({ length: times }, () => 404);
+
+describe("an address that answers nothing but 404", () => {
+  it("is wrong from the 20th answer on", () => {
+    const watch = new AddressWatch({ address });
+    noted(watch, "query", notFound(19));
+    expect(() => noted(watch, "query", [404])).toThrow(
+      expect.objectContaining({
+        code: "wrong_service",
+        message: "the first 20 answers of query at https://intel.example were all 404 Not Found",
+        hint: "does the address end in /beta? correct --intel-url and run again",
+      }),
+    );
+    expect(watch.found).toBe(false);
+  });
+
+  it("is asked about otherwise when it ends in /beta", () => {
+    const watch = new AddressWatch({ address: "https://intel.example/beta/" });
+    expect(() => noted(watch, "query", notFound(20))).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^is this the right service/) }),
+    );
+  });
+
+  it("is wrong for each endpoint on its own", () => {
+    const watch = new AddressWatch({ address });
+    noted(watch, "query", [200, ...notFound(100)]);
+    expect(() => noted(watch, "quick-check", notFound(20))).toThrow(/of quick-check at/);
+    expect(watch.found).toBe(true);
+  });
+
+  it("is warned of when there were fewer answers", () => {
+    const watch = new AddressWatch({ address });
+    noted(watch, "query", notFound(12));
+    noted(watch, "quick-check", [404]);
+    expect(watch.warnings()).toEqual([
+      "all 12 answers of query at https://intel.example were 404 Not Found: does the address end in /beta?",
+      "the only answer of quick-check at https://intel.example was 404 Not Found: does the address end in /beta?",
+    ]);
+  });
+});
+
+describe("an address that gave another answer", () => {
+  it.each([200, 400, 429, 500, 503])("is right after a %i among the first", (status) => {
+    const watch = new AddressWatch({ address });
+    noted(watch, "query", [...notFound(19), status, ...notFound(100)]);
+    expect(watch.warnings()).toEqual([]);
+  });
+
+  it("is not cleared by requests that got no answer", () => {
+    const watch = new AddressWatch({ address });
+    noted(watch, "query", notFound(19));
+    watch.note({ endpoint: "query", httpStatus: null });
+    expect(() => noted(watch, "query", [404])).toThrow(/404 Not Found/);
+  });
+
+  it("stays right in a resumed run", () => {
+    const before = { query: { outcomes: { "200": 3, "404": 1 } } };
+    const watch = new AddressWatch({ address, before });
+    expect(watch.found).toBe(true);
+    noted(watch, "query", notFound(100));
+    expect(watch.warnings()).toEqual([]);
+  });
+});
+
+it("counts the answers of before an interruption", () => {
+  const before = { query: { outcomes: { "404": 15, connection_reset: 2 } } };
+  const watch = new AddressWatch({ address, before });
+  noted(watch, "query", notFound(4));
+  expect(() => noted(watch, "query", [404])).toThrow(/the first 20 answers/);
+});
