@@ -154,6 +154,21 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
     expect(result.server.requests).toHaveLength(1);
   });
 
+  if (asking.secret === "REPUTE_CASE_API_KEY") {
+    test.each<[number, unknown]>([
+      [401, ""],
+      [403, ""],
+      [200, { message: "Authentication Failed" }],
+      [200, "Authentication Failed"],
+    ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
+      const result = await against(asking, reply(status, body));
+      expect(amiss(result)).toEqual([]);
+      expect(result.stderr).toMatch(
+        /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*Authorization: Bearer <API_KEY>/,
+      );
+    });
+  }
+
   test("follows no redirect, so that its credential stays with the address it is for", async () => {
     const elsewhere = await startScriptedServer([reply(200, honest)]);
     onTestFinished(() => elsewhere.close());
@@ -302,9 +317,15 @@ describe("webhook send", () => {
     expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hook-secret-4");
   });
 
-  test("explains an authentication failure with the two steps of the interface", async () => {
-    const { code, stderr, receiver } = await sent([reply(401)]);
+  test.each<[number, unknown]>([
+    [401, ""],
+    [403, ""],
+    [200, { error: "Authentication Failed" }],
+    [200, "<h1>Authentication Failed</h1>"],
+  ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
+    const { code, stdout, stderr, receiver } = await sent([reply(status, body)]);
     expect([code, receiver.requests.length]).toEqual([1, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status });
     expect(stderr).toMatch(
       /Authentication Failed.*Step 1: generate an API key.*Step 2: use Bearer/,
     );
