@@ -20,7 +20,10 @@ export interface TagExport {
 
 type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
 
-/** Exports lists of tags under the pace and retries of the main job, and tells how each goes. */
+/**
+ * Exports lists of tags under the pace and retries of the main job, and tells how each goes. A tag
+ * that fails is told of at once, quiet or not.
+ */
 export async function exportTagLists(
   intel: ServiceAccess,
   call: ExportCall,
@@ -33,6 +36,13 @@ export async function exportTagLists(
     quiet || stderr.isTTY !== true
       ? () => undefined
       : progressTeller((text) => reporter.print(text));
+  const onProgress = (progress: TagProgress): void => {
+    told(progress);
+    const { tag, error } = progress;
+    if (error === null) return;
+    const hint = error.hint === null ? "" : `\n  ${error.hint}`;
+    reporter.print(`repute: the list of tag ${tag} was not exported: ${error.message}${hint}`);
+  };
   return withIntelClient(intel, call, async (client) =>
     exportTags({
       ...options,
@@ -41,7 +51,7 @@ export async function exportTagLists(
       names: await names(client),
       clock,
       signal,
-      onProgress: told,
+      onProgress,
       onWarning: (message) => reporter.warning(message),
     }),
   );

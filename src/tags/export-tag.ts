@@ -45,15 +45,16 @@ export async function exportTag(
     const entry = await readAndWrite(name, signal, context, progress);
     const { total, added, removed } = entry;
     const status = entry.status === "unchanged" ? "unchanged" : "exported";
-    progress.end(status, total);
-    return { entry, result: { name, status, error: null, total, added, removed } };
+    const files = entry.files.map(({ file }) => file);
+    progress.done(status, total);
+    return { entry, result: { name, status, error: null, total, added, removed, files } };
   } catch (error) {
     if (signal.aborted) throw error;
     if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
     // Pages that only a passing fault kept from being all are worth going on from.
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
-    progress.end("failed", null);
+    progress.failed(error);
     return failed(name, error, context.before);
   }
 }
@@ -116,7 +117,7 @@ function failed(
 ): TagOutcome {
   const error = { code, message };
   return {
-    result: { name, status: "failed", error, total: null, added: null, removed: null },
+    result: { name, status: "failed", error, total: null, added: null, removed: null, files: [] },
     entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
   };
 }

@@ -56,6 +56,8 @@ export interface TagProgress {
   readonly entries: number;
   /** Entries that the service says there are; null before the first page. */
   readonly total: number | null;
+  /** Why it failed, and what to do about it; null otherwise. */
+  readonly error: { readonly message: string; readonly hint: string | null } | null;
 }
 
 /** What the export came to for one tag. */
@@ -68,6 +70,8 @@ export interface TagResult {
   readonly total: number | null;
   readonly added: number | null;
   readonly removed: number | null;
+  /** Names of its files in the folder; none for a failed one. */
+  readonly files: readonly string[];
 }
 
 /** What an export came to. */

@@ -56,6 +56,15 @@ export class ExportFolder {
   }
 
   /**
+   * Makes sure that a folder can take an export, long before there is one to take.
+   *
+   * @throws as {@link open} and {@link current}
+   */
+  static async check(path: string): Promise<void> {
+    await (await ExportFolder.open(path)).current();
+  }
+
+  /**
    * The export that the folder names as its current one; null when there is none.
    *
    * @throws UsageError `export_index_unreadable`
