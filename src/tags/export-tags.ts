@@ -11,6 +11,7 @@ import {
 import { FileStems } from "./folder/file-stems.js";
 import { exportTag, type TagOutcome } from "./export-tag.js";
 import { inParallel } from "./in-parallel.js";
+import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 
@@ -19,11 +20,14 @@ import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
  * for what stands there. A tag that cannot be exported is a failed result, and its earlier list
  * stays. Nothing of the folder changes before all tags are done, and then all of it at once.
  *
- * @throws UsageError when the folder cannot be one of exports, or another export writes there;
+ * @throws UsageError when the folder cannot be one of exports, another export writes there, or a
+ *   format needs a package that is missing;
  *   FatalError (credentials refused, disk full) or the signal's reason: the folder is as it was, and
  *   the same call goes on from the pages that came
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
+  // A package that is missing is told of before anything is read.
+  if (options.formats?.includes("parquet")) await loadParquetWriter();
   const folder = await ExportFolder.open(options.folder);
   const state = await ExportState.open(options.folder, {
     clock: options.clock,

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RowGroup } from "hyparquet";
+import { schemaVersion } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import { cellReaders } from "../warehouse/cell-values.js";
@@ -52,7 +53,14 @@ export async function openParquet(
     const destination = await openFileDestination(file, length === 0 ? null : length);
     const sink = new ParquetSink({
       destination,
-      encoder: new RowGroupEncoder(driver, schema, options.runId, { length, groups }),
+      encoder: new RowGroupEncoder(driver, {
+        columns: schema.columns,
+        metadata: [
+          { key: "repute.schema_version", value: String(schemaVersion) },
+          { key: "repute.run_id", value: options.runId },
+        ],
+        before: { length, groups },
+      }),
       batch,
       groups: log,
       spill,

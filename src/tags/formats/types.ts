@@ -1,7 +1,7 @@
 import type { AddressList } from "../address/address-list.js";
 
 /** The forms in which a tag's list can be written; each is the ending of its file's name. */
-export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
+export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;
 
 export type TagFormat = (typeof tagFormats)[number];
 

@@ -17,7 +17,9 @@ test("formats are joined by commas, each once", () => {
 
 test("a format that is none is refused with those there are", () => {
   const parsed = tagExportOptions.safeParse({ formats: "txt,pdf" });
-  expect(parsed.error?.issues[0]?.message).toBe("must be of txt, csv, ndjson, cidr, nft, ipset");
+  expect(parsed.error?.issues[0]?.message).toBe(
+    "must be of txt, csv, ndjson, cidr, nft, ipset, parquet",
+  );
 });
 
 test("keeping no export is refused", () => {
