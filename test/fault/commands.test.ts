@@ -266,15 +266,35 @@ describe("tags ips", () => {
 });
 
 describe("customers", () => {
-  test("ends when a cursor comes again", async () => {
+  test("fails after the pages so far when a cursor comes again", async () => {
     const pages = ["1", "2", "1"].map((next) =>
       reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
     );
     const server = await startScriptedServer(pages);
     onTestFinished(() => server.close());
-    const { code, stdout } = await runInProcess(["customers", "--ops-url", server.url]);
-    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([0, 4, 3]);
+    const args = ["customers", "--ops-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([1, 4, 3]);
+    expect(stderr).toMatch(
+      /cursor of an earlier page again[^]*what was printed \(3 customers\) may not be the whole list/,
+    );
   });
+
+  test.each([undefined, 80])(
+    "prints the pages before a fault (terminal width %j)",
+    async (columns) => {
+      const first = { items: [{ customer_id: "c-1" }], next_cursor: "1" };
+      const server = await startScriptedServer([reply(200, first), reply(500)]);
+      onTestFinished(() => server.close());
+      const args = ["customers", "--ops-url", server.url, "--retries", "0"];
+      const { code, stdout, stderr } = await runInProcess(
+        args,
+        columns === undefined ? {} : { columns },
+      );
+      expect([code, stdout]).toEqual([1, expect.stringContaining("c-1")]);
+      expect(stderr).toContain("may not be the whole list");
+    },
+  );
 });
 
 describe("webhook send", () => {

@@ -48,11 +48,15 @@ describe("customers", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("a cursor that comes again ends the list", async () => {
+  test("a cursor that comes again is an error behind the customers so far", async () => {
     const script = [customers(["a"], "1"), customers(["b"], "2"), customers(["c"], "1")];
     const ops = new OpsClient(await options(script));
-    const ids = (await collected(ops.customers())).map((each) => each.customer_id);
-    expect(ids).toEqual(["a", "b", "c"]);
+    const ids: string[] = [];
+    const reading = async () => {
+      for await (const { customer_id } of ops.customers()) ids.push(customer_id);
+    };
+    await expect(reading()).rejects.toMatchObject({ code: "cursor_repeated", again: null });
+    expect([ids, server.requests.length]).toEqual([["a", "b", "c"], 3]);
   });
 
   test("pages are asked for as they are needed", async () => {
