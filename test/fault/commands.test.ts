@@ -255,6 +255,12 @@ describe("tags ips", () => {
     expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
   });
 
+  test("ends at the first page that is the one before it again", async () => {
+    const { code, stdout, stderr } = await pages({ ...tagIps, total: 1_000_000 });
+    expect([code, stdout.split("\n").length]).toEqual([1, 2]);
+    expect(stderr).toMatch(/page at offset 1 .* is that before it again[^]*not the whole list/);
+  });
+
   test("says so when fewer entries come than the service says there are", async () => {
     const { code, stderr } = await pages(
       { ...tagIps, total: 2 },
