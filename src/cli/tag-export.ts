@@ -12,6 +12,7 @@ export interface TagExport {
   readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
   readonly folder: string;
   readonly formats?: readonly TagFormat[];
+  readonly formulaGuard?: boolean;
   readonly keep?: number;
   readonly parallel?: number;
   readonly prune?: boolean;

@@ -100,6 +100,7 @@ async function readAndWrite(
         reading,
         before: before && list && { tag: before, list },
         formats: options.formats ?? ["txt"],
+        formulaGuard: options.formulaGuard ?? true,
         stem,
         into: state.nextFolder,
         onWarning: (warning) => options.onWarning?.(warning),

@@ -28,6 +28,8 @@ export interface ExportTagsOptions {
   readonly folder: string;
   /** @default ["txt"] */
   readonly formats?: readonly TagFormat[] | undefined;
+  /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
+  readonly formulaGuard?: boolean | undefined;
   /** Exports that the folder holds, the current one included; at least 1. @default 2 */
   readonly keep?: number | undefined;
   /** Tags that are read at once, at least 1. @default 4 */

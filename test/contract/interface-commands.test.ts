@@ -285,8 +285,10 @@ describe("case", () => {
   });
 
   test("enrich of a case without addresses has a header and no row", async () => {
-    const { code, stdout } = await runInProcess(["case", "enrich", "case-2004", "--local", "-q"]);
+    const args = ["case", "enrich", "case-2004", "--local", "-q"];
+    const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length]).toEqual([0, 2]);
+    expect(stderr).toMatch(/^repute: warning: case case-2004 has no addresses \(event_ips\)/);
   });
 
   test("enrich writes a file with its manifest", async () => {

@@ -80,7 +80,7 @@ export const tagsExportCommand = defineCommand({
 
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands } = call;
-  const { output: folder, formats, keep, parallel, restart } = settings;
+  const { output: folder, formats, formulaGuard, keep, parallel, restart } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "give it with -o DIR",
@@ -92,7 +92,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
     exportTagLists(
       intel,
       call,
-      { names, folder, formats, keep, parallel, restart, prune },
+      { names, folder, formats, formulaGuard, keep, parallel, restart, prune },
       settings.quiet,
     ),
   );

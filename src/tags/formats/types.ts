@@ -14,6 +14,8 @@ export interface ListFacts {
   /** When the list was read, RFC 3339 UTC. */
   readonly exportedAt: string;
   readonly sets: SetNames;
+  /** Whether no cell of CSV may run as a formula in a spreadsheet. */
+  readonly formulaGuard: boolean;
 }
 
 /** The names that a tag's addresses have in a firewall: a set holds one family. */

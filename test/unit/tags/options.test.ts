@@ -4,6 +4,7 @@ import { tagExportOptions } from "../../../src/tags/options.js";
 test("by default a list is text, with the export before it kept", () => {
   expect(tagExportOptions.parse({})).toEqual({
     formats: ["txt"],
+    formulaGuard: true,
     keep: 2,
     parallel: 4,
     prune: false,

@@ -11,6 +11,7 @@ const facts: ListFacts = {
   lastUpdate: "2024-01-01T00:00:00Z",
   exportedAt: "2024-01-02T03:04:05.000Z",
   sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
+  formulaGuard: true,
 };
 
 const both = sortAddresses(Uint32Array.of(0xc0000201), Uint32Array.of(0x20010db8, 0, 0, 1));
@@ -40,6 +41,13 @@ test("csv tells with each address what it belongs to", async () => {
 test("csv quotes what the service says", async () => {
   const text = await written("csv", both, { ...facts, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
   expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
+});
+
+test("csv guards what the service says against formulas, unless told otherwise", async () => {
+  const evil = { ...facts, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
+  expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
+  expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
+  expect(await written("csv", both, { ...evil, formulaGuard: false })).toContain(",=cmd|");
 });
 
 test("ndjson has the members of the csv form", async () => {
