@@ -28,6 +28,8 @@ export interface TagContext {
 export interface TagOutcome {
   readonly result: TagResult;
   readonly entry: IndexedTag;
+  /** The fault, retries included, that may pass: a service that is away, or answers with errors. */
+  readonly passingFault: ServiceError | null;
 }
 
 /**
@@ -47,7 +49,8 @@ export async function exportTag(
     const status = entry.status === "unchanged" ? "unchanged" : "exported";
     const files = entry.files.map(({ file }) => file);
     progress.done(status, total);
-    return { entry, result: { name, status, error: null, total, added, removed, files } };
+    const result = { name, status, error: null, total, added, removed, files } as const;
+    return { entry, result, passingFault: null };
   } catch (error) {
     if (signal.aborted) throw error;
     if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
@@ -55,8 +58,22 @@ export async function exportTag(
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
     progress.failed(error);
-    return failed(name, error, context.before);
+    return failed(name, error, context.before, isPassing ? error : null);
   }
+}
+
+/** A tag that is not asked for, because the service gave nothing but this fault for those before it. */
+export function passOver(
+  name: string,
+  fault: ServiceError,
+  { options, before }: TagContext,
+): TagOutcome {
+  const error = new TagExportError(
+    fault.code,
+    `not asked for, because the tags before it all failed; the last one: ${fault.message}`,
+  );
+  new Progress(name, options).failed(error);
+  return failed(name, error, before, fault);
 }
 
 async function readAndWrite(
@@ -115,10 +132,12 @@ function failed(
   name: string,
   { code, message }: ServiceError | TagExportError,
   before: ExportedTag | null,
+  passingFault: ServiceError | null,
 ): TagOutcome {
   const error = { code, message };
   return {
     result: { name, status: "failed", error, total: null, added: null, removed: null, files: [] },
     entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
+    passingFault,
   };
 }

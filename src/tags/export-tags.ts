@@ -9,7 +9,8 @@ import {
   indexSchemaVersion,
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
-import { exportTag, type TagOutcome } from "./export-tag.js";
+import type { ServiceError } from "../api/service-error.js";
+import { exportTag, passOver, type TagOutcome } from "./export-tag.js";
 import { inParallel } from "./in-parallel.js";
 import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
@@ -44,6 +45,12 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   }
 }
 
+/**
+ * So many tags in a row that fail by faults of the service, each after all its retries, say that it is
+ * away. The rest fails at once then: thousands of tags would otherwise be retried for a day.
+ */
+const enoughFaults = 8;
+
 const sixHoursMs = 6 * 3_600_000;
 
 interface Run {
@@ -59,11 +66,19 @@ async function run(job: Run): Promise<ExportReport> {
   const stems = new FileStems([...before.values()]);
   const oneList = pLimit(1);
   const outcomes = new Map<string, TagOutcome | null>();
+  let faultsInRow = 0;
+  let lastFault: ServiceError | null = null;
   await inParallel(options.names, options.parallel ?? 4, options.signal, async (name, signal) => {
     if (outcomes.has(name)) return;
     outcomes.set(name, null);
     const context = { options, folder, state, before: before.get(name) ?? null, stems, oneList };
-    outcomes.set(name, await exportTag(name, signal, context));
+    const outcome =
+      lastFault !== null && faultsInRow >= enoughFaults
+        ? passOver(name, lastFault, context)
+        : await exportTag(name, signal, context);
+    lastFault = outcome.passingFault;
+    faultsInRow = lastFault === null ? 0 : faultsInRow + 1;
+    outcomes.set(name, outcome);
   });
   const done = [...outcomes.values()].filter((outcome) => outcome !== null);
   const others = [...before.values()].filter((tag) => !outcomes.has(tag.name));

@@ -255,6 +255,15 @@ describe("tags ips", () => {
     expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
   });
 
+  test.each([[], ["--limit", "1"]])("refuses the list of another tag %j", async (...more) => {
+    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
+    onTestFinished(() => server.close());
+    const args = [...ips.args, ...more, "--intel-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('asked for tag "a:b", the service answered for "c:d"');
+  });
+
   test("ends at the first page that is the one before it again", async () => {
     const { code, stdout, stderr } = await pages({ ...tagIps, total: 1_000_000 });
     expect([code, stdout.split("\n").length]).toEqual([1, 2]);
@@ -269,6 +278,15 @@ describe("tags ips", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("came to 1 entries; the service says that it has 2");
   });
+});
+
+test("tags show warns when the service answers for another tag", async () => {
+  const asking = askings["tags show"] as Asking;
+  const { code, stderr } = await against(asking, reply(200, envelope({ name: "c:d" })));
+  expect([code, stderr]).toEqual([
+    0,
+    'repute: warning: asked for tag "a:b", the service answered for "c:d"\n',
+  ]);
 });
 
 describe("customers", () => {
