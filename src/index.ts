@@ -83,7 +83,13 @@ export type { Lookup, LookupOptions, LookupWrapper } from "./lookup/types.js";
 export { enrich } from "./pipeline/enrich.js";
 export { enrichOptions } from "./pipeline/options.js";
 export type { EnrichSettings } from "./pipeline/options.js";
-export type { EnrichJob, Manifest, RequestCounts, RunProgress } from "./pipeline/types.js";
+export type {
+  EnrichJob,
+  Manifest,
+  RequestCounts,
+  RunProgress,
+  TagExportRecord,
+} from "./pipeline/types.js";
 export type { FireWebhook } from "./service/case-desk.js";
 export { startService } from "./service/service.js";
 export type { Service, ServiceOptions } from "./service/service.js";

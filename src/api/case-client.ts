@@ -1,8 +1,10 @@
+import { saysAuthenticationFailed } from "./authentication.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { bearer, credentialHeader } from "./credential-header.js";
 import { readBare } from "./read-answer.js";
 import { type CaseContext, caseContextSchema } from "./schema/case-context.js";
 import { caseService } from "./service-description.js";
+import { refusal } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
 
 export interface CaseClientOptions extends ClientOptions {
@@ -25,8 +27,8 @@ export class CaseClient {
    *
    * @throws NotFoundError when there is no such case; ServiceError, FatalError
    */
-  context(caseId: string, options: CallOptions = {}): Promise<CaseContext> {
-    return this.#caller.call(
+  async context(caseId: string, options: CallOptions = {}): Promise<CaseContext> {
+    const context = await this.#caller.call(
       {
         endpoint: "case-context",
         path: `/api/v1/cases/${pathSegment(caseId)}/context`,
@@ -36,5 +38,16 @@ export class CaseClient {
       },
       options,
     );
+    if (saysRefused(context)) throw refusal(200, this.#caller.bench.service);
+    return context;
   }
+}
+
+/**
+ * Whether an object that came with status 200 says `Authentication Failed`. Where it has subscriber
+ * data it is a context, and the phrase is about the case: failed logins are what some cases are of.
+ */
+function saysRefused({ s: data, ...others }: CaseContext): boolean {
+  if (Object.keys(data?.resolver_data ?? {}).length > 0) return false;
+  return saysAuthenticationFailed(JSON.stringify(others));
 }

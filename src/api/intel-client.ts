@@ -11,7 +11,7 @@ import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { intelService } from "./service-description.js";
 import { NotSentError } from "./not-sent-error.js";
-import { SnapshotChangedError } from "./service-error.js";
+import { ServiceError, SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./transport-error.js";
 import type { Answer, CallOptions } from "./types.js";
 
@@ -138,7 +138,8 @@ export class IntelClient {
   /**
    * The pages of a tag's whole list. All come from the dataset of the first: its snapshot is pinned.
    *
-   * @throws SnapshotChangedError when the service changes the dataset all the same;
+   * @throws ServiceError `page_repeated` when a page is the one before it again;
+   *   SnapshotChangedError when the service changes the dataset all the same;
    *   `RejectedError` when it refuses its own snapshot; UsageError, ServiceError, FatalError
    */
   async *iterateTagIps(
@@ -152,8 +153,10 @@ export class IntelClient {
     let offset = first.entries.length;
     let page = first;
     while (offset < first.total && page.entries.length > 0) {
+      const before = page;
       page = await this.tagIps(name, { offset, limit, snapshot, signal });
       assertSameDataset(name, first, page);
+      assertNotRepeated(name, before, page, offset);
       offset += page.entries.length;
       if (page.entries.length > 0) yield page;
     }
@@ -217,4 +220,20 @@ function assertSameDataset(name: string, first: TagIps, page: TagIps): void {
       { httpStatus: 200 },
     );
   }
+}
+
+/** A service that ignores the offset gives its first page for ever. */
+function assertNotRepeated(
+  name: string,
+  before: TagIps,
+  { entries }: TagIps,
+  offset: number,
+): void {
+  if (entries.length === 0 || entries.length !== before.entries.length) return;
+  if (entries.some((entry, at) => entry !== before.entries[at])) return;
+  throw new ServiceError(
+    "page_repeated",
+    `the page at offset ${offset} of the list of ${name} is that before it again: the service does not page by offset`,
+    { httpStatus: 200 },
+  );
 }

@@ -3,6 +3,7 @@ import { bearer, credentialHeader } from "./credential-header.js";
 import { readBare } from "./read-answer.js";
 import { type Customer, type CustomersPage, customersPageSchema } from "./schema/customers.js";
 import { type RepShareCase, repShareCaseSchema } from "./schema/rep-share-case.js";
+import { ServiceError } from "./service-error.js";
 import { opsService } from "./service-description.js";
 import type { CallOptions } from "./types.js";
 
@@ -27,10 +28,11 @@ export class OpsClient {
 
   /**
    * All customers, page by page as they are needed. The interface does not show how the next page
-   * is asked for; the parameter is `cursor`. Ends at a page without `next_cursor`, or with one that
-   * was there before.
+   * is asked for; the parameter is `cursor`. Ends at a page without `next_cursor`, or with an empty
+   * one.
    *
-   * @throws ServiceError, FatalError
+   * @throws ServiceError, `cursor_repeated` when a cursor comes again: all customers of the pages
+   *   before were given then, but there may be more; FatalError
    */
   async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
     const seen = new Set<string>();
@@ -39,7 +41,8 @@ export class OpsClient {
       const page = await this.#customersPage(cursor, options);
       yield* page.items;
       cursor = page.next_cursor ?? null;
-      if (cursor === null || cursor === "" || seen.has(cursor)) return;
+      if (cursor === null || cursor === "") return;
+      if (seen.has(cursor)) throw repeatedCursor();
       seen.add(cursor);
     }
   }
@@ -75,4 +78,12 @@ export class OpsClient {
       options,
     );
   }
+}
+
+function repeatedCursor(): ServiceError {
+  return new ServiceError(
+    "cursor_repeated",
+    "customers: the operations interface gave the cursor of an earlier page again, so its list is not known to be complete",
+    { httpStatus: 200 },
+  );
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { saysAuthenticationFailed } from "./authentication.js";
 import { asObject, readEnvelope } from "./envelope-reading.js";
 import type { Bench } from "./judge.js";
 import { readJson } from "./read-json.js";
@@ -6,10 +7,10 @@ import { schemaFault } from "./schema-fault.js";
 import {
   RejectedError,
   serviceError,
-  type ServiceError,
+  ServiceError,
   TransientServiceError,
 } from "./service-error.js";
-import { statusFault } from "./status-fault.js";
+import { refusal, statusFault } from "./status-fault.js";
 import type { Answer } from "./types.js";
 
 /** What is asked for, and by whom; errors name it. */
@@ -42,9 +43,23 @@ export function readResult<Schema extends z.ZodType>(
 /**
  * The value of an answer that comes without an envelope (operations, case context).
  *
- * @throws ServiceError when the answer is anything else; FatalError for 401 and 403
+ * @throws ServiceError when the answer is anything else; FatalError for 401 and 403, and for a body
+ *   that says `Authentication Failed` under any status
  */
 export function readBare<Schema extends z.ZodType>(
+  schema: Schema,
+  answer: Answer,
+  inquiry: Inquiry,
+): z.output<Schema> {
+  try {
+    return bareValue(schema, answer, inquiry);
+  } catch (error) {
+    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
+    throw refusal(answer.status, inquiry.service);
+  }
+}
+
+function bareValue<Schema extends z.ZodType>(
   schema: Schema,
   answer: Answer,
   inquiry: Inquiry,

@@ -1,3 +1,5 @@
+import { authenticationSteps } from "./authentication.js";
+
 /** What messages tell of the service that a client talks to. */
 export interface ServiceDescription {
   /** As in "401 from the operations interface". */
@@ -11,6 +13,8 @@ export interface ServiceDescription {
     readonly flag: string;
     /** Whether one is configured, and so sent. */
     readonly configured: boolean;
+    /** How to get one, where the specification tells. */
+    readonly advice?: string;
   };
 }
 
@@ -46,6 +50,7 @@ export function caseService(configured: boolean): ServiceDescription {
       variable: "REPUTE_CASE_API_KEY",
       flag: "--case-api-key-file",
       configured,
+      advice: authenticationSteps,
     },
   };
 }

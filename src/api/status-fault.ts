@@ -40,18 +40,29 @@ function againAfter({ status, headers }: Answer, clock: Clock): Again | null {
   return null;
 }
 
-function refusal(status: 401 | 403, service: ServiceDescription): FatalError {
-  const { name, variable, flag, configured } = service.credential;
-  const code = status === 401 ? "unauthorized" : "forbidden";
-  const source = `${status} from ${service.name}`;
+/**
+ * Explains refused credentials. A status other than 401 and 403 is one whose body says
+ * `Authentication Failed`.
+ */
+export function refusal(status: number, service: ServiceDescription): FatalError {
+  const { name, variable, flag, configured, advice } = service.credential;
+  const code = refusalCodes.get(status) ?? "authentication_failed";
+  const said = refusalCodes.has(status) ? "" : ' ("Authentication Failed")';
+  const source = `${status}${said} from ${service.name}`;
+  const steps = advice === undefined ? "" : `${advice} `;
   return configured
     ? new FatalError(code, `${source}: the ${name} in ${variable} was not accepted`, {
-        hint: `Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
+        hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
       })
     : new FatalError(code, `${source}: it wants an ${name} and none is configured`, {
-        hint: `Set ${variable}, or name a file that holds the ${name} with ${flag}.`,
+        hint: `${steps}Set ${variable}, or name a file that holds the ${name} with ${flag}.`,
       });
 }
+
+const refusalCodes: ReadonlyMap<number, string> = new Map([
+  [401, "unauthorized"],
+  [403, "forbidden"],
+]);
 
 /** The name of the status, and what the body says for a person. */
 function reason({ status, body }: Answer): string {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
 import type { RepShareCase } from "../api/schema/rep-share-case.js";
+import { withoutFormula } from "../sinks/formula.js";
 import type { SourceInput } from "../sources/types.js";
 
 /** The column that holds the item. */
@@ -25,27 +26,36 @@ export interface CaseRows {
   readonly version: string;
 }
 
-/** How the rows are written; `all`: with members that the interface does not have. */
-export type CaseRowsFormat = "csv" | "ndjson" | "ndjson, all";
+/**
+ * How the rows are written; `guarded`: no cell runs as a formula in a spreadsheet; `all`: with members
+ * that the interface does not have.
+ */
+export type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
 
 /**
  * The addresses of a case as an input of the main job: a row for each, with the fields of the case
  * beside it.
  */
 export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows {
-  const lines = format === "csv" ? csvLines(found) : ndjsonLines(found, format);
+  const lines =
+    format === "csv" || format === "csv, guarded"
+      ? csvLines(found, format === "csv" ? String : withoutFormula)
+      : ndjsonLines(found, format);
   const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
   const stream = Readable.from(lines.map((line) => Buffer.from(line)));
   return { input: { stream, name: `case ${found.id}` }, version };
 }
 
-function csvLines(found: RepShareCase): string[] {
+/** The service's own words throughout, the address included, so that each cell is shown by `shown`. */
+function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
   const cells = members.map((member) => {
     const value = found[member] ?? "";
-    return Array.isArray(value) ? value.join("|") : value;
+    return shown(Array.isArray(value) ? value.join("|") : String(value));
   });
   const beside = stringify([cells]);
-  const rows = (found.event_ips ?? []).map((ip) => `${stringify([[ip]]).trimEnd()},${beside}`);
+  const rows = (found.event_ips ?? []).map(
+    (ip) => `${stringify([[shown(ip)]]).trimEnd()},${beside}`,
+  );
   return [stringify([[caseItemColumn, ...members]]), ...rows];
 }
 

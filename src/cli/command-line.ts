@@ -51,7 +51,7 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
     const fault = stdout.fault();
     return { code: fault === null ? code : fail(fault), lastSteps };
   } catch (error) {
-    return { code: fail(error), lastSteps: [] };
+    return { code: fail(error), lastSteps };
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }

@@ -34,6 +34,8 @@ export async function runEnrichJob(
   load: LoadWork = loadEnrich,
 ): Promise<number> {
   const { context, settings } = call;
+  if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
+  let lastStep = (): void => undefined;
   const { local: _local, quiet: _quiet, json: _json, config: _config, ...own } = settings;
   const manifest = await runJob(call, load, {
     settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
@@ -45,16 +47,39 @@ export async function runEnrichJob(
     signal: context.signal,
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
-    ...(context.beforeExit === undefined ? {} : { onFinished: context.beforeExit }),
+    onFinished: (step) => void (lastStep = step),
   });
-  await report(manifest, call);
+  // Only once nothing is left that a resume would have to do.
+  const over = (): void => (context.beforeExit ?? now)(lastStep);
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");
+    await report(manifest, call);
+    over();
     throw tooManyFailedError(manifest, settings);
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
-  if (settings.tagIps === undefined) return code;
-  return Math.max(code, await exportSeenTags(call, intel, manifest, settings.tagIps));
+  // A summary for people need not wait for the lists; of JSON there is one object.
+  if (settings.tagIps === undefined || !settings.json) await report(manifest, call);
+  if (settings.tagIps === undefined) {
+    over();
+    return code;
+  }
+  const { exportSeenTags } = await import("./seen-tags-export.js");
+  const exported = await exportSeenTags(call, intel, manifest, settings.tagIps);
+  if (settings.json) await report(exported.manifest, call);
+  if (exported.fault !== null) throw exported.fault.error;
+  over();
+  return exported.failed > 0 ? exitCodes.rowsFailed : code;
+}
+
+/** What is wrong with the folder is told before the night's requests are made, not after. */
+async function checkTagFolder(folder: string): Promise<void> {
+  const { ExportFolder } = await import("../tags/folder/export-folder.js");
+  await ExportFolder.check(folder);
+}
+
+function now(step: () => void): void {
+  step();
 }
 
 async function loadEnrich(): ReturnType<LoadWork> {
@@ -88,22 +113,6 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   } finally {
     display.stop();
   }
-}
-
-/** The run's second product: the addresses behind every tag that its rows brought. */
-async function exportSeenTags(
-  call: EnrichJobCall,
-  intel: ServiceAccess,
-  manifest: Manifest,
-  folder: string,
-): Promise<number> {
-  const { context, settings } = call;
-  const { exportSummary, exportTagLists } = await import("./tag-export.js");
-  const { seenTags } = await import("../pipeline/seen-tags.js");
-  const names = (): readonly string[] => seenTags(manifest);
-  const report = await exportTagLists(intel, call, { names, folder }, settings.quiet);
-  if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
-  return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
 
 async function report(manifest: Manifest, { settings, context }: EnrichJobCall): Promise<void> {

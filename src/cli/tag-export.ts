@@ -12,6 +12,7 @@ export interface TagExport {
   readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
   readonly folder: string;
   readonly formats?: readonly TagFormat[];
+  readonly formulaGuard?: boolean;
   readonly keep?: number;
   readonly parallel?: number;
   readonly prune?: boolean;
@@ -20,7 +21,10 @@ export interface TagExport {
 
 type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
 
-/** Exports lists of tags under the pace and retries of the main job, and tells how each goes. */
+/**
+ * Exports lists of tags under the pace and retries of the main job, and tells how each goes. A tag
+ * that fails is told of at once, quiet or not.
+ */
 export async function exportTagLists(
   intel: ServiceAccess,
   call: ExportCall,
@@ -33,6 +37,13 @@ export async function exportTagLists(
     quiet || stderr.isTTY !== true
       ? () => undefined
       : progressTeller((text) => reporter.print(text));
+  const onProgress = (progress: TagProgress): void => {
+    told(progress);
+    const { tag, error } = progress;
+    if (error === null) return;
+    const hint = error.hint === null ? "" : `\n  ${error.hint}`;
+    reporter.print(`repute: the list of tag ${tag} was not exported: ${error.message}${hint}`);
+  };
   return withIntelClient(intel, call, async (client) =>
     exportTags({
       ...options,
@@ -41,7 +52,7 @@ export async function exportTagLists(
       names: await names(client),
       clock,
       signal,
-      onProgress: told,
+      onProgress,
       onWarning: (message) => reporter.warning(message),
     }),
   );

@@ -5,9 +5,26 @@ import { outputBase } from "./output-base.js";
 import { othersName } from "./tally.js";
 import type { Manifest } from "./types.js";
 
-/** Tags that the rows of a run brought, the commonest first. */
-export function seenTags({ tags }: Pick<Manifest, "tags">): readonly string[] {
-  return Object.keys(tags).filter((name) => name !== othersName);
+/**
+ * Tags that the rows of a run brought, the commonest first.
+ *
+ * A run counts a bounded number of names; `uncounted` is how many rows carry a tag beyond them.
+ */
+export function seenTags({ tags }: Pick<Manifest, "tags">): SeenTags {
+  return {
+    names: Object.keys(tags).filter((name) => name !== othersName),
+    uncounted: tags[othersName] ?? 0,
+  };
+}
+
+export interface SeenTags {
+  readonly names: readonly string[];
+  readonly uncounted: number;
+}
+
+/** Says that the lists of some tags cannot be exported because a run did not keep their names. */
+export function uncountedText({ names, uncounted }: SeenTags): string {
+  return `${uncounted} rows carry a tag beyond the first ${names.length} names, which is as many as a run keeps; the lists of those tags are not exported`;
 }
 
 /**
@@ -15,7 +32,7 @@ export function seenTags({ tags }: Pick<Manifest, "tags">): readonly string[] {
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
-export async function tagsSeenIn(output: string): Promise<readonly string[]> {
+export async function tagsSeenIn(output: string): Promise<SeenTags> {
   const path = manifestPath(outputBase(output));
   let manifest: Partial<Manifest> | null;
   try {

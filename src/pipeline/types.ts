@@ -60,6 +60,21 @@ export interface RequestCounts {
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
+/** What became of one tag's list under `--tag-ips`. */
+export interface TagExportRecord {
+  readonly tag: string;
+  /** `unchanged`: exported, with the same addresses as before. */
+  readonly status: "exported" | "unchanged" | "failed";
+  /** Addresses in the list, and against the one before; null when it failed. */
+  readonly total: number | null;
+  readonly added: number | null;
+  readonly removed: number | null;
+  /** Paths of its files; none when it failed. */
+  readonly files: readonly string[];
+  /** Why it failed; null otherwise. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
 /** The record of a run: `OUT.manifest.json`, and what `--json` prints. */
 export interface Manifest {
   readonly schema_version: number;
@@ -106,6 +121,8 @@ export interface Manifest {
   readonly errors: Readonly<Record<string, number>>;
   /** Tag → rows that carry it. */
   readonly tags: Readonly<Record<string, number>>;
+  /** With `--tag-ips`, one for each tag; absent until the export is over. */
+  readonly tag_exports?: readonly TagExportRecord[];
   /** `member=value` → answers with a value that the interface does not list. */
   readonly drift: Readonly<Record<string, number>>;
   /** Message → how often. */

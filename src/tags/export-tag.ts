@@ -28,6 +28,8 @@ export interface TagContext {
 export interface TagOutcome {
   readonly result: TagResult;
   readonly entry: IndexedTag;
+  /** The fault, retries included, that may pass: a service that is away, or answers with errors. */
+  readonly passingFault: ServiceError | null;
 }
 
 /**
@@ -45,17 +47,33 @@ export async function exportTag(
     const entry = await readAndWrite(name, signal, context, progress);
     const { total, added, removed } = entry;
     const status = entry.status === "unchanged" ? "unchanged" : "exported";
-    progress.end(status, total);
-    return { entry, result: { name, status, error: null, total, added, removed } };
+    const files = entry.files.map(({ file }) => file);
+    progress.done(status, total);
+    const result = { name, status, error: null, total, added, removed, files } as const;
+    return { entry, result, passingFault: null };
   } catch (error) {
     if (signal.aborted) throw error;
     if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
     // Pages that only a passing fault kept from being all are worth going on from.
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
-    progress.end("failed", null);
-    return failed(name, error, context.before);
+    progress.failed(error);
+    return failed(name, error, context.before, isPassing ? error : null);
   }
+}
+
+/** A tag that is not asked for, because the service gave nothing but this fault for those before it. */
+export function passOver(
+  name: string,
+  fault: ServiceError,
+  { options, before }: TagContext,
+): TagOutcome {
+  const error = new TagExportError(
+    fault.code,
+    `not asked for, because the tags before it all failed; the last one: ${fault.message}`,
+  );
+  new Progress(name, options).failed(error);
+  return failed(name, error, before, fault);
 }
 
 async function readAndWrite(
@@ -99,6 +117,7 @@ async function readAndWrite(
         reading,
         before: before && list && { tag: before, list },
         formats: options.formats ?? ["txt"],
+        formulaGuard: options.formulaGuard ?? true,
         stem,
         into: state.nextFolder,
         onWarning: (warning) => options.onWarning?.(warning),
@@ -113,10 +132,12 @@ function failed(
   name: string,
   { code, message }: ServiceError | TagExportError,
   before: ExportedTag | null,
+  passingFault: ServiceError | null,
 ): TagOutcome {
   const error = { code, message };
   return {
-    result: { name, status: "failed", error, total: null, added: null, removed: null },
+    result: { name, status: "failed", error, total: null, added: null, removed: null, files: [] },
     entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
+    passingFault,
   };
 }

@@ -9,8 +9,10 @@ import {
   indexSchemaVersion,
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
-import { exportTag, type TagOutcome } from "./export-tag.js";
+import type { ServiceError } from "../api/service-error.js";
+import { exportTag, passOver, type TagOutcome } from "./export-tag.js";
 import { inParallel } from "./in-parallel.js";
+import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 
@@ -19,11 +21,14 @@ import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
  * for what stands there. A tag that cannot be exported is a failed result, and its earlier list
  * stays. Nothing of the folder changes before all tags are done, and then all of it at once.
  *
- * @throws UsageError when the folder cannot be one of exports, or another export writes there;
+ * @throws UsageError when the folder cannot be one of exports, another export writes there, or a
+ *   format needs a package that is missing;
  *   FatalError (credentials refused, disk full) or the signal's reason: the folder is as it was, and
  *   the same call goes on from the pages that came
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
+  // A package that is missing is told of before anything is read.
+  if (options.formats?.includes("parquet")) await loadParquetWriter();
   const folder = await ExportFolder.open(options.folder);
   const state = await ExportState.open(options.folder, {
     clock: options.clock,
@@ -40,6 +45,12 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   }
 }
 
+/**
+ * So many tags in a row that fail by faults of the service, each after all its retries, say that it is
+ * away. The rest fails at once then: thousands of tags would otherwise be retried for a day.
+ */
+const enoughFaults = 8;
+
 const sixHoursMs = 6 * 3_600_000;
 
 interface Run {
@@ -55,11 +66,19 @@ async function run(job: Run): Promise<ExportReport> {
   const stems = new FileStems([...before.values()]);
   const oneList = pLimit(1);
   const outcomes = new Map<string, TagOutcome | null>();
+  let faultsInRow = 0;
+  let lastFault: ServiceError | null = null;
   await inParallel(options.names, options.parallel ?? 4, options.signal, async (name, signal) => {
     if (outcomes.has(name)) return;
     outcomes.set(name, null);
     const context = { options, folder, state, before: before.get(name) ?? null, stems, oneList };
-    outcomes.set(name, await exportTag(name, signal, context));
+    const outcome =
+      lastFault !== null && faultsInRow >= enoughFaults
+        ? passOver(name, lastFault, context)
+        : await exportTag(name, signal, context);
+    lastFault = outcome.passingFault;
+    faultsInRow = lastFault === null ? 0 : faultsInRow + 1;
+    outcomes.set(name, outcome);
   });
   const done = [...outcomes.values()].filter((outcome) => outcome !== null);
   const others = [...before.values()].filter((tag) => !outcomes.has(tag.name));

@@ -20,6 +20,7 @@ export interface FinishTagOptions {
   /** What the folder has of the tag, with its addresses where they can be had. */
   readonly before: { readonly tag: ExportedTag; readonly list: AddressList } | null;
   readonly formats: readonly TagFormat[];
+  readonly formulaGuard: boolean;
   readonly stem: string;
   /** Folder of the generation that is being built. */
   readonly into: string;
@@ -42,6 +43,7 @@ export async function finishTag(options: FinishTagOptions): Promise<ExportedTag>
     lastUpdate,
     exportedAt: pinnedAt,
     sets: setNames(name, stem),
+    formulaGuard: options.formulaGuard,
   };
   warnOfMapped(list, options);
   const files = await writeFormats(list, facts, options);

@@ -15,6 +15,10 @@ export const tagExportOptions = z.strictObject({
     description: `Formats of each list, joined by commas: ${tagFormats.join(", ")}`,
     value: "LIST",
   }),
+  formulaGuard: option(z.boolean().default(true), {
+    description:
+      "Neutralise CSV cells that a spreadsheet would run as a formula; --no-formula-guard leaves them as received",
+  }),
   keep: option(wholeNumber(1, 10_000).prefault(2), {
     description: "Exports that the folder holds, the current one included",
     value: "N",

@@ -25,18 +25,23 @@ export class Progress {
     this.#say("writing");
   }
 
-  end(state: TagResult["status"], total: number | null): void {
-    this.#total = total ?? this.#total;
+  done(state: TagResult["status"], total: number): void {
+    this.#total = total;
     this.#say(state);
   }
 
-  #say(state: TagProgress["state"]): void {
+  failed({ message, hint }: NonNullable<TagProgress["error"]>): void {
+    this.#say("failed", { message, hint });
+  }
+
+  #say(state: TagProgress["state"], error: TagProgress["error"] = null): void {
     this.#tell?.({
       tag: this.#tag,
       state,
       pages: this.#pages,
       entries: this.#entries,
       total: this.#total,
+      error,
     });
   }
 }

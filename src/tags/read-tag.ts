@@ -3,7 +3,9 @@ import type { TagIps } from "../api/schema/tag-ips.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/service-error.js";
 import type { Clock } from "../core/clock.js";
+import { bytesOf } from "./address/list-bytes.js";
 import { type ReadAddresses, readEntries } from "./address/read-entries.js";
+import { assertRoom, roomIn } from "./room.js";
 import type { ExportState } from "./state/export-state.js";
 import type { PageLog } from "./state/page-log.js";
 import { TagExportError } from "./tag-export-error.js";
@@ -99,6 +101,10 @@ async function begin({
   const facts = { about, snapshot, lastUpdate, total, pinnedAt };
   const hasMore = first.entries.length < total;
   if (hasMore && (await isKnown(first, addresses))) return { ...facts, log: null };
+  if (hasMore) {
+    const v6Share = addresses.v6.length / 4 / Math.max(first.entries.length, 1);
+    assertRoom({ tag: name, total, v6Share }, await roomIn(state.nextFolder));
+  }
   const log = await state.begin({ tag: name, ...facts });
   await log.append(addresses);
   return { ...facts, log };
@@ -110,6 +116,7 @@ async function readOn(
   { name, client, signal, onPage }: ReadTagOptions,
 ): Promise<void> {
   const { snapshot, total } = log.pin;
+  let before = await log.lastPage();
   while (log.entries < total) {
     const offset = log.entries;
     let page: TagIps;
@@ -127,9 +134,22 @@ async function readOn(
         `the list of tag ${name} ends after ${offset} of ${total} entries`,
       );
     }
+    if (before !== null && isSamePage(before, addresses)) {
+      throw new TagExportError(
+        "page_repeated",
+        `the page at offset ${offset} of the list of tag ${name} is that before it again: the service does not page by offset, or counts wrongly (its total is ${total})`,
+      );
+    }
     await log.append(addresses);
+    before = addresses;
     onPage(log);
   }
+}
+
+/** A list has each address once, so that no two of its pages are the same. */
+function isSamePage(a: ReadAddresses, b: ReadAddresses): boolean {
+  const isSame = (x: Uint32Array, y: Uint32Array) => Buffer.compare(bytesOf(x), bytesOf(y)) === 0;
+  return isSame(a.v4, b.v4) && isSame(a.v6, b.v6);
 }
 
 function assertSameList({ pin }: PageLog, page: TagIps): void {

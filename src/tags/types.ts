@@ -28,6 +28,8 @@ export interface ExportTagsOptions {
   readonly folder: string;
   /** @default ["txt"] */
   readonly formats?: readonly TagFormat[] | undefined;
+  /** Neutralise CSV cells that a spreadsheet would run as a formula. @default true */
+  readonly formulaGuard?: boolean | undefined;
   /** Exports that the folder holds, the current one included; at least 1. @default 2 */
   readonly keep?: number | undefined;
   /** Tags that are read at once, at least 1. @default 4 */
@@ -56,6 +58,8 @@ export interface TagProgress {
   readonly entries: number;
   /** Entries that the service says there are; null before the first page. */
   readonly total: number | null;
+  /** Why it failed, and what to do about it; null otherwise. */
+  readonly error: { readonly message: string; readonly hint: string | null } | null;
 }
 
 /** What the export came to for one tag. */
@@ -68,6 +72,8 @@ export interface TagResult {
   readonly total: number | null;
   readonly added: number | null;
   readonly removed: number | null;
+  /** Names of its files in the folder; none for a failed one. */
+  readonly files: readonly string[];
 }
 
 /** What an export came to. */

@@ -1,3 +1,4 @@
+import { authenticationSteps, saysAuthenticationFailed } from "../api/authentication.js";
 import type { Answer } from "./attempt.js";
 import type { PreparedCall } from "./prepare.js";
 import { quote } from "./problem.js";
@@ -10,13 +11,13 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Explains an answer other than 2xx. */
+/** Explains an answer that is no success. */
 export function explain(answer: Answer, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
   const said =
     answer.body.trim() === "" ? "" : ` The answer says: ${quote(answer.body.trim(), 300)}`;
-  if (isAuthenticationFailure(answer)) {
+  if (isAuthenticationFailure(answer, call)) {
     return { code: "authentication_failed", message: `${what}: ${authentication(call)}${said}` };
   }
   if (status >= 300 && status < 400) {
@@ -31,23 +32,21 @@ export function explain(answer: Answer, call: PreparedCall): Refusal {
 }
 
 /**
- * The interface gives the failure a name, "Authentication Failed", and no HTTP status (interface:
- * Errors): the customary statuses count, and the name in an answer that is no success.
+ * Whether the receiver did not accept the credentials: 401, 403, or a body that says so under any
+ * status. A success that repeats the phrase from the payload it was sent says nothing by it.
  */
-function isAuthenticationFailure({ status, body }: Answer): boolean {
-  return status === 401 || status === 403 || (status >= 400 && /authentication failed/i.test(body));
+export function isAuthenticationFailure({ status, body }: Answer, call: PreparedCall): boolean {
+  if (status === 401 || status === 403) return true;
+  if (!saysAuthenticationFailed(body)) return false;
+  return status < 200 || status > 299 || !saysAuthenticationFailed(call.body ?? "");
 }
 
-/** The two steps of the interface (Authentication, 3 and 4). */
 function authentication({ url, apiKey }: PreparedCall): string {
   const sent =
     apiKey === null
       ? `Authentication Failed, and no API key is configured for ${url.origin}.`
       : `Authentication Failed; the API key configured for ${url.origin} was sent as Bearer and not accepted.`;
-  return (
-    `${sent} Step 1: generate an API key in the Settings tab of the case management product.` +
-    ` Step 2: use Bearer authentication, that is the header "Authorization: Bearer <API_KEY>".`
-  );
+  return `${sent} ${authenticationSteps} Give repute the key of the case management instance in REPUTE_CASE_API_KEY, that of another endpoint with --endpoint-keys-file.`;
 }
 
 const adviceFor: ReadonlyMap<number, string> = new Map([

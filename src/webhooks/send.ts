@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
 import { attemptCall, type Attempt } from "./attempt.js";
 import type { Webhook } from "./configuration.js";
-import { explain, type Refusal } from "./explain.js";
+import { explain, isAuthenticationFailure, type Refusal } from "./explain.js";
 import { longestPauseMs, pauseMs } from "./pause.js";
 import {
   prepareCall,
@@ -29,7 +29,7 @@ export interface SendOptions extends PrepareOptions {
 /** What a call came to. */
 export interface WebhookDelivery {
   /**
-   * - `delivered`: answered with 2xx.
+   * - `delivered`: answered with 2xx, and not with `Authentication Failed`.
    * - `refused`: answered with something that another attempt would not change.
    * - `failed`: no such answer, however often it was tried.
    */
@@ -99,7 +99,8 @@ function delivery(
   }
   const { status, body, truncated } = attempt;
   const answered = { ...common, status, response: { body, truncated } };
-  if (status >= 200 && status < 300) return { ...answered, outcome: "delivered", error: null };
+  const isSuccess = status >= 200 && status < 300 && !isAuthenticationFailure(attempt, call);
+  if (isSuccess) return { ...answered, outcome: "delivered", error: null };
   const refusal = explain(attempt, call);
   const error = { code: refusal.code, message: refusal.message + tries };
   return { ...answered, outcome: gaveUp === null ? "refused" : "failed", error };

@@ -285,8 +285,10 @@ describe("case", () => {
   });
 
   test("enrich of a case without addresses has a header and no row", async () => {
-    const { code, stdout } = await runInProcess(["case", "enrich", "case-2004", "--local", "-q"]);
+    const args = ["case", "enrich", "case-2004", "--local", "-q"];
+    const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length]).toEqual([0, 2]);
+    expect(stderr).toMatch(/^repute: warning: case case-2004 has no addresses \(event_ips\)/);
   });
 
   test("enrich writes a file with its manifest", async () => {
@@ -316,6 +318,29 @@ describe("webhook", () => {
   const notify = "samples/webhooks/notify-crm.json";
   const context = "samples/webhooks/case-context.json";
   const hooks = "samples/dataset/webhooks.ndjson";
+
+  test.each([undefined, 80])(
+    "check without a case notes what it could not compare (terminal width %j)",
+    async (columns) => {
+      const options = columns === undefined ? {} : { columns };
+      const { code, stdout, stderr } = await runInProcess(["webhook", "check", notify], options);
+      expect([code, stdout]).toEqual([0, ""]);
+      expect(stderr).toMatch(
+        /^repute: note: without a case, .*static subscriber data was not looked for; give --case ID/,
+      );
+    },
+  );
+
+  test("check notes that a context has no subscriber data to compare with", async () => {
+    const args = ["webhook", "check", "samples/webhooks/chat-message.json", "--context", "-"];
+    const { stderr } = await runInProcess(args, { stdin: '{"s":{"resolver_data":{}}}' });
+    expect(stderr).toContain("the context has no subscriber data (s.resolver_data)");
+  });
+
+  test("check with a case has nothing to note", async () => {
+    const args = ["webhook", "check", notify, "--context", context];
+    expect((await runInProcess(args)).stderr).toBe("");
+  });
 
   test("check prints nothing when all is well", async () => {
     expect(await lines("webhook", "check", notify, "--context", context)).toEqual([]);

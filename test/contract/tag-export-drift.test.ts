@@ -133,6 +133,35 @@ describe("a list that cannot be right fails its tag at once", () => {
   });
 });
 
+test("a service that ignores the offset is found out at its second page", async () => {
+  const server = await startTagServer({ "a:b": served(many) }, (page) => ({
+    ...page,
+    entries: many.slice(0, 10_000),
+    total: 1_000_000,
+  }));
+  const report = await (await exporterOf(server)).run();
+  expect(report.tags[0]?.error).toEqual({
+    code: "page_repeated",
+    message: expect.stringMatching(/page at offset 10000 .* is that before it again/) as string,
+  });
+  expect(offsets(server)).toEqual([0, 10_000]);
+});
+
+test("a list whose total no disk holds is given up after its first page", async () => {
+  const server = await startTagServer({ "a:b": served(many) }, (page) => ({
+    ...page,
+    total: 1_000_000_000_000,
+  }));
+  const report = await (await exporterOf(server)).run();
+  expect(report.tags[0]?.error).toEqual({
+    code: "list_too_large",
+    message: expect.stringMatching(
+      /total of the list of tag a:b is 1,000,000,000,000: it needs at least 16,000 GB on disk, where [\d.,]+ GB are free/,
+    ) as string,
+  });
+  expect(offsets(server)).toEqual([0]);
+});
+
 describe("an export that is interrupted", () => {
   /** Aborts when the request for this page comes. */
   function abortAt(at: number): { bend: Bend; signal: AbortSignal } {

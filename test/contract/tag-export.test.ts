@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { reply } from "../helpers/scripted-server.js";
 import { exportedTag, exporterOf, linesOf, readExport } from "../unit/tags/exporting.js";
 import { addresses, failure, served, startTagServer } from "../unit/tags/tag-server.js";
 
@@ -260,6 +261,36 @@ describe("a tag that fails", () => {
     const { run } = await exporterOf(await startTagServer(lists));
     const report = await run({ names: ["", "a:b"] });
     expect(report.tags.map(({ error }) => error?.code)).toEqual(["invalid_tag_name", undefined]);
+  });
+});
+
+describe("a service that is away", () => {
+  const names = Array.from({ length: 30 }, (_, at) => `a:${at}`);
+
+  it("is not asked for every tag, each of which fails", async () => {
+    const server = await startTagServer(
+      Object.fromEntries(names.map((name) => [name, served([])])),
+      () => reply(502),
+    );
+    const { run } = await exporterOf(server);
+    const report = await run({ parallel: 2 });
+    expect([report.failed, report.tags.length]).toEqual([30, 30]);
+    expect(server.pages.length).toBeLessThan(12);
+    expect(report.tags[29]?.error).toEqual({
+      code: "http_502",
+      message: expect.stringMatching(
+        /^not asked for, because the tags before it all failed/,
+      ) as string,
+    });
+  });
+
+  it("is asked on where it is away for some tags only", async () => {
+    const lists = Object.fromEntries(names.map((name) => [name, served([])]));
+    const server = await startTagServer(lists, (page, { at }) =>
+      at % 4 === 3 ? page : reply(502),
+    );
+    const { run } = await exporterOf(server);
+    expect(await run({ parallel: 1 })).toMatchObject({ exported: 7, failed: 23 });
   });
 });
 

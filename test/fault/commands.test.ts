@@ -154,6 +154,21 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
     expect(result.server.requests).toHaveLength(1);
   });
 
+  if (asking.secret === "REPUTE_CASE_API_KEY") {
+    test.each<[number, unknown]>([
+      [401, ""],
+      [403, ""],
+      [200, { message: "Authentication Failed" }],
+      [200, "Authentication Failed"],
+    ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
+      const result = await against(asking, reply(status, body));
+      expect(amiss(result)).toEqual([]);
+      expect(result.stderr).toMatch(
+        /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*Authorization: Bearer <API_KEY>/,
+      );
+    });
+  }
+
   test("follows no redirect, so that its credential stays with the address it is for", async () => {
     const elsewhere = await startScriptedServer([reply(200, honest)]);
     onTestFinished(() => elsewhere.close());
@@ -240,6 +255,21 @@ describe("tags ips", () => {
     expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
   });
 
+  test.each([[], ["--limit", "1"]])("refuses the list of another tag %j", async (...more) => {
+    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
+    onTestFinished(() => server.close());
+    const args = [...ips.args, ...more, "--intel-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('asked for tag "a:b", the service answered for "c:d"');
+  });
+
+  test("ends at the first page that is the one before it again", async () => {
+    const { code, stdout, stderr } = await pages({ ...tagIps, total: 1_000_000 });
+    expect([code, stdout.split("\n").length]).toEqual([1, 2]);
+    expect(stderr).toMatch(/page at offset 1 .* is that before it again[^]*not the whole list/);
+  });
+
   test("says so when fewer entries come than the service says there are", async () => {
     const { code, stderr } = await pages(
       { ...tagIps, total: 2 },
@@ -250,16 +280,45 @@ describe("tags ips", () => {
   });
 });
 
+test("tags show warns when the service answers for another tag", async () => {
+  const asking = askings["tags show"] as Asking;
+  const { code, stderr } = await against(asking, reply(200, envelope({ name: "c:d" })));
+  expect([code, stderr]).toEqual([
+    0,
+    'repute: warning: asked for tag "a:b", the service answered for "c:d"\n',
+  ]);
+});
+
 describe("customers", () => {
-  test("ends when a cursor comes again", async () => {
+  test("fails after the pages so far when a cursor comes again", async () => {
     const pages = ["1", "2", "1"].map((next) =>
       reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
     );
     const server = await startScriptedServer(pages);
     onTestFinished(() => server.close());
-    const { code, stdout } = await runInProcess(["customers", "--ops-url", server.url]);
-    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([0, 4, 3]);
+    const args = ["customers", "--ops-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([1, 4, 3]);
+    expect(stderr).toMatch(
+      /cursor of an earlier page again[^]*what was printed \(3 customers\) may not be the whole list/,
+    );
   });
+
+  test.each([undefined, 80])(
+    "prints the pages before a fault (terminal width %j)",
+    async (columns) => {
+      const first = { items: [{ customer_id: "c-1" }], next_cursor: "1" };
+      const server = await startScriptedServer([reply(200, first), reply(500)]);
+      onTestFinished(() => server.close());
+      const args = ["customers", "--ops-url", server.url, "--retries", "0"];
+      const { code, stdout, stderr } = await runInProcess(
+        args,
+        columns === undefined ? {} : { columns },
+      );
+      expect([code, stdout]).toEqual([1, expect.stringContaining("c-1")]);
+      expect(stderr).toContain("may not be the whole list");
+    },
+  );
 });
 
 describe("webhook send", () => {
@@ -302,9 +361,15 @@ describe("webhook send", () => {
     expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hook-secret-4");
   });
 
-  test("explains an authentication failure with the two steps of the interface", async () => {
-    const { code, stderr, receiver } = await sent([reply(401)]);
+  test.each<[number, unknown]>([
+    [401, ""],
+    [403, ""],
+    [200, { error: "Authentication Failed" }],
+    [200, "<h1>Authentication Failed</h1>"],
+  ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
+    const { code, stdout, stderr, receiver } = await sent([reply(status, body)]);
     expect([code, receiver.requests.length]).toEqual([1, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status });
     expect(stderr).toMatch(
       /Authentication Failed.*Step 1: generate an API key.*Step 2: use Bearer/,
     );

@@ -4,6 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { runOptions } from "../../pipeline/options.js";
 import { sinkOptions } from "../../sinks/options.js";
 import { detectSinkFormat } from "../../sinks/registry.js";
+import { findWarehouse } from "../../sinks/warehouse/registry.js";
 import { sourceOptions } from "../../sources/options.js";
 import type { CaseRowsFormat } from "../case-rows.js";
 import { cliOptions } from "../cli-options.js";
@@ -91,10 +92,16 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
   const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
   return withServices(["ops", "intel"], call, async ({ ops, intel }) => {
     const found = await readCase(call, ops, id);
+    if ((found.event_ips ?? []).length === 0) {
+      const events = found.event_count ?? 0;
+      call.context.reporter.warning(
+        `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
+      );
+    }
     const { caseItemColumn, caseRows } = await import("../case-rows.js");
     const format = rowsFormat(settings);
     const { input, version } = caseRows(found, format);
-    const from = format === "csv" ? ("csv" as const) : ("ndjson" as const);
+    const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
     const service = intel.embedded ? "the embedded service" : intel.url;
     const { context, shownCommand } = call;
@@ -113,9 +120,14 @@ function rowsFormat({
   to,
   output,
   shape,
-}: Pick<Settings, "to" | "output" | "shape">): CaseRowsFormat {
+  formulaGuard,
+}: Pick<Settings, "to" | "output" | "shape" | "formulaGuard">): CaseRowsFormat {
+  // A table takes what was received; no spreadsheet opens it.
+  if (output !== "-" && findWarehouse(output) !== null) return "csv";
   const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
-  if (format === null || format === "csv" || format === "tsv") return "csv";
+  if (format === null || format === "csv" || format === "tsv") {
+    return formulaGuard ? "csv, guarded" : "csv";
+  }
   if (format !== "ndjson") return "ndjson, all";
   return shape === "flat" ? "ndjson" : "ndjson, all";
 }

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import type { Customer } from "../../api/schema/customers.js";
+import { ServiceError } from "../../api/service-error.js";
+import { FatalError } from "../../core/errors.js";
 import { callGroups, opsCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
@@ -17,6 +19,7 @@ export const customersCommand = defineCommand({
   summary: "list the customers with their tenants",
   description: [
     "Prints every customer of the operations interface, page by page as they are read, one JSON object a line; a table on a terminal.",
+    "Ends with 1 when the list cannot be read to its end, or when a page's cursor comes again; what came before is printed.",
   ],
   operands: [],
   options: opsCallOptions,
@@ -47,12 +50,25 @@ async function listCustomers(call: CommandCall<z.output<typeof opsCallOptions>>)
   const output = wantsLines(settings.json, context)
     ? jsonLines<Customer>(context, (customer) => JSON.stringify(customer))
     : dataTable(context, columns);
-  await withServices(["ops"], call, ({ ops }) =>
-    withOpsClient(ops, call, async (client) => {
-      const { signal } = context;
-      for await (const customer of client.customers({ signal })) await output.add(customer);
-    }),
-  );
+  let printed = 0;
+  try {
+    await withServices(["ops"], call, ({ ops }) =>
+      withOpsClient(ops, call, async (client) => {
+        const { signal } = context;
+        for await (const customer of client.customers({ signal })) {
+          await output.add(customer);
+          printed++;
+        }
+      }),
+    );
+  } catch (error) {
+    if (printed === 0 || !(error instanceof ServiceError)) throw error;
+    await output.end();
+    throw new FatalError(error.code, error.message, {
+      cause: error,
+      hint: `what was printed (${printed} customers) may not be the whole list`,
+    });
+  }
   await output.end();
   return exitCodes.done;
 }

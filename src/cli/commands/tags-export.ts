@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { IntelClient } from "../../api/intel-client.js";
-import { UsageError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { tagExportOptions } from "../../tags/options.js";
 import { callGroups, intelCallOptions } from "../call-options.js";
@@ -80,19 +80,19 @@ export const tagsExportCommand = defineCommand({
 
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands } = call;
-  const { output: folder, formats, keep, parallel, restart } = settings;
+  const { output: folder, formats, formulaGuard, keep, parallel, restart } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "give it with -o DIR",
     });
   }
-  const names = await chooseNames(settings, operands, context.signal);
+  const names = await chooseNames(settings, operands, context);
   const prune = settings.prune || settings.all;
   const report = await withServices(["intel"], call, ({ intel }) =>
     exportTagLists(
       intel,
       call,
-      { names, folder, formats, keep, parallel, restart, prune },
+      { names, folder, formats, formulaGuard, keep, parallel, restart, prune },
       settings.quiet,
     ),
   );
@@ -106,7 +106,7 @@ type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string
 async function chooseNames(
   { all, seenIn }: Settings,
   operands: readonly string[],
-  signal: AbortSignal,
+  { signal, reporter }: CommandCall<Settings>["context"],
 ): Promise<Names> {
   const ways = [operands.length > 0, all, seenIn !== undefined].filter(Boolean).length;
   if (ways !== 1) {
@@ -118,9 +118,19 @@ async function chooseNames(
       { hint: "name tags, or give --all, or --seen-in OUT" },
     );
   }
-  if (all) return async (client) => (await client.tags({ signal })).map(({ name }) => name);
+  if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
-  const { tagsSeenIn } = await import("../../pipeline/seen-tags.js");
+  const { tagsSeenIn, uncountedText } = await import("../../pipeline/seen-tags.js");
   const seen = await tagsSeenIn(seenIn);
-  return () => seen;
+  if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
+  return () => seen.names;
+}
+
+/** @throws FatalError when there are none: all lists of the folder would be dropped */
+async function everyTag(client: IntelClient, signal: AbortSignal): Promise<string[]> {
+  const tags = await client.tags({ signal });
+  if (tags.length > 0) return tags.map(({ name }) => name);
+  throw new FatalError("no_tags", "the service lists no tags at all", {
+    hint: "the folder stays as it is; check the address and the API key, or name the tags",
+  });
 }

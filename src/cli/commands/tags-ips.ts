@@ -92,6 +92,7 @@ async function printIps(call: CommandCall<Settings>): Promise<number> {
       const { signal } = context;
       if (one) {
         const page = await client.tagIps(name, { offset, limit, snapshot, signal });
+        assertTag(name, page);
         return writeText(context, text(page));
       }
       for await (const page of wholeList(client, name, signal)) {
@@ -112,6 +113,7 @@ async function* wholeList(
   let total = 0;
   try {
     for await (const page of client.iterateTagIps(name, { signal })) {
+      assertTag(name, page);
       yield page;
       entries += page.entries.length;
       total = page.total;
@@ -126,6 +128,12 @@ async function* wholeList(
     `the list of ${name} came to ${entries} entries; the service says that it has ${total}`,
     { hint: again },
   );
+}
+
+function assertTag(name: string, { tag }: TagIps): void {
+  if (tag === name) return;
+  const [asked, answered] = [name, tag].map((each) => JSON.stringify(each));
+  throw new FatalError("other_tag", `asked for tag ${asked}, the service answered for ${answered}`);
 }
 
 const again = "what was printed is not the whole list; run it again";

@@ -52,6 +52,10 @@ async function showTag(call: CommandCall<z.output<typeof intelCallOptions>>): Pr
   const tag = await withServices(["intel"], call, ({ intel }) =>
     withIntelClient(intel, call, (client) => client.tag(name, { signal: context.signal })),
   );
+  if (tag.name !== name) {
+    const [asked, answered] = [name, tag.name].map((each) => JSON.stringify(each));
+    context.reporter.warning(`asked for tag ${asked}, the service answered for ${answered}`);
+  }
   await showRecord(call, tag);
   return exitCodes.done;
 }

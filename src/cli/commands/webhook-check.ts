@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { CaseContext } from "../../api/schema/case-context.js";
 import type { Problem } from "../../webhooks/problem.js";
 import { callGroups } from "../call-options.js";
 import { defineCommand } from "../command.js";
@@ -17,7 +18,7 @@ export const webhookCheckCommand = defineCommand({
   summary: "look the configuration of webhooks over, without calling their endpoints",
   description: [
     "Reads one webhook, an array of them, or one a line, and prints what is wrong with each: one JSON object a line, a table on a terminal, nothing when all is well.",
-    "With a case to compare with, fields that its context lacks are errors, and subscriber data that stands in the payload as static text is warned about.",
+    "With a case to compare with, fields that its context lacks are errors, and subscriber data that stands in the payload as static text is warned about. Without one, a note on stderr says what was not checked.",
   ],
   operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
   options: webhookOptions,
@@ -79,6 +80,8 @@ async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>)
     : dataTable(context, columns);
   for (const problem of problems) await output.add(problem);
   await output.end();
+  const note = notCompared(caseContext);
+  if (note !== null) context.reporter.print(`repute: note: ${note}`);
   const errors = problems.filter(({ level }) => level === "error").length;
   if (!lines) {
     const parts = [
@@ -89,6 +92,15 @@ async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>)
     context.reporter.print(parts.join(", "));
   }
   return errors > 0 ? exitCodes.stopped : exitCodes.done;
+}
+
+/** What a check could not look for; null when nothing was left out. */
+function notCompared(caseContext: CaseContext | undefined): string | null {
+  if (caseContext === undefined) {
+    return "without a case, fields were not looked up and static subscriber data was not looked for; give --case ID or --context FILE";
+  }
+  if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
+  return "the context has no subscriber data (s.resolver_data), so static data was not looked for";
 }
 
 const columns: DataColumns<FoundProblem> = [

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { schemaVersion } from "../../core/columns.js";
 import { openFileDestination } from "../file-destination.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
@@ -51,7 +52,14 @@ export async function openParquet(
     for (const cells of await spill.restore(open, types)) batch.addCells(cells);
     const sink = new ParquetSink({
       destination,
-      encoder: new RowGroupEncoder(driver, schema, options.runId, { length, groups }),
+      encoder: new RowGroupEncoder(driver, {
+        columns: schema.columns,
+        metadata: [
+          { key: "repute.schema_version", value: String(schemaVersion) },
+          { key: "repute.run_id", value: options.runId },
+        ],
+        before: { length, groups },
+      }),
       batch,
       groups: log,
       spill,

@@ -1,6 +1,6 @@
 import type { SchemaElement } from "hyparquet";
 import type { ColumnType } from "../../core/columns.js";
-import type { TableColumn, TableSchema } from "../warehouse/table-schema.js";
+import type { SqlColumn } from "../warehouse/dialect.js";
 
 type Leaf = Omit<SchemaElement, "name" | "repetition_type">;
 
@@ -23,11 +23,11 @@ const leaves: Readonly<Record<Exclude<ColumnType, "text[]">, Leaf>> = {
 };
 
 /** The table as Parquet's flattened tree. */
-export function parquetSchema({ columns }: TableSchema): SchemaElement[] {
+export function parquetSchema(columns: readonly SqlColumn[]): SchemaElement[] {
   return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
 }
 
-function elements({ name, type, nullable }: TableColumn): SchemaElement[] {
+function elements({ name, type, nullable }: SqlColumn): SchemaElement[] {
   if (type !== "text[]") {
     return [{ name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...leaves[type] }];
   }

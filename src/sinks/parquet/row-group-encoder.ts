@@ -1,10 +1,9 @@
-import type { RowGroup } from "hyparquet";
+import type { KeyValue, RowGroup } from "hyparquet";
 import type * as parquetWriter from "hyparquet-writer";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import { schemaVersion } from "../../core/columns.js";
 import { programInfo } from "../../core/program.js";
 import type { CellValue } from "../warehouse/cell-values.js";
-import type { TableSchema } from "../warehouse/table-schema.js";
+import type { SqlColumn } from "../warehouse/dialect.js";
 import { parquetSchema } from "./parquet-schema.js";
 
 /** The package that writes, loaded when it is asked for. */
@@ -15,6 +14,14 @@ export interface WrittenGroups {
   /** Bytes up to the end of the last group; 0 before the first one. */
   readonly length: number;
   readonly groups: readonly RowGroup[];
+}
+
+export interface RowGroupEncoderOptions {
+  readonly columns: readonly SqlColumn[];
+  /** What the file tells of itself beside its rows. */
+  readonly metadata: readonly KeyValue[];
+  /** @default an empty file */
+  readonly before?: WrittenGroups;
 }
 
 /** Smallest and largest values longer than this are left out: they say little and cost memory. */
@@ -34,21 +41,18 @@ export class RowGroupEncoder {
   readonly #bytes: ByteWriter;
   readonly #writer: ParquetWriter;
 
-  constructor(driver: ParquetDriver, schema: TableSchema, runId: string, before: WrittenGroups) {
-    this.#names = schema.columns.map(({ name }) => name);
+  constructor(driver: ParquetDriver, { columns, metadata, before }: RowGroupEncoderOptions) {
+    this.#names = columns.map(({ name }) => name);
     this.#bytes = new driver.ByteWriter();
     const { name, version } = programInfo();
     this.#writer = new driver.ParquetWriter({
       writer: this.#bytes,
-      schema: parquetSchema(schema),
+      schema: parquetSchema(columns),
       codec: "SNAPPY",
       createdBy: `${name} version ${version}`,
-      kvMetadata: [
-        { key: "repute.schema_version", value: String(schemaVersion) },
-        { key: "repute.run_id", value: runId },
-      ],
+      kvMetadata: [...metadata],
     });
-    if (before.length === 0) return;
+    if (before === undefined || before.length === 0) return;
     // The writer has put the file's first four bytes into its buffer; they are written already.
     this.#bytes.index = 0;
     this.#bytes.offset = before.length;

@@ -1,7 +1,7 @@
 import { FatalError, ReputeError } from "../../core/errors.js";
 
 /** Explains why the export cannot be written, for the person who has to mend it. */
-export function exportFault(path: string, error: unknown): Error {
+export function exportFault(path: string, error: unknown): ReputeError {
   if (error instanceof ReputeError) return error;
   const text = error instanceof Error ? error.message : String(error);
   // Node.js says "ENOSPC: no space left on device, write".

@@ -1,6 +1,6 @@
 import { lstat, readdir, readlink, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/json-file.js";
 import { syncFolder } from "../../core/sync-folder.js";
 import { exportFault } from "./export-fault.js";
@@ -47,12 +47,23 @@ export class ExportFolder {
     try {
       folder.generations.prepare();
     } catch (error) {
-      throw exportFault(path, error);
+      const { message, code } = exportFault(path, error);
+      const hint = "name a folder that can be written with -o, or --tag-ips for a run";
+      throw new FatalError(code, message, { cause: error, hint });
     }
     for (const name of [indexName, currentName]) {
       if (!(await folder.#isFree(name))) throw inUse(path, name);
     }
     return folder;
+  }
+
+  /**
+   * Makes sure that a folder can take an export, long before there is one to take.
+   *
+   * @throws as {@link open} and {@link current}
+   */
+  static async check(path: string): Promise<void> {
+    await (await ExportFolder.open(path)).current();
   }
 
   /**

@@ -1,3 +1,4 @@
+import { withoutFormula } from "../../sinks/formula.js";
 import type { AddressList } from "../address/address-list.js";
 import { addressLines } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
@@ -5,8 +6,9 @@ import type { ListFacts } from "./types.js";
 /** CSV (RFC 4180, lines ended by LF) with one row an address; `family` is 4 or 6. */
 export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
   yield Buffer.from("ip,family,tag,snapshot,last_update,exported_at\n");
-  const { tag, snapshot, lastUpdate, exportedAt } = facts;
-  const rest = [tag, snapshot, lastUpdate, exportedAt].map(quote).join(",");
+  const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = facts;
+  const shown = formulaGuard ? withoutFormula : String;
+  const rest = [tag, snapshot, lastUpdate, exportedAt].map((cell) => quote(shown(cell))).join(",");
   yield* addressLines(list, { v4: ["", `,4,${rest}\n`], v6: ["", `,6,${rest}\n`] });
 }
 

@@ -3,6 +3,7 @@ import { writeCsv } from "./csv.js";
 import { writeIpset } from "./ipset.js";
 import { writeNdjson } from "./ndjson.js";
 import { writeNft } from "./nft.js";
+import { writeParquet } from "./parquet.js";
 import { writeText } from "./text.js";
 import type { TagFormat, TagFormatWriter } from "./types.js";
 
@@ -14,4 +15,5 @@ export const tagFormatWriters = {
   cidr: writeCidr,
   nft: writeNft,
   ipset: writeIpset,
+  parquet: writeParquet,
 } satisfies Record<TagFormat, TagFormatWriter>;

@@ -1,7 +1,7 @@
 import type { AddressList } from "../address/address-list.js";
 
 /** The forms in which a tag's list can be written; each is the ending of its file's name. */
-export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
+export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parquet"] as const;
 
 export type TagFormat = (typeof tagFormats)[number];
 
@@ -14,6 +14,8 @@ export interface ListFacts {
   /** When the list was read, RFC 3339 UTC. */
   readonly exportedAt: string;
   readonly sets: SetNames;
+  /** Whether no cell of CSV may run as a formula in a spreadsheet. */
+  readonly formulaGuard: boolean;
 }
 
 /** The names that a tag's addresses have in a firewall: a set holds one family. */

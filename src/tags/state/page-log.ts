@@ -23,6 +23,8 @@ export class PageLog {
   readonly #folder: string;
   readonly #handle: FileHandle;
   #bytes = 0;
+  /** Where the last page begins. */
+  #last: number | null = null;
   #pages = 0;
   #v4 = 0;
   #v6 = 0;
@@ -84,6 +86,11 @@ export class PageLog {
     this.#count(page);
   }
 
+  /** The page that came last; null before the first. */
+  async lastPage(): Promise<ReadAddresses | null> {
+    return this.#last === null ? null : this.#readPage(this.#last);
+  }
+
   /** All addresses, in the order in which they came. @throws FatalError when they cannot be read */
   async read(): Promise<ReadAddresses> {
     const all = { v4: new Uint32Array(this.#v4), v6: new Uint32Array(this.#v6 * 4) };
@@ -112,6 +119,7 @@ export class PageLog {
   }
 
   #count(page: ReadAddresses): void {
+    this.#last = this.#bytes;
     this.#bytes += sizeOf(page);
     this.#pages += 1;
     this.#v4 += page.v4.length;

@@ -48,11 +48,15 @@ describe("customers", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("a cursor that comes again ends the list", async () => {
+  test("a cursor that comes again is an error behind the customers so far", async () => {
     const script = [customers(["a"], "1"), customers(["b"], "2"), customers(["c"], "1")];
     const ops = new OpsClient(await options(script));
-    const ids = (await collected(ops.customers())).map((each) => each.customer_id);
-    expect(ids).toEqual(["a", "b", "c"]);
+    const ids: string[] = [];
+    const reading = async () => {
+      for await (const { customer_id } of ops.customers()) ids.push(customer_id);
+    };
+    await expect(reading()).rejects.toMatchObject({ code: "cursor_repeated", again: null });
+    expect([ids, server.requests.length]).toEqual([["a", "b", "c"], 3]);
   });
 
   test("pages are asked for as they are needed", async () => {
@@ -72,6 +76,16 @@ describe("customers", () => {
       code: "unauthorized",
       message:
         "401 from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted",
+    });
+  });
+
+  test("a body that says so is a refused token, whatever the status", async () => {
+    const body = { message: "Authentication Failed" };
+    const ops = new OpsClient({ ...(await options([reply(200, body)])), accessToken: "secret" });
+    await expect(collected(ops.customers())).rejects.toMatchObject({
+      code: "authentication_failed",
+      message:
+        '200 ("Authentication Failed") from the operations interface: the access token in REPUTE_ACCESS_TOKEN was not accepted',
     });
   });
 
@@ -122,6 +136,36 @@ describe("case context", () => {
   test("a list is no context", async () => {
     const cases = new CaseClient(await options([reply(200, [])]));
     await expect(cases.context("c-1")).rejects.toMatchObject({ code: "response_schema" });
+  });
+
+  test.each([
+    [401, ""],
+    [403, ""],
+    [200, { message: "Authentication Failed" }],
+    [200, "Authentication Failed"],
+    [200, '"authentication failed"'],
+    [200, "<html><h1>Authentication&nbsp;Failed</h1></html>"],
+    [200, { s: { resolver_data: {} }, error: "Authentication Failed" }],
+    [400, { error: "Authentication Failed" }],
+    [500, "AUTHENTICATION FAILED"],
+  ])("a refused key (%i %j) is explained with both steps", async (status, body) => {
+    const cases = new CaseClient({ ...(await options([reply(status, body)])), apiKey: "secret" });
+    const error = await cases.context("c-1").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(FatalError);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /^\d+.* from the case management instance: the API key in REPUTE_CASE_API_KEY was not/,
+      ) as string,
+      hint: expect.stringMatching(
+        /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*"Authorization: Bearer <API_KEY>"/,
+      ) as string,
+    });
+  });
+
+  test("data about a failed login is a context like any other", async () => {
+    const body = { s: { resolver_data: { Note: "x" } }, title: "Authentication failed 7 times" };
+    const cases = new CaseClient(await options([reply(200, body)]));
+    expect(await cases.context("c-1")).toEqual(body);
   });
 
   test("a refused key says which one", async () => {

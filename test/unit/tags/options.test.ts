@@ -4,6 +4,7 @@ import { tagExportOptions } from "../../../src/tags/options.js";
 test("by default a list is text, with the export before it kept", () => {
   expect(tagExportOptions.parse({})).toEqual({
     formats: ["txt"],
+    formulaGuard: true,
     keep: 2,
     parallel: 4,
     prune: false,
@@ -17,7 +18,9 @@ test("formats are joined by commas, each once", () => {
 
 test("a format that is none is refused with those there are", () => {
   const parsed = tagExportOptions.safeParse({ formats: "txt,pdf" });
-  expect(parsed.error?.issues[0]?.message).toBe("must be of txt, csv, ndjson, cidr, nft, ipset");
+  expect(parsed.error?.issues[0]?.message).toBe(
+    "must be of txt, csv, ndjson, cidr, nft, ipset, parquet",
+  );
 });
 
 test("keeping no export is refused", () => {

@@ -253,16 +253,32 @@ describe("sendWebhook", () => {
     [401, ""],
     [403, ""],
     [400, '{"error":"Authentication Failed"}'],
+    [200, '{"error":"Authentication Failed"}'],
+    [200, '"authentication failed"'],
+    [202, "Authentication Failed"],
+    [302, "<html><body>Authentication <em>Failed</em></body></html>"],
   ])("explains an authentication failure (%i %s) with both steps", async (status, body) => {
     answerWith(status, body);
-    const { error, attempts } = await send();
-    expect(attempts).toBe(1);
+    const { error, attempts, outcome } = await send();
+    expect([attempts, outcome]).toEqual([1, "refused"]);
     expect(error?.code).toBe("authentication_failed");
     expect(error?.message).toMatch(/no API key is configured for http:\/\/127\.0\.0\.1:/);
     expect(error?.message).toMatch(/Step 1: generate an API key in the Settings tab/);
     expect(error?.message).toMatch(
       /Step 2: use Bearer authentication.*Authorization: Bearer <API_KEY>/,
     );
+  });
+
+  it("explains an authentication failure under a 5xx after the last attempt", async () => {
+    answerWith(500, "Authentication Failed");
+    const { error, attempts, outcome } = await send({ retries: 1 });
+    expect([attempts, outcome, error?.code]).toEqual([2, "failed", "authentication_failed"]);
+  });
+
+  it("takes a success for one that repeats the phrase from the payload", async () => {
+    answerWith(200, '{"created":"authentication failed on host 7"}');
+    const delivery = await send({}, { payload: { title: "Authentication failed on host 7" } });
+    expect(delivery).toMatchObject({ outcome: "delivered", error: null });
   });
 
   it("never shows the API key, even when the receiver echoes it", async () => {

@@ -1,3 +1,4 @@
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
 import { noAddresses, type AddressList } from "../../../../src/tags/address/address-list.js";
 import { sortAddresses } from "../../../../src/tags/address/sort-addresses.js";
@@ -10,6 +11,7 @@ const facts: ListFacts = {
   lastUpdate: "2024-01-01T00:00:00Z",
   exportedAt: "2024-01-02T03:04:05.000Z",
   sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
+  formulaGuard: true,
 };
 
 const both = sortAddresses(Uint32Array.of(0xc0000201), Uint32Array.of(0x20010db8, 0, 0, 1));
@@ -39,6 +41,13 @@ test("csv tells with each address what it belongs to", async () => {
 test("csv quotes what the service says", async () => {
   const text = await written("csv", both, { ...facts, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
   expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
+});
+
+test("csv guards what the service says against formulas, unless told otherwise", async () => {
+  const evil = { ...facts, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
+  expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
+  expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
+  expect(await written("csv", both, { ...evil, formulaGuard: false })).toContain(",=cmd|");
 });
 
 test("ndjson has the members of the csv form", async () => {
@@ -134,3 +143,35 @@ test("a list of many pieces is written whole", async () => {
   const lines = (await written("txt", sortAddresses(v4, new Uint32Array(0)))).split("\n");
   expect([lines.length, lines[0], lines.at(-2)]).toEqual([100_001, "198.18.0.0", "198.19.134.159"]);
 });
+
+test("parquet has the columns of the csv form", async () => {
+  const list = sortAddresses(
+    Uint32Array.from({ length: 120_000 }, (_, at) => 0xc6120000 + at),
+    Uint32Array.of(0x20010db8, 0, 0, 1),
+  );
+  const { rows, groups } = await readParquet(list);
+  expect([rows.length, groups]).toEqual([120_001, 4]);
+  const rest = {
+    tag: "spam:bulk",
+    snapshot: "0123456789abcdef01234567",
+    last_update: "2024-01-01T00:00:00Z",
+    exported_at: new Date("2024-01-02T03:04:05.000Z"),
+  };
+  expect(rows[0]).toEqual({ ip: "198.18.0.0", family: 4n, ...rest });
+  expect(rows[119_999]).toEqual({ ip: "198.19.212.191", family: 4n, ...rest });
+  expect(rows[120_000]).toEqual({ ip: "2001:db8::1", family: 6n, ...rest });
+});
+
+test("parquet of an empty list has no rows", async () => {
+  expect((await readParquet(noAddresses)).rows).toEqual([]);
+});
+
+async function readParquet(list: AddressList) {
+  const pieces: Buffer[] = [];
+  for await (const piece of tagFormatWriters.parquet(list, facts)) pieces.push(Buffer.from(piece));
+  const bytes = Buffer.concat(pieces);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  const metadata = parquetMetadata(file);
+  const rows = await parquetReadObjects({ file, metadata });
+  return { rows, groups: metadata.row_groups.length };
+}

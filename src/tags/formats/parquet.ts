@@ -1,0 +1,59 @@
+import type { SqlColumn } from "../../sinks/warehouse/dialect.js";
+import { loadDriver } from "../../sinks/warehouse/load-driver.js";
+import { RowGroupEncoder, type ParquetDriver } from "../../sinks/parquet/row-group-encoder.js";
+import { type AddressList, noAddresses } from "../address/address-list.js";
+import { addressLines } from "./address-lines.js";
+import type { ListFacts } from "./types.js";
+
+/** Rows that are held as text at once. */
+const groupRows = 50_000;
+
+/** Those of the CSV form. */
+const columns: readonly SqlColumn[] = [
+  { name: "ip", type: "text", nullable: false },
+  { name: "family", type: "count", nullable: false },
+  { name: "tag", type: "text", nullable: false },
+  { name: "snapshot", type: "text", nullable: false },
+  { name: "last_update", type: "text", nullable: false },
+  { name: "exported_at", type: "timestamp", nullable: false },
+];
+
+/** Parquet with one row an address, in row groups, so that the memory does not grow with the list. */
+export async function* writeParquet(
+  { v4, v6 }: AddressList,
+  facts: ListFacts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const encoder = new RowGroupEncoder(await loadParquetWriter(), { columns, metadata: [] });
+  for (const [family, list] of [
+    [4n, { ...noAddresses, v4 }],
+    [6n, { ...noAddresses, v6 }],
+  ] as const) {
+    for (const ips of groups(list)) yield encoder.encode(cells(ips, family, facts)).bytes;
+  }
+  yield encoder.footer();
+}
+
+/** @throws UsageError `driver_missing`, `driver_unusable` */
+export function loadParquetWriter(): Promise<ParquetDriver> {
+  return loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
+}
+
+/** The addresses as text, so many at a time. */
+function* groups(list: AddressList): Generator<string[], void, undefined> {
+  let held: string[] = [];
+  for (const lines of addressLines(list, { v4: ["", "\n"], v6: ["", "\n"] })) {
+    if (lines.length === 0) continue;
+    held = held.concat(Buffer.from(lines).toString("latin1").trimEnd().split("\n"));
+    if (held.length < groupRows) continue;
+    yield held;
+    held = [];
+  }
+  if (held.length > 0) yield held;
+}
+
+function cells(ips: string[], family: bigint, facts: ListFacts): (string | bigint)[][] {
+  const { tag, snapshot, lastUpdate, exportedAt } = facts;
+  const microseconds = BigInt(Date.parse(exportedAt)) * 1000n;
+  const same = [family, tag, snapshot, lastUpdate, microseconds];
+  return [ips, ...same.map((value) => Array.from(ips, () => value))];
+}

@@ -1,0 +1,209 @@
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { failure, ipResult, success } from "../unit/api/answers.js";
+import { runInProcess } from "../unit/cli/run-in-process.js";
+
+const snapshot = "0123456789abcdef01234567";
+
+let folder: string;
+let server: ScriptedServer;
+/** What the service answers for tags, where a test wants it otherwise. */
+let bend: (path: string) => Step | null;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  bend = () => null;
+  server = await startScriptedServer(({ path }) => {
+    const [, kind, name = "", ips] = path.split("/");
+    if (kind === "query") {
+      return reply(200, success({ ...ipResult(), item: name, tags: ["spam:bulk", "no:such"] }));
+    }
+    const tag = decodeURIComponent(name);
+    const own = bend(path);
+    if (own !== null) return own;
+    if (tag === "no:such") return reply(400, failure("there is no tag no:such"));
+    if (ips === undefined) return reply(200, success({ name: tag }));
+    const entries = ["192.0.2.1", "192.0.2.2"];
+    return reply(200, success({ tag, entries, lastUpdate: "now", total: 2, snapshot }));
+  });
+  onTestFinished(() => server.close());
+  await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
+});
+
+function enrich(...more: string[]) {
+  const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
+  const tags = ["--tag-ips", join(folder, "lists")];
+  const service = ["--intel-url", server.url, "--lookups", "query"];
+  return runInProcess(["enrich", ...paths, ...tags, ...service, ...more]);
+}
+
+async function manifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8")) as Manifest;
+}
+
+const failed = {
+  tag: "no:such",
+  status: "failed",
+  total: null,
+  added: null,
+  removed: null,
+  files: [],
+  error: {
+    code: "rejected",
+    message: expect.stringContaining("there is no tag no:such") as string,
+  },
+};
+
+function exported() {
+  const file = (ending: string) => join(folder, "lists", `spam--bulk.${ending}`);
+  return {
+    tag: "spam:bulk",
+    status: "exported",
+    total: 2,
+    added: 2,
+    removed: 0,
+    files: [file("txt"), file("added.txt"), file("removed.txt")],
+    error: null,
+  };
+}
+
+describe("a tag that fails", () => {
+  test.each([[[]], [["--quiet"]], [["--json"]], [["--quiet", "--json"]]])(
+    "is an error on stderr and exit code 3, with %j",
+    async (flags) => {
+      const { code, stderr } = await enrich(...flags);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(
+        /^repute: the list of tag no:such was not exported: .*there is no tag no:such$/m,
+      );
+    },
+  );
+
+  test("is told of by tags export --quiet, too", async () => {
+    const args = ["tags", "export", "no:such", "spam:bulk", "-o", join(folder, "lists")];
+    const { code, stdout, stderr } = await runInProcess([
+      ...args,
+      "--intel-url",
+      server.url,
+      "--quiet",
+    ]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toMatch(/^repute: the list of tag no:such was not exported: .*no:such\n$/);
+  });
+});
+
+describe("the result of each tag", () => {
+  test("is in the manifest and in the one object of --json", async () => {
+    const { stdout } = await enrich("--json");
+    const printed = JSON.parse(stdout) as Manifest;
+    expect(printed.tag_exports).toEqual([failed, exported()]);
+    expect(await manifest()).toEqual(printed);
+    for (const file of exported().files) await readFile(file);
+  });
+
+  test("is in the summary", async () => {
+    const { stderr } = await enrich();
+    expect(stderr).toMatch(
+      /1 of 2 lists exported.*\n {2}no:such: failed, .*\n {2}spam:bulk: 2 addr/,
+    );
+  });
+
+  test("is not there where no export was asked for", async () => {
+    const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
+    await runInProcess(["enrich", ...paths, "--intel-url", server.url, "--lookups", "query"]);
+    expect(await manifest()).not.toHaveProperty("tag_exports");
+  });
+
+  test("does not keep the output from being verified", async () => {
+    await enrich("--quiet");
+    const { code, stdout } = await runInProcess(["verify", join(folder, "out.csv")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("as its manifest says")]);
+  });
+
+  test("is there for rows that go to stdout", async () => {
+    const { code, stderr } = await runInProcess([
+      ...["enrich", join(folder, "in.txt"), "--tag-ips", join(folder, "lists"), "--json"],
+      ...["--intel-url", server.url, "--lookups", "query"],
+    ]);
+    const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+    expect([code, (JSON.parse(last) as Manifest).tag_exports?.length]).toEqual([3, 2]);
+  });
+});
+
+describe("an export that ends before its time", () => {
+  beforeEach(() => {
+    bend = (path) => (path.startsWith("/tags/") ? reply(401) : null);
+  });
+
+  test("fails every tag, keeps the rows and says how to get the lists", async () => {
+    const { code, stdout, stderr } = await enrich("--json");
+    expect(code).toBe(1);
+    expect((JSON.parse(stdout) as Manifest).tag_exports).toMatchObject([
+      { tag: "no:such", status: "failed", error: { code: "unauthorized" } },
+      { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
+    ]);
+    expect((await manifest()).tag_exports).toHaveLength(2);
+    expect(stderr).toContain(
+      `repute tags export --seen-in ${join(folder, "out.csv")} -o ${join(folder, "lists")}`,
+    );
+  });
+
+  test("is made good for by the command that it names", async () => {
+    await enrich("--quiet");
+    bend = () => null;
+    const { code } = await runInProcess([
+      ...["tags", "export", "--seen-in", join(folder, "out.csv"), "-o", join(folder, "lists")],
+      ...["--intel-url", server.url],
+    ]);
+    expect(code).toBe(3);
+    expect(await readdir(join(folder, "lists"))).toContain("spam--bulk.txt");
+  });
+});
+
+test("a folder that can take no export is told of before anything is asked", async () => {
+  await writeFile(join(folder, "lists"), "a file");
+  const { code, stderr } = await enrich();
+  expect([code, server.requests.length]).toEqual([1, 0]);
+  expect(stderr).toMatch(/cannot write .*lists.*: not a directory/);
+});
+
+test("a folder whose index is something else is told of before anything is asked", async () => {
+  await writeFile(join(folder, "index.json"), "mine");
+  await symlink(folder, join(folder, "lists"));
+  const { code, stderr } = await enrich();
+  expect([code, server.requests.length]).toEqual([2, 0]);
+  expect(stderr).toMatch(/index\.json is there and was not made by an export/);
+});
+
+test("tags export --all drops no list because the service lists no tags", async () => {
+  const lists = join(folder, "lists");
+  const service = ["--intel-url", server.url];
+  await runInProcess(["tags", "export", "spam:bulk", "-o", lists, ...service]);
+  bend = (path) => (path.startsWith("/tags?") || path === "/tags" ? reply(200, success([])) : null);
+  const { code, stderr } = await runInProcess(["tags", "export", "--all", "-o", lists, ...service]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("the service lists no tags at all")]);
+  expect(await readdir(lists)).toContain("spam--bulk.txt");
+});
+
+test("rows with tags beyond those that a run counts are told of", async () => {
+  const out = join(folder, "out.csv");
+  await writeFile(
+    `${out}.manifest.json`,
+    JSON.stringify({ tags: { "spam:bulk": 3, "(others)": 7 } }),
+  );
+  const { code, stderr } = await runInProcess([
+    ...["tags", "export", "--seen-in", out, "-o", join(folder, "lists")],
+    ...["--intel-url", server.url],
+  ]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("warning: 7 rows carry a tag beyond the first 1 names");
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { assertRoom } from "../../../src/tags/room.js";
+
+const billion = { tag: "a:b", total: 1_000_000_000, v6Share: 0 };
+
+test.each([
+  { disk: 16e9, memory: 4e9 },
+  { disk: null, memory: 4e9 },
+])("a list that may fit is let through: %j", (room) => {
+  expect(() => assertRoom(billion, room)).not.toThrow();
+});
+
+test.each([
+  [
+    { disk: 15.9e9, memory: 4e9 },
+    "is 1,000,000,000: it needs at least 16 GB on disk, where 15.9 GB are free",
+  ],
+  [{ disk: null, memory: 3.9e9 }, "it needs at least 4 GB of memory, where there are 3.9 GB"],
+  [{ disk: 0, memory: 1 }, "16 GB on disk, where 0 GB are free, and 4 GB of memory, where"],
+])("one that cannot fit is refused with both numbers: %j", (room, words) => {
+  expect(() => assertRoom(billion, room)).toThrow(words);
+});
+
+test("addresses of IPv6 need four times the memory", () => {
+  const room = { disk: null, memory: 15e9 };
+  expect(() => assertRoom({ ...billion, v6Share: 1 }, room)).toThrow("of memory");
+  expect(() => assertRoom({ ...billion, v6Share: 0.5 }, room)).not.toThrow();
+});
