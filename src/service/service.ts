@@ -8,7 +8,7 @@ import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
 import { Exchange } from "./exchange.js";
 import { Faults } from "./faults.js";
-import { itemAnswers, type BlocklistField } from "./item-answers.js";
+import { itemAnswers } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
 import { caseContextRoutes } from "./routes/case-context.js";
@@ -36,13 +36,6 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
   readonly accessToken?: string;
   /** Bearer key of the case contexts. Default: `sampleCaseApiKey`. */
   readonly caseApiKey?: string;
-  /**
-   * Key that lookups and tags want as `x-api-key`, as the deployed service does (facts: credential);
-   * others get 403. Default: none is wanted, as the specification has it.
-   */
-  readonly apiKey?: string;
-  /** Name of the blocklist member. Default: `serviceMailBlocklist`. */
-  readonly blocklistField?: BlocklistField;
   /** Customers on a page, at least 1. Default: 2. */
   readonly customersPage?: number;
   /** Milliseconds that a superseded tag list stays readable by its snapshot. Default: one hour. */
@@ -88,7 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     latency: settings.latency,
     seed: settings.seed,
     clock,
-    apiKey: options.apiKey ?? null,
+    apiKey: settings.apiKey ?? null,
     onRequest: options.onRequest ?? null,
   });
   const desk = new CaseDesk(dataset, options.fireWebhook ?? null);
@@ -96,8 +89,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const lists = new TagLists(dataset.tags, clock, lifetimeMs);
 
   const app = createServer(exchange, stats);
-  const field = options.blocklistField ?? "serviceMailBlocklist";
-  itemRoutes(app, exchange, itemAnswers(dataset, field));
+  itemRoutes(app, exchange, itemAnswers(dataset, settings.blocklistField));
   tagRoutes(app, exchange, dataset.tags, lists);
   operationsRoutes(app, exchange, dataset.customers, desk, {
     accessToken: options.accessToken ?? sampleAccessToken,

@@ -41,7 +41,8 @@ export const serveCommand = defineCommand({
   operands: [],
   options,
   groups: [
-    { title: "Listening", keys: ["host", "port", "dataset"] },
+    { title: "Listening", keys: ["host", "port"] },
+    { title: "Answers", keys: ["dataset", "apiKey", "blocklistField"] },
     {
       title: "Faults",
       keys: [
@@ -75,6 +76,11 @@ export const serveCommand = defineCommand({
       command: "repute serve --port 8080 --dataset my-dataset",
       what: "answers from another dataset, a folder like samples/dataset",
     },
+    {
+      command:
+        "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist",
+      what: "answers as the deployed service does: only with the key, and with its name of the blocklist member",
+    },
   ],
   exitCodes: [
     ["0", "stopped by SIGINT or SIGTERM"],
@@ -82,6 +88,7 @@ export const serveCommand = defineCommand({
     ["2", "wrong usage or configuration"],
   ],
   variables: [
+    [secrets.intel.variable, "the same as --api-key"],
     [
       secrets.ops.variable,
       "token that the operations interface takes [default sample-access-token]",
