@@ -17,7 +17,8 @@ const seedLimit = 2 ** 32 - 1;
 /** How the embedded service listens, what it answers from and how it misbehaves. */
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
-    description: "Address to listen on",
+    description:
+      "Address to listen on. Requests whose Host header names neither it nor localhost get 421; on 0.0.0.0 or :: every IP address and this machine's name are accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {

@@ -8,6 +8,7 @@ import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
 import { Exchange } from "./exchange.js";
 import { Faults } from "./faults.js";
+import { inUrl, isLoopback } from "./host-check.js";
 import { itemAnswers } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
@@ -55,6 +56,8 @@ export interface Service {
   /** Base of the case management instance; the same as `opsUrl`. */
   readonly caseUrl: string;
   readonly port: number;
+  /** Whether it listens beyond the loopback interface, so that other machines may reach it. */
+  readonly exposed: boolean;
   /** What `GET /_local/stats` answers. */
   stats(): StatsSnapshot;
   /** Stops listening, answers what is in flight and closes every connection. */
@@ -88,7 +91,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const lifetimeMs = options.snapshotLifetimeMs ?? defaultSnapshotLifetimeMs;
   const lists = new TagLists(dataset.tags, clock, lifetimeMs);
 
-  const app = createServer(exchange, stats);
+  const { host, port: wanted } = settings;
+  const app = createServer(exchange, stats, host);
   itemRoutes(app, exchange, itemAnswers(dataset, settings.blocklistField));
   tagRoutes(app, exchange, dataset.tags, lists);
   operationsRoutes(app, exchange, dataset.customers, desk, {
@@ -99,20 +103,20 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   caseContextRoutes(app, exchange, dataset.contexts, caseApiKey);
   localRoutes(app, stats, desk, lists);
 
-  const { host, port: wanted } = settings;
   try {
     await app.listen({ host, port: wanted });
   } catch (error) {
     await app.close();
     throw listenFailed(host, wanted, error);
   }
-  const { port } = app.server.address() as AddressInfo;
+  const { port, address } = app.server.address() as AddressInfo;
   const origin = `http://${reachable(host)}:${port}`;
   return {
     intelUrl: `${origin}/beta`,
     opsUrl: origin,
     caseUrl: origin,
     port,
+    exposed: !isLoopback(address),
     stats: () => stats.snapshot(),
     close: () => closeServer(app, exchange),
   };
@@ -138,7 +142,7 @@ async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
+  return inUrl(host);
 }
 
 function listenFailed(host: string, port: number, error: unknown): FatalError {

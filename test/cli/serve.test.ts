@@ -40,3 +40,12 @@ test("a dataset that is not there ends with 2", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("no-such-folder");
 });
+
+test("warns when it listens beyond the loopback interface, quiet or not", async () => {
+  const { child, waitFor, result } = startRepute(["serve", "--host", "0.0.0.0", "--quiet"]);
+  const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
+  child.kill("SIGTERM");
+  expect((await result).stderr).toBe(
+    `repute: warning: listening on 0.0.0.0, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks\n`,
+  );
+});

@@ -126,6 +126,7 @@ async function serve({
   caseOrigin = service.caseUrl;
   try {
     const { intelUrl, opsUrl, caseUrl } = service;
+    if (service.exposed) context.reporter.warning(exposedWarning(own.host, service.port));
     context.stdout.write(
       json
         ? `${JSON.stringify({ intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl })}\n`
@@ -141,6 +142,10 @@ async function serve({
     await service.close();
   }
   return exitCodes.done;
+}
+
+function exposedWarning(host: string, port: number): string {
+  return `listening on ${host}, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks`;
 }
 
 /** Being stopped is how serving ends, and no interruption. */
