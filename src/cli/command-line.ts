@@ -4,7 +4,7 @@ import { commandNames, groups } from "./command-list.js";
 import { errorText } from "./error-text.js";
 import { exitCodeOfError } from "./exit-code.js";
 import { commandNamed } from "./find-command.js";
-import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe } from "./interruption.js";
+import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe, tellOnSignal } from "./interruption.js";
 import { runProgram } from "./program.js";
 import { Reporter } from "./reporter.js";
 import { compileParserLate } from "./tune-engine.js";
@@ -24,6 +24,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 
   const controller = new AbortController();
   abortOnSignals(controller, process, systemClock);
+  tellOnSignal(process, () => reporter.printStatus());
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // there is nobody left to tell
 

@@ -13,7 +13,7 @@ export interface CliContext {
   readonly stdin: () => Readable & { readonly isTTY?: boolean };
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
-  /** Aborts with an `InterruptedError` on the first SIGINT or SIGTERM. */
+  /** Aborts with an `InterruptedError` on the first signal that stops a run. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;

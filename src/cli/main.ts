@@ -10,8 +10,9 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else {
   requireAhead(import.meta.url, "./command-line.js");
   const { runCommandLine } = await import("./command-line.js");
+  const { isInterrupted } = await import("./exit-code.js");
   process.exitCode = await runCommandLine(args);
   // Stopped by a signal: what still waits (a pipe that nobody writes to, a reader that takes nothing
   // more) waits for good, and everything that is to stay is on the disk.
-  if (process.exitCode === 130 || process.exitCode === 143) process.exit();
+  if (isInterrupted(process.exitCode)) process.exit();
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import { serviceOptions } from "../../service/options.js";
+import type { StatsSnapshot } from "../../service/stats.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
@@ -9,6 +10,7 @@ import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
 import { exitCodes } from "../exit-code.js";
 import { fireWebhooks } from "../fire-webhooks.js";
 import { noOperands } from "../operands.js";
+import { formatCount } from "../quantity.js";
 import { secrets } from "../secrets.js";
 
 const { quiet, config } = cliOptions.shape;
@@ -83,7 +85,7 @@ export const serveCommand = defineCommand({
     },
   ],
   exitCodes: [
-    ["0", "stopped by SIGINT or SIGTERM"],
+    ["0", "stopped by SIGHUP, SIGINT, SIGQUIT or SIGTERM"],
     ["1", "could not listen, or not go on"],
     ["2", "wrong usage or configuration"],
   ],
@@ -137,6 +139,7 @@ async function serve({
         `repute: serving until stopped (Ctrl-C); try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
       );
     }
+    context.reporter.describe(() => servedText(intelUrl, service.stats()));
     await aborted(context.signal);
   } finally {
     await service.close();
@@ -146,6 +149,11 @@ async function serve({
 
 function exposedWarning(host: string, port: number): string {
   return `listening on ${host}, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks`;
+}
+
+function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): string {
+  const total = Object.values(requests).reduce((sum, { total }) => sum + total, 0);
+  return `serving ${intelUrl}: requests ${formatCount(total)}, in flight ${formatCount(in_flight)}`;
 }
 
 /** Being stopped is how serving ends, and no interruption. */

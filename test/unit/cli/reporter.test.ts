@@ -33,6 +33,20 @@ test("control characters of what is told do not reach the terminal", () => {
   expect(stream.text).toBe("repute: warning: column \uFFFD[31mred\uFFFD2J\uFFFD\nnext\n");
 });
 
+test("tells the status that it was given last, above the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.describe(() => "10 rows \u001B[2J");
+  reporter.draw("10 rows");
+  reporter.printStatus();
+  reporter.clear();
+  reporter.describe(null);
+  reporter.printStatus();
+  expect(stream.text).toBe(
+    "10 rows\r\u001B[Krepute: 10 rows \uFFFD[2J\n10 rows\r\u001B[Krepute: running, no progress to tell yet\n",
+  );
+});
+
 test("has a width on a terminal only", () => {
   expect([new Reporter(new FakeStream(120)).width, new Reporter(new FakeStream()).width]).toEqual([
     120,
