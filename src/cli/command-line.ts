@@ -7,6 +7,7 @@ import { commandNamed } from "./find-command.js";
 import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe, tellOnSignal } from "./interruption.js";
 import { runProgram } from "./program.js";
 import { Reporter } from "./reporter.js";
+import { safeOnTerminal } from "./terminal-output.js";
 import { compileParserLate } from "./tune-engine.js";
 
 /** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
@@ -34,8 +35,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       version: programInfo().version,
       env: process.env,
       stdin: () => (stdin ??= process.stdin),
-      stdout: process.stdout,
-      stderr: process.stderr,
+      stdout: safeOnTerminal(process.stdout),
+      stderr: safeOnTerminal(process.stderr),
       signal: controller.signal,
       clock: systemClock,
       reporter,

@@ -42,8 +42,9 @@ export class Reporter {
 
   /** Draws the progress line over the one before. It must fit in one line of the terminal. */
   draw(line: string): void {
-    this.#stream.write(this.#erase() + line);
-    this.#line = line;
+    const shown = printable(line);
+    this.#stream.write(this.#erase() + shown);
+    this.#line = shown;
   }
 
   /** Takes the progress line away. */
