@@ -107,7 +107,7 @@ async function serve({
 }: CommandCall<z.output<typeof options>>): Promise<number> {
   noOperands("serve", operands);
   const { json, quiet, endpointKeysFile, timeout, retries, config: _config, ...own } = settings;
-  const endpointKeys = await readEndpointKeys(endpointKeysFile);
+  const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
