@@ -59,7 +59,8 @@ export function openApiDocument(): object {
           type: "apiKey",
           in: "header",
           name: "x-api-key",
-          description: "Wanted by the deployed service; the specification has no credential here.",
+          description:
+            "Wanted by the deployed service, which answers 403 without it; the specification has no credential here.",
           "x-outside-specification": true,
         },
         opsAccessToken: {

@@ -4,9 +4,10 @@ import { commandNames, groups } from "./command-list.js";
 import { errorText } from "./error-text.js";
 import { exitCodeOfError } from "./exit-code.js";
 import { commandNamed } from "./find-command.js";
-import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe } from "./interruption.js";
+import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe, tellOnSignal } from "./interruption.js";
 import { runProgram } from "./program.js";
 import { Reporter } from "./reporter.js";
+import { safeOnTerminal } from "./terminal-output.js";
 import { compileParserLate } from "./tune-engine.js";
 
 /** How the process ends. */
@@ -31,6 +32,7 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
 
   const controller = new AbortController();
   abortOnSignals(controller, process, systemClock);
+  tellOnSignal(process, () => reporter.printStatus());
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // there is nobody left to tell
 
@@ -41,8 +43,8 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
       version: programInfo().version,
       env: process.env,
       stdin: () => (stdin ??= process.stdin),
-      stdout: process.stdout,
-      stderr: process.stderr,
+      stdout: safeOnTerminal(process.stdout),
+      stderr: safeOnTerminal(process.stderr),
       signal: controller.signal,
       clock: systemClock,
       reporter,

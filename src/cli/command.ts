@@ -11,9 +11,10 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard input; opened when it is asked for, since an open one keeps a process alive. */
   readonly stdin: () => Readable & { readonly isTTY?: boolean };
+  /** On a terminal, control characters written to it are shown as `<U+001B>`. */
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
-  /** Aborts with an `InterruptedError` on the first SIGINT or SIGTERM. */
+  /** Aborts with an `InterruptedError` on the first signal that stops a run. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;

@@ -21,7 +21,7 @@ export async function settingsFromFile(
   for (const [name, value] of Object.entries(parseObject(path, await readText(path)))) {
     if (name === "$schema") continue;
     const spec = known.find((spec) => spec.flag === name || spec.key === name);
-    if (!spec || spec.key === "config") throw unknownKey(path, name, known);
+    if (!spec || spec.key === "config" || spec.secret) throw unknownKey(path, name, known);
     if (given.has(spec.key)) {
       throw new UsageError(
         "config_key_twice",

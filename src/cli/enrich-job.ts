@@ -103,9 +103,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   try {
     return await perform({
       ...job,
-      onStart: (progress) => {
-        if (shown) display.start(progress, context.signal);
-      },
+      onStart: (progress) => display.start(progress, context.signal, shown),
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");

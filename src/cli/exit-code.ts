@@ -1,4 +1,4 @@
-import { EarlyEndError, InterruptedError, UsageError } from "../core/errors.js";
+import { EarlyEndError, InterruptedError, UsageError, stopSignals } from "../core/errors.js";
 import { OutputClosedError } from "../sinks/stream-destination.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { FailOn } from "../pipeline/row-limits.js";
@@ -10,7 +10,9 @@ export const exitCodes = {
   usage: 2,
   rowsFailed: 3,
   stoppedEarly: 75,
+  SIGHUP: 129,
   SIGINT: 130,
+  SIGQUIT: 131,
   SIGTERM: 143,
 } as const;
 
@@ -22,7 +24,14 @@ export const commonExitCodes = [
 ] as const;
 
 /** Exit codes of a command that a signal interrupts. */
-export const interruptedExitCodes = [["130, 143", "stopped by SIGINT, SIGTERM"]] as const;
+export const interruptedExitCodes = [
+  ["129, 130, 131, 143", "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM"],
+] as const;
+
+/** Whether an exit code is that of a run that a signal stopped. */
+export function isInterrupted(code: number): boolean {
+  return stopSignals.some((name) => exitCodes[name] === code);
+}
 
 /**
  * Exit code of a finished run: 3 when rows exist that `--fail-on` counts, and with a share when they

@@ -1,27 +1,28 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import { InterruptedError } from "../core/errors.js";
+import { InterruptedError, stopSignals } from "../core/errors.js";
+import type { StopSignal } from "../core/errors.js";
 import { outputFault } from "../sinks/output-fault.js";
 import { OutputClosedError } from "../sinks/stream-destination.js";
 import { exitCodes } from "./exit-code.js";
 
 /** What of a process is needed to be told of its signals and to end it. */
 export interface SignalledProcess {
-  on(event: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+  on(event: StopSignal | "SIGUSR1", listener: () => void): unknown;
   exit(code: number): void;
 }
 
 /** A terminal's signal may reach a process twice, once from the terminal and once from npm. */
 const echoMs = 100;
 
-/** Ends the run cleanly on the first SIGINT or SIGTERM, and the process at once on the second. */
+/** Ends the run cleanly on the first signal that stops it, and the process at once on the second. */
 export function abortOnSignals(
   controller: AbortController,
   process: SignalledProcess,
   clock: Clock,
 ): void {
   let firstAt: number | null = null;
-  for (const name of ["SIGINT", "SIGTERM"] as const) {
+  for (const name of stopSignals) {
     process.on(name, () => {
       const now = clock.monotonic();
       if (firstAt === null) {
@@ -32,6 +33,11 @@ export function abortOnSignals(
       }
     });
   }
+}
+
+/** Tells the progress on SIGUSR1, as dd does; without a listener Node.js would open its debugger. */
+export function tellOnSignal(process: SignalledProcess, tell: () => void): void {
+  process.on("SIGUSR1", tell);
 }
 
 /** Ends the run when stdout takes no more; `fault` tells afterwards what had happened to it. */

@@ -10,6 +10,7 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 } else {
   requireAhead(import.meta.url, "./command-line.js");
   const { runCommandLine } = await import("./command-line.js");
+  const { isInterrupted } = await import("./exit-code.js");
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;
   if (lastSteps.length > 0) {
@@ -20,7 +21,7 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   }
   // Stopped by a signal: what still waits (a pipe that nobody writes to, a reader that takes nothing
   // more) waits for good, and everything that is to stay is on the disk.
-  if (code === 130 || code === 143) process.exit();
+  if (isInterrupted(code)) process.exit();
 }
 
 /** Resolves when everything written to a stream is out, or its reader has gone. */

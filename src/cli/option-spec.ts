@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly isSwitch: boolean;
   /** True for an option that may be given several times; its values are joined with commas. */
   readonly repeats: boolean;
+  /** True for a value that no message may show and no configuration file may hold. */
+  readonly secret: boolean;
   /** What stands for the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
   readonly placeholder: string | null;
   /** Short form without its dash, e.g. `o`, or null. */
@@ -59,6 +61,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     variable: variableName(key),
     isSwitch,
     repeats: meta["repeats"] === true,
+    secret: meta["secret"] === true,
     placeholder: isSwitch
       ? null
       : list !== "" && list.length <= shortestList

@@ -6,7 +6,7 @@ import type { Reporter } from "./reporter.js";
 
 const everyMs = 250;
 
-/** Keeps the progress line of a run up to date; does nothing where stderr is no terminal. */
+/** Describes a run's progress to the reporter, and keeps its line on a terminal up to date. */
 export class ProgressDisplay {
   readonly #reporter: Reporter;
   readonly #clock: Clock;
@@ -17,20 +17,24 @@ export class ProgressDisplay {
     this.#clock = clock;
   }
 
-  /** @param signal when it aborts, the line says that the run is coming to its end */
-  start(progress: () => RunProgress, signal: AbortSignal): void {
-    if (this.#reporter.width === null) return;
+  /**
+   * @param signal when it aborts, the progress is that the run is coming to its end
+   * @param drawn whether to draw a line; never where stderr is no terminal
+   */
+  start(progress: () => RunProgress, signal: AbortSignal, drawn: boolean): void {
     const meter = new ProgressMeter(progress(), this.#clock.monotonic());
-    const draw = (): void => {
-      if (signal.aborted) {
-        this.#reporter.draw("stopping: waiting for open requests; Ctrl-C stops at once");
-        return;
-      }
+    const line = (width: number): string => {
+      if (signal.aborted) return "stopping: waiting for open requests; Ctrl-C stops at once";
       const now = progress();
-      const speed = meter.measure(now, this.#clock.monotonic());
-      this.#reporter.draw(progressLine(now, speed, this.#reporter.width ?? 80));
+      return progressLine(now, meter.measure(now, this.#clock.monotonic()), width);
     };
-    this.#timer = setInterval(draw, everyMs);
+    this.#reporter.describe(() => line(Number.POSITIVE_INFINITY));
+    const { width } = this.#reporter;
+    if (!drawn || width === null) return;
+    this.#timer = setInterval(
+      () => this.#reporter.draw(line(this.#reporter.width ?? width)),
+      everyMs,
+    );
     this.#timer.unref();
   }
 
@@ -38,6 +42,7 @@ export class ProgressDisplay {
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
+    this.#reporter.describe(null);
     this.#reporter.clear();
   }
 }

@@ -7,6 +7,7 @@ export class Reporter {
   readonly #stream: TerminalStream;
   readonly #warned = new Set<string>();
   #line = "";
+  #status: (() => string) | null = null;
 
   constructor(stream: TerminalStream) {
     this.#stream = stream;
@@ -29,10 +30,21 @@ export class Reporter {
     this.#stream.write(`${this.#erase()}${printable(redactAddress(text))}\n${this.#line}`);
   }
 
+  /** Sets how `printStatus` describes what the program is doing; null for nothing to describe. */
+  describe(status: (() => string) | null): void {
+    this.#status = status;
+  }
+
+  /** Prints how far the program is. */
+  printStatus(): void {
+    this.print(`repute: ${this.#status?.() ?? "running, no progress to tell yet"}`);
+  }
+
   /** Draws the progress line over the one before. It must fit in one line of the terminal. */
   draw(line: string): void {
-    this.#stream.write(this.#erase() + line);
-    this.#line = line;
+    const shown = printable(line);
+    this.#stream.write(this.#erase() + shown);
+    this.#line = shown;
   }
 
   /** Takes the progress line away. */

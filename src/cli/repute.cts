@@ -3,6 +3,10 @@
 // because the loader of ES modules already reads its first file on the threads whose number is set
 // here.
 
+// Node.js opens its debugger on SIGUSR1 unless somebody listens. `command-line.ts` prints the
+// progress then; until it is loaded, the signal does nothing.
+process.on("SIGUSR1", () => undefined);
+
 // What these threads do waits for the disk, or for one another in LMDB, so that more than two bring
 // nothing; each keeps memory of its own (3 MB).
 process.env["UV_THREADPOOL_SIZE"] ??= "2";

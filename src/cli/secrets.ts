@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { UsageError } from "../core/errors.js";
-import type { Environment } from "./environment.js";
+import type { CliContext } from "./command.js";
 import { fileFault } from "./file-fault.js";
+import { keyFault, longestKeyFile, readKeyFile } from "./key-file.js";
 import type { GivenSettings } from "./settings.js";
 
 /** A secret: where it may come from, which is never a flag and never the configuration itself. */
@@ -76,33 +76,34 @@ export function secretHint({ variable, fileFlag }: Secret): string {
 export async function readSecret(
   secret: Secret,
   given: GivenSettings,
-  env: Environment,
+  context: Pick<CliContext, "env" | "reporter" | "signal">,
 ): Promise<string | null> {
   const file = given.get(secret.fileKey);
-  const text = env[secret.variable] ?? "";
+  const text = context.env[secret.variable] ?? "";
   if (text !== "" && file?.level !== "flag") return checked(secret, text, secret.variable);
   if (file === undefined) return null;
   const path = String(file.value);
-  try {
-    return checked(secret, await readFile(path, "utf8"), path);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
+  const bytes = await readKeyFile(path, longestKeyFile, context).catch((error: unknown) => {
+    context.signal.throwIfAborted();
     throw new UsageError(
       "secret_unreadable",
       `cannot read ${path}, the file of the ${secret.name} (${file.name}): ${fileFault(error)}`,
       { cause: error },
     );
-  }
+  });
+  if (bytes !== null) return checked(secret, bytes.toString(), path);
+  throw malformed(secret, path, `it is longer than ${longestKeyFile} bytes`);
 }
 
-/** It travels as the value of a header (RFC 9110, 5.5), so it is one line of visible characters. */
 function checked(secret: Secret, text: string, place: string): string {
   const value = text.replace(/^\uFEFF/, "").trim();
-  if (/^[\u0021-\u007E]+$/.test(value)) return value;
-  throw new UsageError(
-    "secret_malformed",
-    value === ""
-      ? `${place} holds no ${secret.name}: it is empty`
-      : `${place} holds no ${secret.name}: it must be one line without spaces or special characters`,
-  );
+  const fault = keyFault(value);
+  if (fault === null) return value;
+  throw malformed(secret, place, fault);
+}
+
+function malformed({ name }: Secret, place: string, fault: string): UsageError {
+  return new UsageError("secret_malformed", `${place} holds no ${name}: ${fault}`, {
+    hint: "a key is one line of ASCII without spaces",
+  });
 }

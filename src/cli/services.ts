@@ -32,7 +32,7 @@ export async function withServices<Name extends ServiceName, T>(
   const chosen = new Map<Name, ServiceAccess | null>();
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
-    const credential = url === null ? null : await readSecret(secrets[name], given, context.env);
+    const credential = url === null ? null : await readSecret(secrets[name], given, context);
     chosen.set(name, url === null ? null : { url, credential, embedded: false });
   }
   const embedded = [...chosen.values()].includes(null) ? await startEmbedded() : null;

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { didYouMean } from "../core/did-you-mean.js";
 import { UsageError } from "../core/errors.js";
 import { allowedWords, explainIssue } from "./explain-issue.js";
+import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "./redact.js";
 
 /** The places that settings come from, the strongest first. */
@@ -43,11 +44,16 @@ export function loadSettings<Schema extends z.ZodObject>(
   }
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
-  if (!result.success) throw wrongSettings(result.error.issues, given);
+  if (!result.success) throw wrongSettings(result.error.issues, given, schema);
   return { settings: result.data, given };
 }
 
-function wrongSettings(issues: readonly z.core.$ZodIssue[], given: GivenSettings): UsageError {
+function wrongSettings(
+  issues: readonly z.core.$ZodIssue[],
+  given: GivenSettings,
+  schema: z.ZodObject,
+): UsageError {
+  const secrets = new Set(optionSpecs(schema).flatMap(({ key, secret }) => (secret ? [key] : [])));
   const told = new Set<string>();
   const lines: string[] = [];
   for (const issue of issues) {
@@ -55,9 +61,10 @@ function wrongSettings(issues: readonly z.core.$ZodIssue[], given: GivenSettings
     const setting = given.get(key);
     if (told.has(key) || !setting) continue;
     told.add(key);
-    lines.push(
-      `${setting.name} ${explainIssue(issue)}; got ${shown(setting.value)}${near(issue, setting.value)}`,
-    );
+    const got = secrets.has(key)
+      ? ""
+      : `; got ${shown(setting.value)}${near(issue, setting.value)}`;
+    lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
   return new UsageError("invalid_setting", lines.join("\n"));
 }

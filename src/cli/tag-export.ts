@@ -33,12 +33,13 @@ export async function exportTagLists(
 ): Promise<ExportReport> {
   const { exportTags } = await import("../tags/export-tags.js");
   const { clock, signal, reporter, stderr } = call.context;
-  const told =
+  const tell =
     quiet || stderr.isTTY !== true
       ? () => undefined
       : progressTeller((text) => reporter.print(text));
   const onProgress = (progress: TagProgress): void => {
-    told(progress);
+    reporter.describe(() => progressText(progress));
+    tell(progress);
     const { tag, error } = progress;
     if (error === null) return;
     const hint = error.hint === null ? "" : `\n  ${error.hint}`;
@@ -61,12 +62,17 @@ export async function exportTagLists(
 /** A line for every million entries of a tag that is read. */
 function progressTeller(print: (text: string) => void): (progress: TagProgress) => void {
   const shown = new Map<string, number>();
-  return ({ tag, state, entries, total }) => {
+  return (progress) => {
+    const { tag, state, entries } = progress;
     const step = Math.floor(entries / 1_000_000);
     if (state !== "reading" || step <= (shown.get(tag) ?? 0)) return;
     shown.set(tag, step);
-    print(`  ${tag}: ${entries} of ${total ?? "?"} addresses read`);
+    print(`  ${progressText(progress)}`);
   };
+}
+
+function progressText({ tag, entries, total }: TagProgress): string {
+  return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
 }
 
 /** What an export came to, for a person. */

@@ -33,11 +33,16 @@ export class FatalError extends ReputeError {}
 /** A run stopped early on purpose: a budget, a deadline, a quota. Exit code 75; resumable. */
 export class EarlyEndError extends ReputeError {}
 
-/** The run was told to stop by a signal. Exit code 130 (SIGINT) or 143 (SIGTERM); resumable. */
-export class InterruptedError extends ReputeError {
-  readonly signal: "SIGINT" | "SIGTERM";
+/** Signals that stop a run: hang-up, Ctrl-C, Ctrl-\ and the request to terminate. */
+export const stopSignals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
 
-  constructor(signal: "SIGINT" | "SIGTERM") {
+export type StopSignal = (typeof stopSignals)[number];
+
+/** A signal stopped the run. Exit code 128 and the signal's number; resumable. */
+export class InterruptedError extends ReputeError {
+  readonly signal: StopSignal;
+
+  constructor(signal: StopSignal) {
     super("interrupted", `stopped by ${signal}`);
     this.signal = signal;
   }

@@ -13,6 +13,8 @@ export interface OptionMeta {
   readonly alias?: string;
   /** The flag may be given several times; its values are joined with commas. */
   readonly repeats?: boolean;
+  /** The value is a secret: no message shows it, and a configuration file must not hold it. */
+  readonly secret?: boolean;
 }
 
 /** Attaches what the help says to an option's schema. */

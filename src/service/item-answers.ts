@@ -5,6 +5,7 @@ import { failure, partialSuccess, success, type Answer } from "./answer.js";
 import { withMissing } from "./dataset/assemble-item.js";
 import type { Dataset, DatasetItem, ListedItem } from "./dataset/dataset.js";
 import { notListed } from "./not-listed.js";
+import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
 
 /** What the service has to say of one item. */
@@ -16,9 +17,6 @@ export interface ItemAnswer {
   /** The query's answer with some members missing; `dice` decides which. */
   partial(dice: number): Answer;
 }
-
-/** Name of the blocklist member: the specification's or the deployed service's (facts: block list field). */
-export type BlocklistField = "serviceMailBlocklist" | "abusixMailBlocklist";
 
 /** Finds the answer to any text in a path; what the dataset lists is written down beforehand. */
 export function itemAnswers(

@@ -7,12 +7,18 @@ export interface Latency {
   readonly maxMs: number;
 }
 
+/** Names of the mail blocklist member: the specification's, and the deployed service's. */
+const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
+
+export type BlocklistField = (typeof blocklistFields)[number];
+
 const seedLimit = 2 ** 32 - 1;
 
 /** How the embedded service listens, what it answers from and how it misbehaves. */
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
-    description: "Address to listen on",
+    description:
+      "Address to listen on. Requests whose Host header names neither it nor localhost get 421; on 0.0.0.0 or :: every IP address and this machine's name are accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {
@@ -22,6 +28,17 @@ export const serviceOptions = z.strictObject({
   dataset: option(z.string().min(1).optional(), {
     description: "Folder of the dataset; by default the one that comes with repute",
     value: "DIR",
+  }),
+  apiKey: option(apiKey().optional(), {
+    description:
+      "Key that lookups and tags want as x-api-key; requests without it get 403, as from the deployed service. A key for rehearsals: other users can read a command line",
+    value: "KEY",
+    secret: true,
+  }),
+  blocklistField: option(z.enum(blocklistFields).default("serviceMailBlocklist"), {
+    description:
+      "What the mail blocklist member is called; the deployed service calls it abusixMailBlocklist",
+    value: "NAME",
   }),
   latency: option(latency().prefault(0), {
     description: "Time before each answer, such as 50ms, or a range such as 20ms-80ms",
@@ -55,6 +72,13 @@ export const serviceOptions = z.strictObject({
 });
 
 export type ServiceSettings = z.output<typeof serviceOptions>;
+
+/** A key that a header can carry (RFC 9110, 5.5). */
+function apiKey(): z.ZodType<string> {
+  return z
+    .string()
+    .regex(/^[\u0021-\u007E]+$/, "must be one line of ASCII without spaces or control characters");
+}
 
 function latency(): z.ZodType<Latency> {
   const bounds = z.strictObject({ minMs: z.number().min(0), maxMs: z.number().min(0) });

@@ -1,6 +1,7 @@
-import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { failure, plain, type Answer } from "./answer.js";
 import type { Exchange } from "./exchange.js";
+import { HostCheck } from "./host-check.js";
 import type { EndpointName, RequestStats } from "./stats.js";
 
 /** Longest request line and headers together, in bytes: a URL of 8 KiB triples when it is encoded. */
@@ -12,8 +13,17 @@ const keepAliveMs = 90_000;
 /** How long answers in flight may take once the service is told to close. */
 const closingMs = 2_000;
 
-/** An HTTP server without routes that refuses in JSON whatever it has no route for. */
-export function createServer(exchange: Exchange, stats: RequestStats): FastifyInstance {
+/**
+ * An HTTP server without routes that refuses in JSON whatever it has no route for, and requests
+ * meant for another host.
+ *
+ * @param host host name or address that it will listen on
+ */
+export function createServer(
+  exchange: Exchange,
+  stats: RequestStats,
+  host: string,
+): FastifyInstance {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -34,11 +44,19 @@ export function createServer(exchange: Exchange, stats: RequestStats): FastifyIn
       socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     },
   });
+  const refuse = (request: FastifyRequest, reply: FastifyReply, code: number, message: string) => {
+    if (request.url.startsWith("/_local/")) return reply.code(code).send({ message });
+    exchange.say(reply, "unknown", plain(code, { message }));
+    return reply;
+  };
+  const hosts = new HostCheck(host);
+  app.addHook("onRequest", (request, reply, done) => {
+    if (hosts.accepts(request.headers.host)) done();
+    else void refuse(request, reply, 421, misdirected(request));
+  });
   app.setNotFoundHandler((request, reply) => {
     const message = `there is no ${request.method} ${request.url.slice(0, 200)}${hintFor(request)}`;
-    if (request.url.startsWith("/_local/")) return reply.code(404).send({ message });
-    exchange.say(reply, "unknown", plain(404, { message }));
-    return reply;
+    return refuse(request, reply, 404, message);
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
     reply.code(error.statusCode ?? 500).send({ message: error.message }),
@@ -55,6 +73,14 @@ export async function closeServer(app: FastifyInstance, exchange: Exchange): Pro
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** RFC 9110, 15.5.20: the request reached a server that does not answer for its host. */
+function misdirected({ headers: { host = "" } }: FastifyRequest): string {
+  return (
+    `this service does not answer for ${JSON.stringify(host.slice(0, 100))}: ask for localhost, ` +
+    "or for the address given with --host"
+  );
 }
 
 function hintFor({ url }: FastifyRequest): string {

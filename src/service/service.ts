@@ -8,7 +8,8 @@ import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
 import { Exchange } from "./exchange.js";
 import { Faults } from "./faults.js";
-import { itemAnswers, type BlocklistField } from "./item-answers.js";
+import { inUrl, isLoopback } from "./host-check.js";
+import { itemAnswers } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
 import { caseContextRoutes } from "./routes/case-context.js";
@@ -36,13 +37,6 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
   readonly accessToken?: string;
   /** Bearer key of the case contexts. Default: `sampleCaseApiKey`. */
   readonly caseApiKey?: string;
-  /**
-   * Key that lookups and tags want as `x-api-key`, as the deployed service does (facts: credential);
-   * others get 403. Default: none is wanted, as the specification has it.
-   */
-  readonly apiKey?: string;
-  /** Name of the blocklist member. Default: `serviceMailBlocklist`. */
-  readonly blocklistField?: BlocklistField;
   /** Customers on a page, at least 1. Default: 2. */
   readonly customersPage?: number;
   /** Milliseconds that a superseded tag list stays readable by its snapshot. Default: one hour. */
@@ -62,6 +56,8 @@ export interface Service {
   /** Base of the case management instance; the same as `opsUrl`. */
   readonly caseUrl: string;
   readonly port: number;
+  /** Whether it listens beyond the loopback interface, so that other machines may reach it. */
+  readonly exposed: boolean;
   /** What `GET /_local/stats` answers. */
   stats(): StatsSnapshot;
   /** Stops listening, answers what is in flight and closes every connection. */
@@ -88,16 +84,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     latency: settings.latency,
     seed: settings.seed,
     clock,
-    apiKey: options.apiKey ?? null,
+    apiKey: settings.apiKey ?? null,
     onRequest: options.onRequest ?? null,
   });
   const desk = new CaseDesk(dataset, options.fireWebhook ?? null);
   const lifetimeMs = options.snapshotLifetimeMs ?? defaultSnapshotLifetimeMs;
   const lists = new TagLists(dataset.tags, clock, lifetimeMs);
 
-  const app = createServer(exchange, stats);
-  const field = options.blocklistField ?? "serviceMailBlocklist";
-  itemRoutes(app, exchange, itemAnswers(dataset, field));
+  const { host, port: wanted } = settings;
+  const app = createServer(exchange, stats, host);
+  itemRoutes(app, exchange, itemAnswers(dataset, settings.blocklistField));
   tagRoutes(app, exchange, dataset.tags, lists);
   operationsRoutes(app, exchange, dataset.customers, desk, {
     accessToken: options.accessToken ?? sampleAccessToken,
@@ -107,20 +103,20 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   caseContextRoutes(app, exchange, dataset.contexts, caseApiKey);
   localRoutes(app, stats, desk, lists);
 
-  const { host, port: wanted } = settings;
   try {
     await app.listen({ host, port: wanted });
   } catch (error) {
     await app.close();
     throw listenFailed(host, wanted, error);
   }
-  const { port } = app.server.address() as AddressInfo;
+  const { port, address } = app.server.address() as AddressInfo;
   const origin = `http://${reachable(host)}:${port}`;
   return {
     intelUrl: `${origin}/beta`,
     opsUrl: origin,
     caseUrl: origin,
     port,
+    exposed: !isLoopback(address),
     stats: () => stats.snapshot(),
     close: () => closeServer(app, exchange),
   };
@@ -146,7 +142,7 @@ async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
+  return inUrl(host);
 }
 
 function listenFailed(host: string, port: number, error: unknown): FatalError {

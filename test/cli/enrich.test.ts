@@ -151,7 +151,9 @@ describe("an interrupted run", () => {
   const many = `ip\n${Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}\n`).join("")}`;
 
   test.each([
+    ["SIGHUP", 129],
     ["SIGINT", 130],
+    ["SIGQUIT", 131],
     ["SIGTERM", 143],
   ] as const)("ends with its code on %s and says how to go on", async (name, code) => {
     const cwd = await folderWith({ "in.csv": many });
@@ -169,5 +171,20 @@ describe("an interrupted run", () => {
       stderr: `repute: stopped by ${name}\n  what is done is kept; go on with the same command and --resume\n`,
     });
     expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  });
+
+  test("goes on after SIGUSR1, which tells its progress", async () => {
+    const cwd = await folderWith({ "in.csv": many });
+    const { intelUrl, tenthRequest } = await slowService();
+    const { child, result, waitFor } = startRepute(
+      ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl, "--quiet"],
+      { cwd },
+    );
+    await Promise.race([tenthRequest, result]);
+    child.kill("SIGUSR1");
+    await waitFor("stderr", /^repute: \d+ rows .*requests\/s.*\n/);
+    expect(child.exitCode).toBeNull();
+    child.kill("SIGTERM");
+    expect((await result).stderr).not.toContain("Debugger");
   });
 });

@@ -120,7 +120,9 @@ describe("query", () => {
   });
 
   test.each([
+    ["SIGHUP", 129],
     ["SIGINT", 130],
+    ["SIGQUIT", 131],
     ["SIGTERM", 143],
   ] as const)("ends with its code on %s", async (name, code) => {
     const { child, waitFor, result } = startRepute(["query", "-", "--local"]);

@@ -14,11 +14,28 @@ test("says it as JSON with --json", async () => {
   expect(Object.keys(JSON.parse(line) as object)).toEqual(["intel_url", "ops_url", "case_url"]);
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("ends with 0 on %s", async (name) => {
+test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
+  "ends with 0 on %s",
+  async (name) => {
+    const { child, waitFor, result } = startRepute(["serve"]);
+    await waitFor("stdout", /\n/);
+    child.kill(name);
+    expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
+  },
+);
+
+test("SIGUSR1 tells what was asked, and it serves on", async () => {
   const { child, waitFor, result } = startRepute(["serve"]);
-  await waitFor("stdout", /\n/);
-  child.kill(name);
-  expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
+  const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) /);
+  await fetch(`${intelUrl}/quick-check/192.0.2.1`);
+  child.kill("SIGUSR1");
+  await waitFor("stderr", /\n/);
+  expect((await fetch(`${intelUrl}/quick-check/192.0.2.1`)).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await result).toMatchObject({
+    code: 0,
+    stderr: `repute: serving ${intelUrl}: requests 1, in flight 0\n`,
+  });
 });
 
 test("takes the token of the environment for the operations interface", async () => {
@@ -39,4 +56,13 @@ test("a dataset that is not there ends with 2", async () => {
   const { code, stderr } = await runRepute(["serve", "--dataset", "no-such-folder"]);
   expect(code).toBe(2);
   expect(stderr).toContain("no-such-folder");
+});
+
+test("warns when it listens beyond the loopback interface, quiet or not", async () => {
+  const { child, waitFor, result } = startRepute(["serve", "--host", "0.0.0.0", "--quiet"]);
+  const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
+  child.kill("SIGTERM");
+  expect((await result).stderr).toBe(
+    `repute: warning: listening on 0.0.0.0, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks\n`,
+  );
 });

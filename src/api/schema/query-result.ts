@@ -153,7 +153,7 @@ function item() {
 function serviceMailBlocklist() {
   return openEnum(
     blocklistStatuses,
-    "Mail blocklist status of the item, or null (interface: Query result, type IP (full), serviceMailBlocklist)",
+    "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist (interface: Query result, type IP (full), serviceMailBlocklist)",
   );
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import { serviceOptions } from "../../service/options.js";
+import type { StatsSnapshot } from "../../service/stats.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
@@ -9,6 +10,7 @@ import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
 import { exitCodes } from "../exit-code.js";
 import { fireWebhooks } from "../fire-webhooks.js";
 import { noOperands } from "../operands.js";
+import { formatCount } from "../quantity.js";
 import { secrets } from "../secrets.js";
 
 const { quiet, config } = cliOptions.shape;
@@ -41,7 +43,8 @@ export const serveCommand = defineCommand({
   operands: [],
   options,
   groups: [
-    { title: "Listening", keys: ["host", "port", "dataset"] },
+    { title: "Listening", keys: ["host", "port"] },
+    { title: "Answers", keys: ["dataset", "apiKey", "blocklistField"] },
     {
       title: "Faults",
       keys: [
@@ -75,13 +78,19 @@ export const serveCommand = defineCommand({
       command: "repute serve --port 8080 --dataset my-dataset",
       what: "answers from another dataset, a folder like samples/dataset",
     },
+    {
+      command:
+        "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist",
+      what: "answers as the deployed service does: only with the key, and with its name of the blocklist member",
+    },
   ],
   exitCodes: [
-    ["0", "stopped by SIGINT or SIGTERM"],
+    ["0", "stopped by SIGHUP, SIGINT, SIGQUIT or SIGTERM"],
     ["1", "could not listen, or not go on"],
     ["2", "wrong usage or configuration"],
   ],
   variables: [
+    [secrets.intel.variable, "the same as --api-key"],
     [
       secrets.ops.variable,
       "token that the operations interface takes [default sample-access-token]",
@@ -98,7 +107,7 @@ async function serve({
 }: CommandCall<z.output<typeof options>>): Promise<number> {
   noOperands("serve", operands);
   const { json, quiet, endpointKeysFile, timeout, retries, config: _config, ...own } = settings;
-  const endpointKeys = await readEndpointKeys(endpointKeysFile);
+  const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
@@ -119,6 +128,7 @@ async function serve({
   caseOrigin = service.caseUrl;
   try {
     const { intelUrl, opsUrl, caseUrl } = service;
+    if (service.exposed) context.reporter.warning(exposedWarning(own.host, service.port));
     context.stdout.write(
       json
         ? `${JSON.stringify({ intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl })}\n`
@@ -129,11 +139,21 @@ async function serve({
         `repute: serving until stopped (Ctrl-C); try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
       );
     }
+    context.reporter.describe(() => servedText(intelUrl, service.stats()));
     await aborted(context.signal);
   } finally {
     await service.close();
   }
   return exitCodes.done;
+}
+
+function exposedWarning(host: string, port: number): string {
+  return `listening on ${host}, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks`;
+}
+
+function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): string {
+  const total = Object.values(requests).reduce((sum, { total }) => sum + total, 0);
+  return `serving ${intelUrl}: requests ${formatCount(total)}, in flight ${formatCount(in_flight)}`;
 }
 
 /** Being stopped is how serving ends, and no interruption. */

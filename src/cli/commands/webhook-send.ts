@@ -112,9 +112,9 @@ async function theWebhook(call: CommandCall<Settings>, file: string): Promise<We
 /** The keys, each bound to the address that it is for (interface: Authentication, 3). */
 async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
   const { settings, loaded, context } = call;
-  const keys = await readEndpointKeys(settings.endpointKeysFile);
+  const keys = await readEndpointKeys(settings.endpointKeysFile, context);
   if (settings.caseUrl === undefined) return keys;
-  const key = await readSecret(secrets.case, loaded.given, context.env);
+  const key = await readSecret(secrets.case, loaded.given, context);
   return key === null ? keys : [...keys, { origin: settings.caseUrl, key }];
 }
 

@@ -3,6 +3,7 @@ import type { QueryResult } from "../../api/schema/query-result.js";
 import type { ResultType } from "../../api/schema/vocabulary.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
+import { checkTimes } from "./check-times.js";
 import type { DatasetItem, PartialScript } from "./dataset.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
 import { listedItemRecord, refusedItemRecord } from "./record-schemas.js";
@@ -23,6 +24,7 @@ export function assembleItem(record: Placed): DatasetItem {
   if (kindOfType[entry.result.type] !== item.kind) {
     throw invalid(record, `result.type: ${entry.result.type} is no type of a ${item.kind} item`);
   }
+  checkTimes(record, entry.result);
   const script = entry.partial;
   const partial = script ? { missing: script.missing, forever: script.forever ?? false } : null;
   if (partial) checkScript(record, entry.result, partial);

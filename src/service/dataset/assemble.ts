@@ -1,4 +1,5 @@
 import { assembleItem } from "./assemble-item.js";
+import { checkCaseTimes } from "./check-times.js";
 import type { Dataset, DatasetItem, DatasetTag } from "./dataset.js";
 import { IpList } from "./ip-list.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
@@ -28,7 +29,11 @@ export function assemble(records: DatasetRecords): Dataset {
   checkTagsExist(records.items, items, tags);
   const cases = unique(
     records.cases,
-    (record) => checked(schemas.caseRecord, record),
+    (record) => {
+      const entry = checked(schemas.caseRecord, record);
+      checkCaseTimes(record, entry);
+      return entry;
+    },
     (entry) => entry.id,
   );
   const contexts = unique(

@@ -5,6 +5,7 @@ import {
   abortOnBrokenOutput,
   abortOnSignals,
   isBrokenPipe,
+  tellOnSignal,
 } from "../../../src/cli/interruption.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -25,11 +26,14 @@ function setUp() {
 }
 
 describe("signals", () => {
-  test.each(["SIGINT", "SIGTERM"])("the first %s aborts the run with its name", (name) => {
-    const { controller, process } = setUp();
-    process.emit(name);
-    expect(controller.signal.reason).toMatchObject({ code: "interrupted", signal: name });
-  });
+  test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"])(
+    "the first %s aborts the run with its name",
+    (name) => {
+      const { controller, process } = setUp();
+      process.emit(name);
+      expect(controller.signal.reason).toMatchObject({ code: "interrupted", signal: name });
+    },
+  );
 
   test("the first does not end the process", () => {
     const { process } = setUp();
@@ -38,7 +42,9 @@ describe("signals", () => {
   });
 
   test.each([
+    ["SIGHUP", 129],
     ["SIGINT", 130],
+    ["SIGQUIT", 131],
     ["SIGTERM", 143],
   ])("a second %s ends the process at once", async (name, code) => {
     const { process, clock } = setUp();
@@ -55,6 +61,15 @@ describe("signals", () => {
     process.emit("SIGINT");
     expect(process.exits).toEqual([]);
   });
+});
+
+test("SIGUSR1 tells the progress and stops nothing", () => {
+  const { controller, process } = setUp();
+  let told = 0;
+  tellOnSignal(process, () => (told += 1));
+  process.emit("SIGUSR1");
+  process.emit("SIGUSR1");
+  expect([told, controller.signal.aborted, process.exits]).toEqual([2, false, []]);
 });
 
 describe("stdout", () => {

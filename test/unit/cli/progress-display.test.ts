@@ -17,12 +17,13 @@ const progress: RunProgress = {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(columns: number | null) {
+function start(columns: number | null, drawn = true) {
   const stream = new FakeStream(columns);
-  const display = new ProgressDisplay(new Reporter(stream), new ManualClock());
+  const reporter = new Reporter(stream);
+  const display = new ProgressDisplay(reporter, new ManualClock());
   const controller = new AbortController();
-  display.start(() => progress, controller.signal);
-  return { stream, display, controller };
+  display.start(() => progress, controller.signal, drawn);
+  return { stream, reporter, display, controller };
 }
 
 test("a line is drawn four times a second on a terminal", () => {
@@ -35,6 +36,25 @@ test("nothing is drawn where there is no terminal", () => {
   const { stream } = start(null);
   vi.advanceTimersByTime(1000);
   expect(stream.text).toBe("");
+});
+
+test("nothing is drawn where none is wanted", () => {
+  const { stream } = start(80, false);
+  vi.advanceTimersByTime(1000);
+  expect(stream.text).toBe("");
+});
+
+test.each([80, null])("the status is the whole progress, drawn or not (width %s)", (columns) => {
+  const { stream, reporter } = start(columns, false);
+  reporter.printStatus();
+  expect(stream.text).toBe("repute: 10 rows  0.0 rows/s  0.0 requests/s  complete 10\n");
+});
+
+test("once stopped there is no progress to tell", () => {
+  const { stream, reporter, display } = start(null);
+  display.stop();
+  reporter.printStatus();
+  expect(stream.text).toBe("repute: running, no progress to tell yet\n");
 });
 
 test("once stopped the line is gone and does not come back", () => {

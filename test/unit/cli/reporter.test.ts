@@ -30,7 +30,29 @@ test("clearing takes the progress line away once", () => {
 test("control characters of what is told do not reach the terminal", () => {
   const stream = new FakeStream(80);
   new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
-  expect(stream.text).toBe("repute: warning: column \uFFFD[31mred\uFFFD2J\uFFFD\nnext\n");
+  expect(stream.text).toBe("repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D>\nnext\n");
+});
+
+test("tells the status that it was given last, above the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.describe(() => "10 rows \u001B[2J");
+  reporter.draw("10 rows");
+  reporter.printStatus();
+  reporter.clear();
+  reporter.describe(null);
+  reporter.printStatus();
+  expect(stream.text).toBe(
+    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress to tell yet\n",
+  );
+});
+
+test("characters that reorder text are shown in messages and in the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.print("no column \u202Evsc.exe\u2069");
+  reporter.draw("10 rows of \u200Fx");
+  expect(stream.text).toBe("no column <U+202E>vsc.exe<U+2069>\n10 rows of <U+200F>x");
 });
 
 test("has a width on a terminal only", () => {

@@ -63,8 +63,16 @@ test("characters of East Asia take two columns each", async () => {
 
 test("control characters do not reach the terminal", async () => {
   expect(await tabled(null, [["\u001B[31mred\u0007", "a\tb"]])).toBe(
-    "\uFFFD[31mred\uFFFD  a\uFFFDb\n",
+    "<U+001B>[31mred<U+0007>  a b\n",
   );
+});
+
+test("columns line up behind characters that are shown by their code point", async () => {
+  const rows = [
+    ["\u202Ecod.exe", "x"],
+    ["a", "y"],
+  ];
+  expect(await tabled(null, rows)).toBe("<U+202E>cod.exe  x\na                y\n");
 });
 
 test("a cell of ten megabytes is cut", async () => {

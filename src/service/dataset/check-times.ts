@@ -1,0 +1,73 @@
+import type { ObservedActivity } from "../../api/schema/observed-activity.js";
+import type { QueryResult } from "../../api/schema/query-result.js";
+import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import { invalid, type Placed } from "./placed.js";
+
+/** When something was first and last seen; null where that is unknown. */
+interface Span {
+  readonly firstSeen: string | null;
+  readonly lastSeen: string | null;
+}
+
+/**
+ * Checks that a result's times agree: `firstSeen` is not after `lastSeen`, observations lie within
+ * their interactions, and interactions within the result.
+ *
+ * @throws UsageError `dataset_invalid` that names the first time that contradicts another
+ */
+export function checkTimes(record: Placed, result: QueryResult): void {
+  if (!("firstSeen" in result)) return;
+  checkSpan(record, "result", result as Span, null);
+  const activity = result.observedActivity as ObservedActivity | null;
+  if (activity === null) return;
+  for (const name of ["honeypotInteractions", "spamtrapInteractions"] as const) {
+    const path = `result.observedActivity.${name}`;
+    const interactions = activity[name];
+    checkSpan(record, path, interactions, { path: "result", span: result as Span });
+    for (const [index, observation] of interactions.observations.entries()) {
+      const outer = { path, span: interactions };
+      checkSpan(record, `${path}.observations.${index}`, observation, outer);
+    }
+  }
+}
+
+/**
+ * Checks that a case's first event is not after its last one.
+ *
+ * @throws UsageError `dataset_invalid`
+ */
+export function checkCaseTimes(record: Placed, entry: RepShareCase): void {
+  const { first_event_date: first = null, last_event_date: last = null } = entry;
+  if (!isAfter(first, last)) return;
+  throw invalid(record, `first_event_date ${first} is after last_event_date ${last}`);
+}
+
+function checkSpan(
+  record: Placed,
+  path: string,
+  { firstSeen, lastSeen }: Span,
+  outer: { readonly path: string; readonly span: Span } | null,
+): void {
+  if (isAfter(firstSeen, lastSeen)) {
+    throw invalid(record, `${path}: firstSeen ${firstSeen} is after lastSeen ${lastSeen}`);
+  }
+  if (outer === null) return;
+  const { span } = outer;
+  if (isAfter(span.firstSeen, firstSeen)) {
+    throw invalid(
+      record,
+      `${path}: firstSeen ${firstSeen} is before that of ${outer.path}, ${span.firstSeen}`,
+    );
+  }
+  if (isAfter(lastSeen, span.lastSeen)) {
+    throw invalid(
+      record,
+      `${path}: lastSeen ${lastSeen} is after that of ${outer.path}, ${span.lastSeen}`,
+    );
+  }
+}
+
+/** False where either time is unknown. */
+function isAfter(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && Date.parse(one) > Date.parse(other);
+}

@@ -1,0 +1,121 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const key = "rehearsal-key";
+
+/** Starts `repute serve` with these flags; resolves to the address of the intelligence interface. */
+async function serve(...flags: readonly string[]): Promise<string> {
+  const { waitFor } = startRepute(["serve", ...flags]);
+  const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
+  return intelUrl;
+}
+
+const paths = ["query/192.0.2.1", "quick-check/192.0.2.1", "tags", "tags/a%3Ab", "tags/a%3Ab/ips"];
+
+test.each<[string, Record<string, string>]>([
+  ["no key", {}],
+  ["another key", { "x-api-key": "other" }],
+  ["the key as Bearer", { authorization: `Bearer ${key}` }],
+])("--api-key answers 403 to %s", async (_, headers) => {
+  const intelUrl = await serve("--api-key", key);
+  for (const path of paths) {
+    const answer = await fetch(`${intelUrl}/${path}`, { headers });
+    expect([path, answer.status, await answer.json()]).toEqual([
+      path,
+      403,
+      { message: "Forbidden" },
+    ]);
+  }
+});
+
+test("--api-key answers requests with the key", async () => {
+  const intelUrl = await serve("--api-key", key);
+  const answer = await fetch(`${intelUrl}/query/192.0.2.1`, { headers: { "x-api-key": key } });
+  expect(answer.status).toBe(200);
+});
+
+test("REPUTE_API_KEY stands for --api-key, on both sides", async () => {
+  const env = { REPUTE_API_KEY: key };
+  const { waitFor } = startRepute(["serve"], { env });
+  const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
+  const query = ["query", "192.0.2.1", "--intel-url", intelUrl];
+  expect(await runRepute(query, { env })).toMatchObject({ code: 0 });
+  expect(await runRepute(query)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("403 from the intelligence interface") as string,
+  });
+});
+
+test("--api-key does not ask the operations interface for the key", async () => {
+  const intelUrl = await serve("--api-key", key);
+  const headers = { authorization: "Bearer sample-access-token" };
+  const opsUrl = new URL("/beta/ops/customers", intelUrl);
+  expect((await fetch(opsUrl, { headers })).status).toBe(200);
+});
+
+test("--blocklist-field names the member in full, partial and quick-check results", async () => {
+  const intelUrl = await serve("--blocklist-field", "abusixMailBlocklist");
+  const statuses: number[] = [];
+  for (const path of [
+    "query/192.0.2.1",
+    "query/203.0.113.50",
+    "query/45.33.32.156",
+    "quick-check/192.0.2.1",
+    "quick-check/billing%40example.net",
+  ]) {
+    const answer = await fetch(`${intelUrl}/${path}`);
+    const body = await answer.text();
+    statuses.push(answer.status);
+    expect([path, body]).toEqual([path, expect.stringContaining('"abusixMailBlocklist":"')]);
+    expect([path, body]).not.toEqual([path, expect.stringContaining("serviceMailBlocklist")]);
+  }
+  expect(statuses).toEqual([200, 503, 200, 200, 200]);
+});
+
+test("the rows are the same whatever the service calls the member", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "key"), `${key}\n`, { mode: 0o600 });
+  const stdin = "item\n192.0.2.1\n203.0.113.50\nlogin.example.com\n45.33.32.156\n";
+  const enrich = async (...flags: readonly string[]) =>
+    (
+      await runRepute(["enrich", "--to", "ndjson", "--shape", "flat", ...flags], { stdin, cwd })
+    ).stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .map(({ rep_item, rep_status, rep_mail_blocklist, rep_quick_mail_blocklist }) => [
+        rep_item,
+        rep_status,
+        rep_mail_blocklist,
+        rep_quick_mail_blocklist,
+      ]);
+  const deployed = await serve("--api-key", key, "--blocklist-field", "abusixMailBlocklist");
+  const rows = await enrich("--intel-url", deployed, "--api-key-file", "key");
+  expect(rows).toHaveLength(4);
+  expect(rows).toEqual(await enrich("--local"));
+});
+
+test("an unknown --blocklist-field is refused with the names there are", async () => {
+  const { code, stderr } = await runRepute(["serve", "--blocklist-field", "mailBlocklist"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("serviceMailBlocklist, abusixMailBlocklist");
+});
+
+test("a key that no header can carry is refused and not shown", async () => {
+  const { code, stderr } = await runRepute(["serve", "--api-key", "first secret"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--api-key must be one line of ASCII without spaces");
+  expect(stderr).not.toContain("first");
+});
+
+test("the key must not stand in the configuration", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "repute.json"), `{"api-key": "${key}"}`);
+  const { code, stderr } = await runRepute(["serve", "--config", "repute.json"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain('repute.json must not hold the secret "api-key"');
+  expect(stderr).not.toContain(key);
+});

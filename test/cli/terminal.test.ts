@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const script = "/usr/bin/script";
+
+const hostile = "ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe\n";
+
+async function folderWithInput(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), hostile);
+  return cwd;
+}
+
+// script (util-linux) gives the program a terminal.
+describe.skipIf(process.platform !== "linux" || !existsSync(script))("on a terminal", () => {
+  test("rows cannot steer it", async () => {
+    const cwd = await folderWithInput();
+    const command = `${process.execPath} ${program} enrich in.csv --local --quiet`;
+    const { stdout } = await promisify(execFile)(script, ["-qec", command, "/dev/null"], { cwd });
+    expect(stdout).toContain("\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>cod.exe,192.0.2.1,");
+    expect(stdout).not.toMatch(/[\u001B\u0007\u202E]/);
+  });
+});
+
+test("a pipe gets rows as they are", async () => {
+  const cwd = await folderWithInput();
+  const { stdout } = await runRepute(["enrich", "in.csv", "--local", "--quiet"], { cwd });
+  expect(stdout).toContain("\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe,192.0.2.1,");
+});
+
+test("JSON in a pipe has texts as they are", async () => {
+  const item = "a\u202Eb.example";
+  const { stdout } = await runRepute(["query", item, "--local"]);
+  expect(stdout).toContain(JSON.stringify(item));
+});
+
+test("messages on stderr never steer a terminal", async () => {
+  const cwd = await folderWithInput();
+  const args = ["enrich", "in.csv", "--local", "--item-column", "\u202E\u001B[2J"];
+  const { code, stderr } = await runRepute(args, { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("<U+202E>");
+  expect(stderr).not.toMatch(/[\u001B\u202E]/);
+});

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import type { Service } from "../../src/service/service.js";
+import { runningService } from "../unit/service/running-service.js";
+
+/** Sends a request whose `Host` is not the address it goes to. */
+async function askAs(host: string, service: Service, path: string, method = "GET") {
+  const sent = request({ port: service.port, host: "127.0.0.1", path, method, headers: { host } });
+  sent.end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: answer.statusCode, body: await text(answer) };
+}
+
+test.each([
+  ["GET", "/beta/query/192.0.2.1"],
+  ["GET", "/beta/ops/customers"],
+  ["GET", "/api/v1/cases/case-2001/context"],
+  ["GET", "/_local/stats"],
+  ["POST", "/_local/cases/case-2001/transition"],
+  ["PUT", "/_local/tags/a%3Ab/ips"],
+  ["GET", "/nothing"],
+])("%s %s for a foreign host is refused with 421 and why", async (method, path) => {
+  const service = await runningService();
+  const { status, body } = await askAs("rebound.example:8080", service, path, method);
+  expect([status, JSON.parse(body)]).toEqual([
+    421,
+    {
+      message:
+        'this service does not answer for "rebound.example:8080": ask for localhost, or for the address given with --host',
+    },
+  ]);
+});
+
+test("a refused host is counted as unknown, below /_local/ not at all", async () => {
+  const service = await runningService();
+  await askAs("rebound.example", service, "/beta/query/192.0.2.1");
+  await askAs("rebound.example", service, "/_local/stats");
+  expect(service.stats()).toMatchObject({
+    requests: { unknown: { total: 1, outcomes: { 421: 1 } } },
+    in_flight: 0,
+  });
+});
+
+test("a loopback name with another port is answered", async () => {
+  const service = await runningService();
+  expect((await askAs("localhost:1", service, "/beta/query/192.0.2.1")).status).toBe(200);
+});
+
+test.each([
+  ["HTTP/1.0", 200],
+  ["HTTP/1.1", 400],
+])("a request of %s without Host is answered with %i", async (version, status) => {
+  const service = await runningService();
+  const socket = connect(service.port, "127.0.0.1");
+  socket.end(`GET /beta/query/192.0.2.1 ${version}\r\nConnection: close\r\n\r\n`);
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+test("knows whether other machines may reach it", async () => {
+  const [inside, outside] = [await runningService(), await runningService({ host: "0.0.0.0" })];
+  expect([inside.exposed, outside.exposed]).toEqual([false, true]);
+});

@@ -1,0 +1,74 @@
+import { hostname } from "node:os";
+import { expect, test } from "vitest";
+import { HostCheck } from "../../../src/service/host-check.js";
+
+function accepted(listening: string, hosts: readonly string[]): readonly string[] {
+  const check = new HostCheck(listening);
+  return hosts.filter((host) => check.accepts(host));
+}
+
+const loopback = [
+  "localhost",
+  "LOCALHOST:8080",
+  "localhost.:8080",
+  "repute.localhost:9000",
+  "127.0.0.1",
+  "127.0.0.1:1",
+  "127.1.2.3:8080",
+  "[::1]:8080",
+];
+const foreign = [
+  "rebound.example",
+  "rebound.example:8080",
+  "localhost.example",
+  "127.0.0.1.example",
+  "0.0.0.0:8080",
+  "",
+  "localhost/..",
+  "a@localhost",
+  "localhost:port",
+];
+
+test.each(["127.0.0.1", "192.0.2.5", "0.0.0.0"])(
+  "listening on %s, it accepts the loopback names and addresses with any port",
+  (listening) => {
+    expect(accepted(listening, loopback)).toEqual(loopback);
+  },
+);
+
+test("listening on the loopback interface, it accepts nothing else", () => {
+  expect(accepted("127.0.0.1", [...foreign, "192.0.2.5", hostname()])).toEqual([]);
+});
+
+test("the address that it listens on is accepted, and no other", () => {
+  expect(accepted("192.0.2.5", ["192.0.2.5:80", "192.0.2.6:80"])).toEqual(["192.0.2.5:80"]);
+});
+
+test("an IPv6 address is accepted in whatever spelling", () => {
+  const spellings = ["[2001:db8::5]", "[2001:DB8:0::5]:80"];
+  expect(accepted("2001:db8:0:0::5", [...spellings, "[2001:db8::6]"])).toEqual(spellings);
+});
+
+test("the name that it listens on is accepted", () => {
+  expect(accepted("Intel.Example", ["intel.example:8080", "other.example"])).toEqual([
+    "intel.example:8080",
+  ]);
+});
+
+test.each(["0.0.0.0", "::"])(
+  "on all interfaces (%s), addresses and the machine's name are accepted, other names are not",
+  (listening) => {
+    const own = ["192.0.2.5:8080", "[2001:db8::5]:8080", "0.0.0.0:8080", hostname()];
+    expect(accepted(listening, [...own, "rebound.example", "localhost.example"])).toEqual(own);
+  },
+);
+
+test("a request of HTTP/1.0 without Host is accepted", () => {
+  expect(new HostCheck("127.0.0.1").accepts(undefined)).toBe(true);
+});
+
+test("a host refused once is refused again", () => {
+  const check = new HostCheck("127.0.0.1");
+  const answers = ["a.example", "localhost", "a.example"].map((host) => check.accepts(host));
+  expect(answers).toEqual([false, true, false]);
+});
