@@ -45,6 +45,9 @@ export async function runEnrichJob(
     signal: context.signal,
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
+    onNotice: (message) => {
+      if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+    },
   });
   await report(manifest, call);
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);

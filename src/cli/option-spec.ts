@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly variable: string;
   /** True for an option that is on or off and takes no value. */
   readonly isSwitch: boolean;
+  /** True for a switch that help shows as `--no-…`. */
+  readonly isNegated: boolean;
   /** True for an option that may be given several times; its values are joined with commas. */
   readonly repeats: boolean;
   /** What stands for the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
@@ -40,7 +42,7 @@ export function variableName(key: string): string {
 
 /** How a flag is written to change the default: `--no-header` for a switch that is on. */
 export function writtenFlag(spec: OptionSpec): string {
-  if (spec.isSwitch) return spec.defaultText === "true" ? `--no-${spec.flag}` : `--${spec.flag}`;
+  if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
   return `--${spec.flag} ${spec.placeholder}`;
 }
 
@@ -58,6 +60,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     flag: flagName(key),
     variable: variableName(key),
     isSwitch,
+    isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === true,
     placeholder: isSwitch
       ? null

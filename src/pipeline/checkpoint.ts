@@ -4,7 +4,7 @@ import type { Fingerprint } from "./fingerprint.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** Version of the checkpoint's own form; another one is refused, not misread. */
-export const checkpointVersion = 1;
+export const checkpointVersion = 2;
 
 /** How far a run is: enough to continue it in another process. */
 export interface Checkpoint {

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.js";
 import type { Sink, SinkPosition } from "../sinks/types.js";
+import type { SourcePosition } from "../sources/types.js";
 import { checkpointVersion } from "./checkpoint.js";
 import type { Checkpoint } from "./checkpoint.js";
 import type { Fingerprint } from "./fingerprint.js";
@@ -20,7 +21,7 @@ export interface CheckpointerOptions {
   readonly state: StateFolder | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
-  readonly columns: readonly string[];
+  readonly source: Pick<SourcePosition, "columns" | "reading">;
   readonly before: Checkpoint | null;
   readonly runId: string;
 }
@@ -100,10 +101,11 @@ export class Checkpointer {
   }
 
   #sourcePosition(): Checkpoint["source"] {
-    const { before, columns } = this.#options;
+    const { before, source } = this.#options;
+    const { columns, reading } = source;
     const { last } = this.#position;
-    if (last === null) return before?.source ?? { offset: 0, row: 0, line: 0, columns };
-    return { offset: last.end, row: last.number, line: last.endLine, columns };
+    if (last === null) return before?.source ?? { offset: 0, row: 0, line: 0, columns, reading };
+    return { offset: last.end, row: last.number, line: last.endLine, columns, reading };
   }
 
   /** Rows written ahead; those of before the interruption count until the position is past them. */

@@ -7,12 +7,12 @@ import { UsageError } from "../core/errors.js";
 import { partPath } from "../sinks/file-destination.js";
 import type { EncoderOptions } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
+import { announceReading } from "./announce-reading.js";
 import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
 import { endAt } from "./deadline.js";
 import { discardRows } from "./discard-rows.js";
-import { doubtColumn } from "./doubt-column.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { addRejects } from "./open-rejects.js";
@@ -23,6 +23,7 @@ import { run } from "./run.js";
 import { sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
+import { warnUnlikelyColumn } from "./warn-unlikely-column.js";
 import { takeNamesBack } from "./take-names-back.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
@@ -110,7 +111,8 @@ async function executeInto(
     const tally = new Tally(before?.tally);
     if (warehouse !== null) warehouse.tally = tally;
     const resume = before?.sink ?? null;
-    const rejects = rejectsFile(job, work, source);
+    announceReading(job, source.reading);
+    const rejects = rejectsFile(job, source);
     const sink =
       target.warehouse === null
         ? await openSink(target, {
@@ -144,7 +146,7 @@ async function executeInto(
         state,
         tally,
         fingerprint,
-        columns: source.columns,
+        source,
         before,
         runId,
       });
@@ -176,10 +178,9 @@ async function executeInto(
         onWritten: (position, last) => checkpointer.written(position, last),
       });
       for (const [message, n] of source.warnings) tally.warning(message, n);
-      if (work.inputFormat !== "text") doubtColumn(job, source.itemColumn, tally);
+      warnUnlikelyColumn(job, source.reading, tally);
       return await publish(job, {
         source,
-        inputFormat: work.inputFormat,
         inputGrew,
         target,
         encoder,
@@ -208,8 +209,9 @@ function opened(warehouse: WarehouseRun | null): WarehouseRun {
   return warehouse;
 }
 
-function rejectsFile(job: EnrichJob, work: Work, source: OpenedSource): RejectsFile | null {
-  const { rejects: path, header, formulaGuard } = job.settings;
-  if (path === undefined) return null;
-  return { path, format: work.inputFormat, columns: source.columns, header, formulaGuard };
+function rejectsFile({ settings }: EnrichJob, source: OpenedSource): RejectsFile | null {
+  const { rejects: path, formulaGuard } = settings;
+  return path === undefined
+    ? null
+    : { path, columns: source.columns, reading: source.reading, formulaGuard };
 }

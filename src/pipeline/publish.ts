@@ -4,7 +4,7 @@ import { partPath } from "../sinks/file-destination.js";
 import { outputFault } from "../sinks/output-fault.js";
 import { statusPath } from "../sinks/status-path.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
-import type { OpenedSource, SourceFormat } from "../sources/types.js";
+import type { OpenedSource } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
 import { writeJsonFile } from "../core/json-file.js";
 import { manifestOf, manifestPath } from "./manifest.js";
@@ -17,7 +17,6 @@ import type { WarehouseRun } from "./warehouse-run.js";
 
 export interface FinishedRun {
   readonly source: OpenedSource;
-  readonly inputFormat: SourceFormat;
   readonly inputGrew: boolean;
   readonly target: OutputTarget;
   readonly encoder: EncoderOptions;
@@ -51,10 +50,9 @@ export async function publish(job: EnrichJob, finished: FinishedRun): Promise<Ma
     endedAt: new Date(clock.now()).toISOString(),
     seconds: checkpointer.seconds,
     resumed: checkpointer.resumed,
-    inputFormat: finished.inputFormat,
     inputBytes: source.bytesTotal ?? source.bytesRead(),
     inputGrew: finished.inputGrew,
-    itemColumn: source.itemColumn,
+    reading: source.reading,
     target,
     result,
     audit,
