@@ -48,6 +48,9 @@ export async function runEnrichJob(
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
     onFinished: (step) => void (lastStep = step),
+    onNotice: (message) => {
+      if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+    },
   });
   // Only once nothing is left that a resume would have to do.
   const over = (): void => (context.beforeExit ?? now)(lastStep);

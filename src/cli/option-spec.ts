@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly variable: string;
   /** True for an option that is on or off and takes no value. */
   readonly isSwitch: boolean;
+  /** True for a switch that help shows as `--no-…`. */
+  readonly isNegated: boolean;
   /** True for an option that may be given several times; its values are joined with commas. */
   readonly repeats: boolean;
   /** True for a value that no message may show and no configuration file may hold. */
@@ -42,7 +44,7 @@ export function variableName(key: string): string {
 
 /** How a flag is written to change the default: `--no-header` for a switch that is on. */
 export function writtenFlag(spec: OptionSpec): string {
-  if (spec.isSwitch) return spec.defaultText === "true" ? `--no-${spec.flag}` : `--${spec.flag}`;
+  if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
   return `--${spec.flag} ${spec.placeholder}`;
 }
 
@@ -60,6 +62,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     flag: flagName(key),
     variable: variableName(key),
     isSwitch,
+    isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === true,
     secret: meta["secret"] === true,
     placeholder: isSwitch

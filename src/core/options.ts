@@ -11,6 +11,8 @@ export interface OptionMeta {
   readonly value?: string;
   /** Short form, e.g. `o`. */
   readonly alias?: string;
+  /** Help shows the form that switches it off: `--no-header`. */
+  readonly negated?: boolean;
   /** The flag may be given several times; its values are joined with commas. */
   readonly repeats?: boolean;
   /** The value is a secret: no message shows it, and a configuration file must not hold it. */

@@ -15,6 +15,8 @@ export interface Row {
   readonly json: string | null;
   /** The text of the item column; "" when the record has none. */
   readonly itemText: string;
+  /** True when the item is a JSON value other than text (array, object, number, boolean). */
+  readonly itemNotText?: boolean;
   /** The text of the kind column; "" without one. */
   readonly kindText: string;
   /** Set when the line is no record at all (broken JSON): the row becomes `failed` with this. */

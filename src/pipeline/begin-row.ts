@@ -1,5 +1,6 @@
 import type { Finding, FindingError, FindingStatus } from "../core/finding.js";
 import type { Item, ItemKind, Recognition } from "../core/item/item.js";
+import { unsupportedReasons } from "../core/item/reasons.js";
 import type { Row } from "../core/row.js";
 import type { Lookup } from "../lookup/types.js";
 
@@ -22,6 +23,7 @@ export interface BeginRowOptions {
 export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOptions): BeginRow {
   return (row, signal) => {
     if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
+    if (row.itemNotText === true) return { item: null, finding: unasked("unsupported", notText) };
     const kind = row.kindText === "" ? null : parseKind(row.kindText);
     if (kind === null && row.kindText !== "") {
       onWarning("values in the kind column that name no kind of item were ignored");
@@ -31,6 +33,11 @@ export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOp
     return { item, finding: lookup(item, { signal, row: row.number }) };
   };
 }
+
+const notText: FindingError = {
+  code: "not_text",
+  message: unsupportedReasons.not_text,
+};
 
 /** A finding of a row for which nothing was asked. */
 function unasked(status: FindingStatus, error: FindingError): Finding {

@@ -28,8 +28,8 @@ export interface CheckpointerOptions {
   readonly state: StateFolder | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
-  /** Its columns, and the checksum of what was read of it. */
-  readonly source: Pick<OpenedSource, "columns" | "checksum">;
+  /** Its columns, how it is read, and the checksum of what was read of it. */
+  readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum">;
   readonly before: Checkpoint | null;
   readonly runId: string;
 }
@@ -115,7 +115,7 @@ export class Checkpointer {
   #sourcePosition(): Checkpoint["source"] {
     const { before, source } = this.#options;
     const { last } = this.#position;
-    const common = { columns: source.columns, input: source.checksum() };
+    const common = { columns: source.columns, reading: source.reading, input: source.checksum() };
     if (last !== null) {
       return { offset: last.end, row: last.number, line: last.endLine, ...common };
     }

@@ -1,4 +1,5 @@
 import { execute } from "./execute.js";
+import { orStopped } from "./or-stopped.js";
 import { readingOf } from "./reading.js";
 import type { EnrichJob, Manifest } from "./types.js";
 
@@ -8,8 +9,10 @@ import type { EnrichJob, Manifest } from "./types.js";
  * @throws UsageError when the job cannot begin, FatalError when it cannot go on, EarlyEndError,
  * InterruptedError
  */
-export function enrich(job: EnrichJob): Promise<Manifest> {
-  const reading = readingOf(job.input, job.settings);
+export async function enrich(job: EnrichJob): Promise<Manifest> {
+  const { signal } = job;
+  const sniffing = readingOf(job.input, job.settings, job.clock);
+  const reading = await orStopped(sniffing, signal, () => Promise.resolve());
   return execute(job, {
     inputFormat: reading.format,
     options: reading.options,

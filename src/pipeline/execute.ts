@@ -7,12 +7,12 @@ import { FatalError, UsageError } from "../core/errors.js";
 import { keepsReceived } from "../sinks/registry.js";
 import type { EncoderOptions } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
+import { announceReading } from "./announce-reading.js";
 import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
 import { endAt } from "./deadline.js";
 import { discardRows } from "./discard-rows.js";
-import { doubtColumn } from "./doubt-column.js";
 import { giveUp, removeParts } from "./leave-nothing.js";
 import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
@@ -25,6 +25,7 @@ import { run } from "./run.js";
 import { compareRuns, sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
+import { warnUnlikelyColumn } from "./warn-unlikely-column.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { WarehouseRun } from "./warehouse-run.js";
@@ -135,7 +136,8 @@ async function executeInto(
     const tally = new Tally(before?.tally);
     if (warehouse !== null) warehouse.tally = tally;
     const resume = before?.sink ?? null;
-    const rejects = rejectsFile(job, work, source);
+    announceReading(job, source.reading);
+    const rejects = rejectsFile(job, source);
     const sink =
       target.warehouse === null
         ? await openSink(target, {
@@ -206,10 +208,9 @@ async function executeInto(
         tally.warning(message);
         job.onWarning?.(message);
       }
-      if (work.inputFormat !== "text") doubtColumn(job, source.itemColumn, tally);
+      warnUnlikelyColumn(job, source.reading, tally);
       return await publish(job, {
         source,
-        inputFormat: work.inputFormat,
         inputGrew,
         target,
         encoder,
@@ -244,8 +245,9 @@ function opened(warehouse: WarehouseRun | null): WarehouseRun {
   return warehouse;
 }
 
-function rejectsFile(job: EnrichJob, work: Work, source: OpenedSource): RejectsFile | null {
-  const { rejects: path, header, formulaGuard } = job.settings;
-  if (path === undefined) return null;
-  return { path, format: work.inputFormat, columns: source.columns, header, formulaGuard };
+function rejectsFile({ settings }: EnrichJob, source: OpenedSource): RejectsFile | null {
+  const { rejects: path, formulaGuard } = settings;
+  return path === undefined
+    ? null
+    : { path, columns: source.columns, reading: source.reading, formulaGuard };
 }

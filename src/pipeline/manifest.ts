@@ -2,10 +2,12 @@ import { schemaVersion } from "../core/columns.js";
 import { failedSuffix } from "../core/failed-name.js";
 import { programInfo } from "../core/program.js";
 import type { SinkPosition } from "../sinks/types.js";
+import { placeName } from "../sources/find-column.js";
+import type { InputReading } from "../sources/types.js";
 import type { Audit } from "./output-audit.js";
 import type { OutputTarget } from "./open-output.js";
 import type { TallySnapshot } from "./tally.js";
-import type { EnrichJob, Manifest } from "./types.js";
+import type { EnrichJob, Manifest, ReadingFacts } from "./types.js";
 
 /** Where the record of a run is kept: beside its output. */
 export function manifestPath(output: string): string {
@@ -26,10 +28,9 @@ export interface RunFacts {
   /** Seconds spent, in all processes of the run. */
   readonly seconds: number;
   readonly resumed: number;
-  readonly inputFormat: string;
   readonly inputBytes: number;
   readonly inputGrew: boolean;
-  readonly itemColumn: string;
+  readonly reading: InputReading;
   readonly target: OutputTarget;
   readonly written: WrittenOutput;
   /** What was appended to the output's name. */
@@ -49,8 +50,7 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     command: job.command,
     input: {
       path: "path" in job.input ? job.input.path : null,
-      format: facts.inputFormat,
-      item_column: facts.itemColumn,
+      ...readingFacts(facts.reading),
       bytes: facts.inputBytes,
       rows: tally.rows,
       grew_while_interrupted: facts.inputGrew,
@@ -78,5 +78,19 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     seconds: Math.round(facts.seconds * 1000) / 1000,
     resumed: facts.resumed,
     exit_reason: suffix === failedSuffix ? "too_many_failed" : "done",
+  };
+}
+
+function readingFacts({ format, delimiter, header, item, kind }: InputReading): ReadingFacts {
+  const { sample } = item;
+  return {
+    format,
+    delimiter,
+    header,
+    item_column: item.name === "" ? placeName(item.index) : item.name,
+    item_column_by: item.by,
+    item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
+    kind_column: kind?.name ?? null,
+    kind_column_by: kind?.by ?? null,
   };
 }

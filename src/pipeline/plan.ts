@@ -2,6 +2,7 @@ import type { Finding } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { Rate } from "../core/options.js";
 import type { SourceInput } from "../sources/types.js";
+import { announceReading } from "./announce-reading.js";
 import { type QuotaEnd, quotaEnds, secondsFor } from "./plan-time.js";
 import type { EnrichSettings } from "./options.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
@@ -16,6 +17,8 @@ export interface PlanJob {
   /** What the run would have at hand already. Default: nothing. */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
+  /** As that of `EnrichJob`. */
+  readonly onNotice?: (message: string) => void;
 }
 
 /** What a run over an input would come to. */
@@ -53,7 +56,7 @@ export interface Plan {
  */
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, signal } = job;
-  const reading = readingOf(job.input, settings);
+  const reading = await readingOf(job.input, settings);
   const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
   // One for all, and for ever open: nobody waits for it.
   const none = new Promise<Finding>(() => undefined);
@@ -69,6 +72,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
     (message) => count(warnings, message),
   );
   const source = await reading.open(null);
+  announceReading(job, source.reading);
   try {
     for await (const batch of source.rows) {
       signal.throwIfAborted();

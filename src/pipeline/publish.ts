@@ -7,7 +7,7 @@ import { outputFault } from "../sinks/output-fault.js";
 import { verdicts } from "../core/verdict.js";
 import { factsPlace } from "../sinks/facts-place.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
-import type { OpenedSource, SourceFormat } from "../sources/types.js";
+import type { OpenedSource } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
@@ -24,7 +24,6 @@ import type { WarehouseRun } from "./warehouse-run.js";
 /** A run whose last row was written. */
 export interface WrittenRun {
   readonly source: OpenedSource;
-  readonly inputFormat: SourceFormat;
   readonly inputGrew: boolean;
   readonly target: OutputTarget;
   readonly encoder: EncoderOptions;
@@ -67,7 +66,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
 
 function describe(
   job: EnrichJob,
-  { source, inputFormat, inputGrew, target, tally, checkpointer }: WrittenRun,
+  { source, inputGrew, target, tally, checkpointer }: WrittenRun,
   { suffix, ...written }: WrittenOutput & { readonly suffix: string },
   audit: Audit | null,
 ): Manifest {
@@ -78,10 +77,9 @@ function describe(
     endedAt: new Date(clock.now()).toISOString(),
     seconds: checkpointer.seconds,
     resumed: checkpointer.resumed,
-    inputFormat,
     inputBytes: source.bytesTotal ?? source.bytesRead(),
     inputGrew,
-    itemColumn: source.itemColumn,
+    reading: source.reading,
     target,
     suffix,
     written,

@@ -1,7 +1,9 @@
 import { parseKindName } from "../core/item/kind-names.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import type { Lookup } from "../lookup/types.js";
+import { type Clock, systemClock } from "../core/clock.js";
 import { detectSourceFormat } from "../sources/detect-format.js";
+import { sniffFormat } from "../sources/sniff-format.js";
 import { sources } from "../sources/registry.js";
 import type { OpenedSource, SourceFormat, SourceInput, SourcePosition } from "../sources/types.js";
 import { type BeginRow, beginRow } from "./begin-row.js";
@@ -22,26 +24,39 @@ export interface Reading {
   begin(lookup: Lookup, onWarning: (message: string) => void): BeginRow;
 }
 
-export function readingOf(input: SourceInput, settings: ReadingSettings): Reading {
+/** @throws as `sniffFormat`, where neither a flag nor the input's name says its format */
+export async function readingOf(
+  input: SourceInput,
+  settings: ReadingSettings,
+  clock: Clock = systemClock,
+): Promise<Reading> {
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
-  const format = settings.from ?? detected?.format ?? "csv";
-  const reading = {
-    header: settings.header,
-    comment: settings.comment ?? null,
+  const gzip = detected?.gzip ?? false;
+  const comment = settings.comment ?? null;
+  const named = settings.from ?? detected?.format ?? null;
+  const sniffed =
+    named === null
+      ? await sniffFormat(input, { gzip, comment, clock })
+      : { input, format: named, comment };
+  const flags = {
+    header: settings.header ?? null,
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
   };
   return {
-    format,
+    format: sniffed.format,
     options: {
-      from: format,
-      "item-column": reading.itemColumn,
-      "kind-column": reading.kindColumn,
-      header: reading.header,
-      comment: reading.comment,
+      from: named,
+      "item-column": flags.itemColumn,
+      "kind-column": flags.kindColumn,
+      header: flags.header,
+      comment,
     },
-    open: (resume) =>
-      sources[format](input, { format, gzip: detected?.gzip ?? false, ...reading, resume }),
+    open: (resume) => {
+      const format = resume?.reading.format ?? sniffed.format;
+      const options = { format, gzip, ...flags, comment: sniffed.comment, resume, clock };
+      return sources[format](sniffed.input, options);
+    },
     begin: (lookup, onWarning) =>
       beginRow({ recognise: recogniseItem, parseKind: parseKindName, lookup, onWarning }),
   };

@@ -40,6 +40,8 @@ export interface EnrichJob {
   readonly onFinished?: (lastStep: () => void) => void;
   /** Something that a person should know while the run goes on. */
   readonly onWarning?: (message: string) => void;
+  /** What the run found out by itself and a person may want to check: the column with the items. */
+  readonly onNotice?: (message: string) => void;
 }
 
 /** How far a run is. */
@@ -75,6 +77,22 @@ export interface TagExportRecord {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+/** How an input was read: as flags said, else as found. */
+export interface ReadingFacts {
+  readonly format: string;
+  /** What separates cells in CSV and TSV; else null. */
+  readonly delimiter: string | null;
+  /** What names the columns: the first record, a comment line before it, or nothing. */
+  readonly header: "record" | "comment" | "none";
+  readonly item_column: string;
+  /** How it was chosen: a flag, a usual name, the largest share, or a format of one column. */
+  readonly item_column_by: "flag" | "name" | "share" | "format";
+  /** Fraction of its sampled cells that are indicators; null where none were sampled. */
+  readonly item_column_share: number | null;
+  readonly kind_column: string | null;
+  readonly kind_column_by: "flag" | "neighbour" | null;
+}
+
 /** The record of a run: `OUT.manifest.json`, and what `--json` prints. */
 export interface Manifest {
   readonly schema_version: number;
@@ -82,10 +100,8 @@ export interface Manifest {
   /** Distinct for every run; a resumed run keeps it. */
   readonly run_id: string;
   readonly command: readonly string[];
-  readonly input: {
+  readonly input: ReadingFacts & {
     readonly path: string | null;
-    readonly format: string;
-    readonly item_column: string;
     readonly bytes: number;
     readonly rows: number;
     /** The run was continued on an input that had become longer. */

@@ -1,16 +1,13 @@
 import type { EnrichedRow } from "../core/row.js";
+import type { Delimiter, InputReading } from "../sources/types.js";
 import { runsAsFormula } from "./formula.js";
 import type { Encoder } from "./types.js";
 
-/** Formats that inputs come in; rejected rows keep that of theirs. */
-type RejectsFormat = "csv" | "tsv" | "ndjson" | "text";
-
 export interface RejectsOptions {
-  readonly format: RejectsFormat;
   /** The input's columns as they stand in the input. */
   readonly columns: readonly string[];
-  /** False when the input has no line that names its columns. */
-  readonly header: boolean;
+  /** How the input was read: rejected rows keep its format, delimiter and header. */
+  readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
   /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
   readonly formulaGuard: boolean;
 }
@@ -21,16 +18,10 @@ export interface RejectsOptions {
  */
 export function rejectsEncoder(options: RejectsOptions): Encoder {
   const [code, reason] = freshNames(["reject_code", "reject_reason"], options.columns);
-  switch (options.format) {
-    case "csv":
-      return tableEncoder(",", options, [code!, reason!]);
-    case "tsv":
-      return tableEncoder("\t", options, [code!, reason!]);
-    case "ndjson":
-      return linesEncoder((row) => jsonLine(row, code!, reason!));
-    case "text":
-      return linesEncoder(textLines);
-  }
+  const { format, delimiter } = options.reading;
+  if (delimiter !== null) return tableEncoder(delimiter, options, [code!, reason!]);
+  if (format === "text") return linesEncoder(textLines);
+  return linesEncoder((row) => jsonLine(row, code!, reason!));
 }
 
 /** The same names, numbered where the input has them already (a rejects file that was run again). */
@@ -48,11 +39,11 @@ function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
 }
 
 function tableEncoder(
-  delimiter: "," | "\t",
-  { columns, header, formulaGuard }: RejectsOptions,
+  delimiter: Delimiter,
+  { columns, reading, formulaGuard }: RejectsOptions,
   added: readonly [string, string],
 ): Encoder {
-  const special = delimiter === "," ? /[",\r\n]/ : /["\t\r\n]/;
+  const special = specials[delimiter];
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell) => (special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
@@ -61,7 +52,7 @@ function tableEncoder(
   const guarded = (cell: string): string =>
     formulaGuard && runsAsFormula(cell) ? `'${cell}` : cell;
   return {
-    header: header ? line([...columns, ...added]) : "",
+    header: reading.header === "none" ? "" : line([...columns, ...added]),
     encode: (rows) =>
       rows
         .map(({ row, finding }) =>
@@ -75,6 +66,12 @@ function tableEncoder(
         .join(""),
   };
 }
+
+const specials: Readonly<Record<Delimiter, RegExp>> = {
+  ",": /[",\r\n]/,
+  ";": /[";\r\n]/,
+  "\t": /["\t\r\n]/,
+};
 
 /** Cells for which the input had no column stand behind everything else, surplus again. */
 function surplusCells(extra: string | null): readonly string[] {

@@ -1,9 +1,8 @@
 import type { LineEnd } from "./line-end.js";
+import type { InputReading } from "./types.js";
 
 /** What separates and ends things in a CSV input. */
-export interface CsvDialect {
-  readonly delimiter: "," | "\t";
-  /** Lines that start with this are skipped; null for none. */
-  readonly comment: string | null;
+export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+  readonly delimiter: NonNullable<InputReading["delimiter"]>;
   readonly lineEnd: LineEnd;
 }

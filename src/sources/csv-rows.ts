@@ -1,24 +1,21 @@
 import type { Row } from "../core/row.js";
 import type { CsvRecord } from "./csv-records.js";
-import type { ColumnChoice } from "./find-column.js";
+import { knownKind } from "./known-kind.js";
+import type { InputReading } from "./types.js";
 import type { Warnings } from "./warnings.js";
-
-export interface ChosenColumns {
-  readonly item: ColumnChoice;
-  readonly kind: ColumnChoice | null;
-}
 
 /** Records as rows: as many cells as there are columns, the surplus aside. */
 export class CsvRowMaker {
   readonly #width: number;
   readonly #itemIndex: number;
   readonly #kindIndex: number;
+  readonly #ownKinds: boolean;
   readonly #warnings: Warnings;
   #number: number;
 
   constructor(
     columns: readonly string[],
-    chosen: ChosenColumns,
+    chosen: Pick<InputReading, "item" | "kind">,
     rowsBefore: number,
     warnings: Warnings,
   ) {
@@ -26,6 +23,7 @@ export class CsvRowMaker {
     this.#itemIndex = chosen.item.index;
     this.#kindIndex = chosen.kind?.index ?? -1;
     this.#number = rowsBefore;
+    this.#ownKinds = chosen.kind?.by === "neighbour";
     this.#warnings = warnings;
   }
 
@@ -41,6 +39,7 @@ export class CsvRowMaker {
       if (extra !== null) this.#warnings.add("row with more cells than there are columns");
     }
     while (cells.length < this.#width) cells.push("");
+    const kindText = cells[this.#kindIndex] ?? "";
     return {
       number: this.#number,
       line,
@@ -48,7 +47,7 @@ export class CsvRowMaker {
       extra,
       json: null,
       itemText: cells[this.#itemIndex] ?? "",
-      kindText: cells[this.#kindIndex] ?? "",
+      kindText: this.#ownKinds ? knownKind(kindText) : kindText,
       fault: null,
       end,
       endLine,

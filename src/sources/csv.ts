@@ -1,89 +1,104 @@
-import { UsageError } from "../core/errors.js";
 import type { Row } from "../core/row.js";
-import { noItemColumn, unknownColumn } from "./column-errors.js";
 import type { CsvDialect } from "./csv-dialect.js";
+import { type CsvLayout, findLayout } from "./csv-layout.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
-import { type ChosenColumns, CsvRowMaker } from "./csv-rows.js";
-import { type ColumnFlag, matchColumn, matchCustomary, warnOfTwins } from "./find-column.js";
+import { CsvRowMaker } from "./csv-rows.js";
+import { warnOfTwins } from "./find-column.js";
+import { headLines, settlesHead } from "./head-lines.js";
 import { type FormatReading, openSource, type Reading } from "./open-source.js";
-import type { OpenFormat, SourceOptions } from "./types.js";
+import { peek } from "./peek.js";
+import { ReadAhead } from "./read-ahead.js";
+import { sniffDelimiter } from "./sniff-delimiter.js";
+import { splitLine } from "./split-line.js";
+import type { Delimiter, InputReading, OpenFormat, SourceOptions } from "./types.js";
 
-/** Comma-separated values (RFC 4180 and what is found in its place). */
+/** Comma-separated values (RFC 4180 and what is found in its place: semicolons, tabs). */
 export const openCsv: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => begin(reading, ",", options));
+  openSource(input, options, async (reading) => begin(reading, [",", "\t", ";"], options));
 
 /** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
 export const openTsv: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => begin(reading, "\t", options));
+  openSource(input, options, async (reading) => begin(reading, ["\t"], options));
 
 async function begin(
-  { bytes, resume, warnings }: Reading,
-  delimiter: CsvDialect["delimiter"],
+  reading: Reading,
+  delimiters: readonly [Delimiter, ...Delimiter[]],
   options: SourceOptions,
 ): Promise<FormatReading> {
-  const dialect = { delimiter, comment: options.comment, lineEnd: bytes.lineEnd };
-  const records = readRecords(bytes, dialect, resume?.line ?? 0, warnings);
-  const { columns, rest } =
-    resume === null
-      ? await readHeader(bytes.name, records, options.header)
-      : { columns: resume.columns, rest: records };
-
-  const chosen = chooseColumns(bytes.name, columns, options);
-  warnOfTwins(columns, chosen.item, warnings);
-  if (chosen.kind !== null) warnOfTwins(columns, chosen.kind, warnings);
-  const toRows = new CsvRowMaker(columns, chosen, resume?.row ?? 0, warnings);
-  return { columns, itemColumn: chosen.item.name, rows: readRows(rest, toRows) };
+  const { resume, warnings } = reading;
+  const { columns, records, ...found } =
+    reading.settled === null
+      ? await settle(reading, delimiters, options)
+      : goOn(reading, reading.settled);
+  const { item, kind } = found.reading;
+  warnOfTwins(columns, item, warnings);
+  if (kind !== null) warnOfTwins(columns, kind, warnings);
+  const toRows = new CsvRowMaker(columns, { item, kind }, resume?.row ?? 0, warnings);
+  return { columns, reading: found.reading, rows: readRows(records, toRows) };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
 
-interface Header {
+interface Settled {
   readonly columns: readonly string[];
-  readonly rest: RecordLists;
+  readonly reading: InputReading & Pick<CsvLayout, "item" | "kind">;
+  /** The records that are rows. */
+  readonly records: RecordLists;
 }
 
-async function readHeader(name: string, records: RecordLists, header: boolean): Promise<Header> {
-  const next = await records.next();
-  const first = next.done === true ? [] : next.value;
-  const top = first[0]?.cells;
-  if (!header) {
-    const columns = (top ?? []).map((_, index) => `column_${index + 1}`);
-    return { columns, rest: putBack(first, records) };
-  }
-  if (top === undefined) throw emptyError(name);
-  return { columns: top, rest: putBack(first.slice(1), records) };
+/** Finds dialect and columns at the beginning of the input. */
+async function settle(
+  { bytes, warnings, pauses }: Reading,
+  delimiters: readonly [Delimiter, ...Delimiter[]],
+  options: SourceOptions,
+): Promise<Settled> {
+  const { lineEnd } = bytes;
+  const { head, chunks } = await peek(bytes.chunks, settlesHead, pauses);
+  const { content, comments, comment } = headLines(head, { lineEnd, comment: options.comment });
+  const delimiter = sniffDelimiter(content, delimiters) ?? delimiters[0];
+  const spaced = isSpaced(content, delimiter);
+  const dialect = { delimiter, comment, spaced, lineEnd };
+  const records = new ReadAhead(readRecords({ ...bytes, chunks }, dialect, 0, warnings), pauses);
+  const names = splitLine(comments.at(-1) ?? "", delimiter).map((name) => name.trim());
+  const { columns, ...layout } = await findLayout(bytes.name, records, names, options);
+  const { format } = options;
+  return {
+    columns,
+    reading: { format, delimiter, comment, spaced, ...layout },
+    records: records.all(layout.header === "record" ? 1 : 0),
+  };
 }
 
-async function* putBack(first: readonly CsvRecord[], rest: RecordLists): RecordLists {
-  yield first;
-  yield* rest;
+/** Reads as was settled when the run began. */
+function goOn(
+  { bytes, resume, warnings }: Reading,
+  { columns, reading }: NonNullable<Reading["settled"]>,
+): Settled {
+  const { comment, spaced, delimiter } = reading;
+  const dialect: CsvDialect = {
+    delimiter: delimiter ?? ",",
+    comment,
+    spaced,
+    lineEnd: bytes.lineEnd,
+  };
+  const records = readRecords(bytes, dialect, resume?.line ?? 0, warnings);
+  const headerAhead = resume === null && reading.header === "record";
+  return { columns, reading, records: headerAhead ? withoutFirst(records) : records };
+}
+
+async function* withoutFirst(lists: RecordLists): RecordLists {
+  const first = await lists.next();
+  if (first.done !== true) yield first.value.slice(1);
+  yield* lists;
+}
+
+/** Whether quoted cells have a space before them: `"192.0.2.1", "ssh, twice"`. */
+function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
+  if (delimiter === "\t") return false;
+  const pattern = delimiter === "," ? /^"(?:[^"]|"")*", +"/ : /^"(?:[^"]|"")*"; +"/;
+  return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
 }
 
 async function* readRows(lists: RecordLists, toRows: CsvRowMaker): AsyncGenerator<readonly Row[]> {
   for await (const records of lists) yield toRows.make(records);
-}
-
-function chooseColumns(
-  name: string,
-  columns: readonly string[],
-  { header, itemColumn, kindColumn }: SourceOptions,
-): ChosenColumns {
-  if (!header && columns.length === 0) {
-    // Nothing at all, and no header to miss: no row will ask for a column.
-    return { item: { name: itemColumn ?? "column_1", index: 0 }, kind: null };
-  }
-  const named = (flag: ColumnFlag["flag"], wanted: string): ChosenColumns["item"] => {
-    const column = matchColumn(columns, wanted);
-    if (column === null) throw unknownColumn(name, columns, { flag, wanted });
-    return column;
-  };
-  const kind = kindColumn === null ? null : named("--kind-column", kindColumn);
-  if (itemColumn !== null) return { item: named("--item-column", itemColumn), kind };
-  const item = header ? matchCustomary(columns) : matchColumn(columns, "column_1");
-  if (item === null) throw noItemColumn(name, columns);
-  return { item, kind };
-}
-
-function emptyError(name: string): UsageError {
-  return new UsageError("input_empty", `${name} is empty: it has no header and no rows`);
 }

@@ -4,7 +4,7 @@ import type { SourceFormat } from "./types.js";
 
 /** What a file's name says about it. */
 export interface DetectedFormat {
-  /** Null when the name does not say; CSV is the default then. */
+  /** Null where the name does not say, as that of a `.txt` file: its first lines do. */
   readonly format: SourceFormat | null;
   /** The name ends in `.gz` (gzip is recognised by its first bytes as well). */
   readonly gzip: boolean;
@@ -25,12 +25,4 @@ const formats: ReadonlyMap<string, SourceFormat> = new Map([
   ["ndjson", "ndjson"],
   ["jsonl", "ndjson"],
   ["json", "ndjson"],
-  ["txt", "text"],
-  ["text", "text"],
-  ["list", "text"],
-  ["lst", "text"],
-  ["ioc", "text"],
-  ["iocs", "text"],
-  ["ipset", "text"],
-  ["netset", "text"],
 ]);

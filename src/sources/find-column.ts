@@ -1,8 +1,17 @@
 import { quotedName } from "./quoted-name.js";
 import type { Warnings } from "./warnings.js";
 
-/** Names by which an item column is found when none is given (behaviour: Commands). */
-export const customaryItemColumns = ["item", "indicator", "ioc", "value", "ip", "domain", "url"];
+/** Names that item columns usually have; the first that holds indicators is taken. */
+export const customaryItemColumns = [
+  "item",
+  "indicator",
+  "ioc",
+  "value",
+  "data",
+  "ip",
+  "domain",
+  "url",
+];
 
 export interface ColumnChoice {
   readonly name: string;
@@ -15,23 +24,28 @@ export interface ColumnFlag {
   readonly wanted: string;
 }
 
-/** A column by its name: as it stands, else but for spaces around it, else but for letter case. */
+/**
+ * A column by its name: as it stands, else but for spaces around it, else but for letter case, else
+ * without a `#` before it, else by its place (`column_2`) where that column has no name.
+ */
 export function matchColumn(columns: readonly string[], wanted: string): ColumnChoice | null {
   const trimmed = wanted.trim();
   const lower = trimmed.toLowerCase();
   let index = columns.indexOf(wanted);
   if (index === -1) index = columns.findIndex((column) => column.trim() === trimmed);
   if (index === -1) index = columns.findIndex((column) => column.trim().toLowerCase() === lower);
+  if (index === -1 && wanted.startsWith("#")) return matchColumn(columns, wanted.slice(1));
+  if (index === -1) index = unnamedColumn(columns, lower);
   return index === -1 ? null : { name: columns[index]!, index };
 }
 
-/** The first customary item column that is there, or null. */
-export function matchCustomary(columns: readonly string[]): ColumnChoice | null {
-  for (const name of customaryItemColumns) {
-    const choice = matchColumn(columns, name);
-    if (choice !== null) return choice;
-  }
-  return null;
+function unnamedColumn(columns: readonly string[], wanted: string): number {
+  return columns.findIndex((name, index) => name.trim() === "" && wanted === placeName(index));
+}
+
+/** What a column without a name is called. */
+export function placeName(index: number): string {
+  return `column_${index + 1}`;
 }
 
 /** Warns when the chosen column's name stands for several columns. */

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError, ReputeError } from "../core/errors.js";
+import type { Warnings } from "./warnings.js";
 
 /** Whether bytes begin as gzip data does (RFC 1952, section 2.3.1: ID1, ID2). */
 export function looksGzipped(head: Buffer): boolean {
@@ -9,13 +10,15 @@ export function looksGzipped(head: Buffer): boolean {
 
 /**
  * The decompressed bytes of gzip data, however many members it has (RFC 1952, section 2.2).
- * Zeros behind the last member are padding; anything else there is an error, not an end.
+ * As gzip(1) does, it ignores what follows the last member: zeros are padding, anything else is a
+ * warning.
  *
  * @throws FatalError `input_gzip` naming the place in the compressed input
  */
 export async function* gunzip(
   compressed: AsyncGenerator<Buffer>,
   name: string,
+  warnings: Warnings,
 ): AsyncGenerator<Buffer> {
   const inflater = createGunzip({ chunkSize: 65_536 });
   let fed = 0;
@@ -42,8 +45,9 @@ export async function* gunzip(
     inflater.destroy();
   }
   if (lastNonZero >= inflater.bytesWritten) {
-    const message = `${name} has something else than gzip data from byte ${inflater.bytesWritten} on`;
-    throw new FatalError("input_gzip", message, { hint: repairHint });
+    warnings.add(
+      `${name}: trailing garbage after the gzip data (from byte ${inflater.bytesWritten}) is ignored`,
+    );
   }
 }
 

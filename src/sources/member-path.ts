@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/finding.js";
 import { elementTexts, memberTexts } from "../core/json-members.js";
 
-/** The way to one text in JSON objects: a member's name, or names and array indexes with dots. */
+/** The way to one value in JSON objects: a member's name, or names and array indexes with dots. */
 export class MemberPath {
   readonly name: string;
   readonly #steps: readonly string[];
@@ -11,19 +11,8 @@ export class MemberPath {
     this.#steps = name.split(".");
   }
 
-  /** Whether an object has something there, be it null. */
-  isIn(object: JsonObject): boolean {
-    return this.#valueIn(object) !== undefined;
-  }
-
-  /** The string or number there as text, a number in the input's own digits; else "". */
-  textIn(object: JsonObject, json: string): string {
-    const value = this.#valueIn(object);
-    if (typeof value === "string") return value;
-    return typeof value === "number" ? this.#rawIn(object, json) : "";
-  }
-
-  #valueIn(object: JsonObject): unknown {
+  /** The value there; undefined where the object has none. */
+  valueIn(object: JsonObject): unknown {
     // A member whose name has dots in it wins over what the dots lead to.
     if (Object.hasOwn(object, this.name)) return object[this.name];
     if (this.#steps.length === 1) return undefined;
@@ -36,14 +25,14 @@ export class MemberPath {
     }
     return value;
   }
+}
 
-  #rawIn(object: JsonObject, json: string): string {
-    if (Object.hasOwn(object, this.name)) return memberTexts(json).get(this.name) ?? "";
-    let text = json;
-    for (const step of this.#steps) {
-      const isArray = text.startsWith("[");
-      text = (isArray ? elementTexts(text)[Number(step)] : memberTexts(text).get(step)) ?? "";
-    }
-    return text;
-  }
+/**
+ * A JSON value as the text of an item: a string, or the only string of an array; "" where there is
+ * nothing, and null for what is not text.
+ */
+export function itemTextOf(value: unknown): string | null {
+  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (typeof only === "string") return only;
+  return value === undefined || value === null ? "" : null;
 }

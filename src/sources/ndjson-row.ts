@@ -5,7 +5,8 @@ import type { Line } from "./lines.js";
 
 /** What a record says for the run: what to look up. */
 export interface NdjsonTexts {
-  readonly item: string;
+  /** Null where there is something that is not text. */
+  readonly item: string | null;
   readonly kind: string;
 }
 
@@ -18,6 +19,7 @@ export class NdjsonRow implements Row {
   readonly line: number;
   readonly json: string;
   readonly itemText: string;
+  readonly itemNotText: boolean;
   readonly kindText: string;
   readonly fault = null;
   readonly end: number;
@@ -35,7 +37,8 @@ export class NdjsonRow implements Row {
     this.number = number;
     this.line = line.number;
     this.json = json;
-    this.itemText = texts.item;
+    this.itemText = texts.item ?? "";
+    this.itemNotText = texts.item === null;
     this.kindText = texts.kind;
     this.end = line.end;
     this.endLine = line.number;

@@ -5,21 +5,24 @@ import { limits } from "./limits.js";
 import type { Line } from "./lines.js";
 import type { MemberPath } from "./member-path.js";
 import { parseRecord } from "./parse-record.js";
+import type { Pauses } from "./pauses.js";
+import { ReadAhead } from "./read-ahead.js";
 
 /**
  * The beginning of an NDJSON input, read ahead to learn its columns; the lines stay to be read.
  */
 export class NdjsonSample {
   readonly #name: string;
-  readonly #rest: AsyncGenerator<readonly Line[]>;
-  readonly #lines: Line[] = [];
+  readonly #ahead: ReadAhead<Line>;
   readonly #objects: JsonObject[] = [];
   #columns: readonly string[] = [];
+  /** Lines looked at, and their length in all. */
+  #seen = 0;
   #length = 0;
 
-  constructor(name: string, lines: AsyncGenerator<readonly Line[]>) {
+  constructor(name: string, lines: AsyncGenerator<readonly Line[]>, pauses: Pauses | null) {
     this.#name = name;
-    this.#rest = lines;
+    this.#ahead = new ReadAhead(lines, pauses);
   }
 
   /** The member names of the first object, in the order of the input; none before it is read. */
@@ -31,10 +34,17 @@ export class NdjsonSample {
     return this.#objects.length > 0;
   }
 
+  /** The objects read so far. */
+  get objects(): readonly JsonObject[] {
+    return this.#objects;
+  }
+
   /** Whether one of the first objects has something at a path. Reads on where it has to. */
   async includes(path: MemberPath): Promise<boolean> {
     const inSample = (): boolean =>
-      this.#objects.slice(0, limits.objectsSearched).some((object) => path.isIn(object));
+      this.#objects
+        .slice(0, limits.objectsSearched)
+        .some((object) => path.valueIn(object) !== undefined);
     if (inSample()) return true;
     await this.readObjects(limits.objectsSearched);
     return inSample();
@@ -43,34 +53,38 @@ export class NdjsonSample {
   /**
    * Reads on until there are so many objects, or the input ends.
    *
+   * @param enoughInPause whether the objects will do where the input pauses
    * @throws UsageError `input_json_array`, and `input_not_ndjson` when no object comes for long
    */
-  async readObjects(count: number): Promise<void> {
-    while (this.#objects.length < count) {
-      const next = await this.#rest.next();
-      if (next.done === true) return;
-      for (const line of next.value) this.#add(line);
-    }
+  async readObjects(count: number, enoughInPause: () => boolean = () => false): Promise<void> {
+    await this.#ahead.until(() => {
+      this.#look();
+      return this.#objects.length >= count || this.#length > limits.recordBytes;
+    }, enoughInPause);
+    this.#look();
   }
 
   /** All lines of the input, those read ahead first. */
-  async *lines(): AsyncGenerator<readonly Line[]> {
-    if (this.#lines.length > 0) yield this.#lines.splice(0);
+  lines(): AsyncGenerator<readonly Line[]> {
     this.#objects.length = 0;
-    yield* this.#rest;
+    return this.#ahead.all();
+  }
+
+  #look(): void {
+    for (const line of this.#ahead.read.slice(this.#seen)) this.#add(line);
   }
 
   #add(line: Line): void {
     const text = line.text.trim();
-    if (this.#lines.length === 0 && arrayBegins.test(text)) throw arrayError(this.#name);
-    this.#lines.push(line);
+    if (this.#seen === 0 && arrayBegins.test(text)) throw arrayError(this.#name);
+    this.#seen += 1;
     this.#length += text.length;
     const { object } = parseRecord(text);
     if (object !== null) {
       if (!this.hasObjects) this.#columns = [...memberTexts(text).keys()];
       this.#objects.push(object);
     } else if (!this.hasObjects) {
-      const tooMany = this.#lines.length > limits.linesBeforeObject;
+      const tooMany = this.#seen > limits.linesBeforeObject;
       if (tooMany || this.#length > limits.recordBytes) throw notNdjson(this.#name, line.number);
     }
   }

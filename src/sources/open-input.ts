@@ -5,8 +5,9 @@ import { limits } from "./limits.js";
 import { type LineEnd, lineEndOf, settlesLineEnd } from "./line-end.js";
 import { peek } from "./peek.js";
 import { openStored, type StoredInput } from "./stored-input.js";
-import type { SourceInput } from "./types.js";
+import type { AnyInput } from "./types.js";
 import { transcode, utf16Of } from "./utf16.js";
+import { Warnings } from "./warnings.js";
 
 /** The bytes of an input: decompressed, UTF-16 made UTF-8, without byte order mark. */
 export interface InputBytes {
@@ -16,10 +17,10 @@ export interface InputBytes {
   /** Offset of the first byte of `chunks` (a byte order mark counts), in decompressed bytes. */
   readonly start: number;
   readonly lineEnd: LineEnd;
-  /** Encoding that was transcoded to UTF-8, or null. */
-  readonly transcodedFrom: string | null;
   /** Size as stored; null for what is no regular file. */
   readonly bytesTotal: number | null;
+  /** What a person should know of the input, filled while it is read. */
+  readonly warnings: Warnings;
   /** Bytes read so far as stored. */
   bytesRead(): number;
   /** Checksum of what was read so far as stored. */
@@ -43,7 +44,8 @@ export interface InputOptions {
  * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` when it ends before `offset`
  * or does not begin with what was read before
  */
-export async function openInput(input: SourceInput, options: InputOptions): Promise<InputBytes> {
+export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
+  if ("opened" in input) return goOn(input.opened, options.offset);
   const stored = await openStored(input, options.before);
   try {
     const skipped = options.offset > 0 ? await seekPlain(stored, options) : null;
@@ -52,6 +54,16 @@ export async function openInput(input: SourceInput, options: InputOptions): Prom
     await stored.close();
     throw error;
   }
+}
+
+/** An input that is open at its beginning, from an offset on. */
+function goOn(opened: InputBytes, offset: number): InputBytes {
+  if (offset <= opened.start) return opened;
+  return {
+    ...opened,
+    chunks: skip(opened.chunks, offset - opened.start, opened.name),
+    start: offset,
+  };
 }
 
 /** Goes to the offset of a plain file without reading what is before; null when it must be read. */
@@ -67,21 +79,25 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
     chunks: stored.chunksFrom(options.offset),
     start: options.offset,
     lineEnd: lineEndOf(found.subarray(markLength(found))),
-    transcodedFrom: null,
+    warnings: new Warnings(),
   };
 }
 
 async function decode(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
   const { name } = stored;
+  const warnings = new Warnings();
   let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
-  if (looksGzipped(head)) chunks = gunzip(chunks, name);
+  if (looksGzipped(head)) chunks = gunzip(chunks, name, warnings);
   else if (options.gzip) throw notGzipError(name);
 
   ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= 3));
   const encoding = utf16Of(head);
   // The decoder takes the mark of UTF-16 away; that of UTF-8 is taken away here.
   const mark = encoding === null ? markLength(head) : 0;
-  if (encoding !== null) chunks = transcode(chunks, encoding);
+  if (encoding !== null) {
+    chunks = transcode(chunks, encoding);
+    warnings.add(`the input is ${encoding.toUpperCase()}; it is read as UTF-8`);
+  }
 
   ({ head, chunks } = await peek(chunks, settlesLineEnd));
   const start = Math.max(mark, options.offset);
@@ -90,7 +106,7 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
     chunks: start === 0 ? chunks : skip(chunks, start, name),
     start,
     lineEnd: lineEndOf(head.subarray(mark)),
-    transcodedFrom: encoding,
+    warnings,
   };
 }
 

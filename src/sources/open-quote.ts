@@ -29,6 +29,7 @@ export function ignoredLines(text: string, dialect: CsvDialect): IgnoredLines {
 export function openQuoteAt(record: string, dialect: CsvDialect): number | null {
   let at = 0;
   for (;;) {
+    if (dialect.spaced) while (record[at] === " ") at += 1;
     if (record[at] === '"') {
       const close = closingQuote(record, at + 1);
       if (close === -1) return at;

@@ -1,47 +1,58 @@
+import { systemClock } from "../core/clock.js";
 import type { Row } from "../core/row.js";
 import { limits } from "./limits.js";
 import { type InputBytes, openInput } from "./open-input.js";
-import type { OpenedSource, SourceInput, SourceOptions, SourcePosition } from "./types.js";
-import { Warnings } from "./warnings.js";
+import { Pauses } from "./pauses.js";
+import type {
+  AnyInput,
+  InputReading,
+  OpenedSource,
+  SourceOptions,
+  SourcePosition,
+} from "./types.js";
+import type { Warnings } from "./warnings.js";
 
 /** What a format is given to read from. */
 export interface Reading {
   readonly bytes: InputBytes;
   /** Where the bytes begin when a run goes on; null at the beginning. */
   readonly resume: SourcePosition | null;
+  /** What was settled when the run began; null when it begins. */
+  readonly settled: Pick<SourcePosition, "columns" | "reading"> | null;
   readonly warnings: Warnings;
+  /** Null for a file, which can be sampled at once. */
+  readonly pauses: Pauses | null;
 }
 
 /** What a format makes of it. */
 export interface FormatReading {
   readonly columns: readonly string[];
-  readonly itemColumn: string;
+  readonly reading: InputReading;
   /** Rows as they come, in lists of any length. */
   readonly rows: AsyncIterable<readonly Row[]>;
 }
 
 /** What all formats have in common: the input opened, rows in batches, the input closed at the end. */
 export async function openSource(
-  input: SourceInput,
+  input: AnyInput,
   options: SourceOptions,
   begin: (reading: Reading) => Promise<FormatReading>,
 ): Promise<OpenedSource> {
-  // With no row done the header is still to be read, as if nothing had been.
+  // With no row done the header is still to be read; how, was settled all the same.
   const resume = options.resume === null || options.resume.row === 0 ? null : options.resume;
   const bytes = await openInput(input, {
     gzip: options.gzip,
     offset: resume?.offset ?? 0,
     before: options.resume?.input,
   });
-  const warnings = new Warnings();
-  if (bytes.transcodedFrom !== null) {
-    warnings.add(`the input is ${bytes.transcodedFrom.toUpperCase()}; it is read as UTF-8`);
-  }
+  const { warnings } = bytes;
+  const pauses = pausesOf(bytes, options);
   try {
-    const { columns, itemColumn, rows } = await begin({ bytes, resume, warnings });
+    const settled = options.resume;
+    const { columns, reading, rows } = await begin({ bytes, resume, settled, warnings, pauses });
     return {
       columns,
-      itemColumn,
+      reading,
       rows: inBatches(rows, bytes),
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),
@@ -53,6 +64,14 @@ export async function openSource(
     await bytes.close();
     throw error;
   }
+}
+
+/** A stream may be a live one; a file is not waited for. */
+export function pausesOf(
+  bytes: InputBytes,
+  { clock }: Pick<SourceOptions, "clock">,
+): Pauses | null {
+  return bytes.bytesTotal === null ? new Pauses(clock ?? systemClock) : null;
 }
 
 async function* inBatches(

@@ -22,13 +22,14 @@ export interface ParsedRecord {
 export class RecordParser extends Parser {
   #records: ParsedRecord[] = [];
 
-  constructor({ delimiter, comment, lineEnd }: CsvDialect) {
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
       delimiter,
       comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
       comment_no_infix: true,
       // Cells are decoded one by one afterwards, so that a bad byte is kept and spoils nothing else.
       encoding: "latin1",
+      ltrim: spaced,
       record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
       relax_column_count: true,
       relax_quotes: true,

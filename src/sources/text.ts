@@ -11,19 +11,28 @@ export const openText: OpenFormat = async (input, options) =>
   openSource(input, options, async (reading) => begin(reading, options));
 
 async function begin(
-  { bytes, resume, warnings }: Reading,
+  { bytes, resume, settled, warnings }: Reading,
   options: SourceOptions,
 ): Promise<FormatReading> {
   checkColumns(bytes.name, options);
-  const { comment } = options;
+  const comment = settled?.reading.comment ?? options.comment;
   const lines = contentLines(
     readLines(bytes, resume?.line ?? 0, warnings),
     (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
   );
-  return { columns, itemColumn: "item", rows: readRows(lines, resume?.row ?? 0) };
+  return { columns, reading: { ...reading, comment }, rows: readRows(lines, resume?.row ?? 0) };
 }
 
 const columns: readonly string[] = ["item"];
+
+const reading = {
+  format: "text",
+  delimiter: null,
+  spaced: false,
+  header: "none",
+  item: { name: "item", index: 0, by: "format", sample: null },
+  kind: null,
+} as const;
 
 function checkColumns(name: string, { itemColumn, kindColumn }: SourceOptions): void {
   const check = (flag: ColumnFlag["flag"], wanted: string | null): void => {

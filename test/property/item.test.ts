@@ -54,7 +54,9 @@ const jumble = fc
       ..."example com co.uk xn-- xn--p1ai рф é 。 １ 192 0 01 256 :: 2001:db8 % %2e ' \" , < > - _".split(
         " ",
       ),
-      ..."mailto: bitcoin: sha1: user :80 :443 /24 zip exe 0x bc1 | ; = & * ~ + ! $".split(" "),
+      ..."mailto: bitcoin: sha1: IP: Domain= URL: e-mail: user :80 :443 /24 zip exe 0x bc1 | ; = & * ~ + ! $".split(
+        " ",
+      ),
       " ",
       "\u00a0",
       "\u200b",
@@ -129,6 +131,22 @@ describe("recognition", () => {
     fc.assert(
       fc.property(values, (text) => {
         expect(recogniseItem(text).item?.kind).toBe(kind);
+      }),
+    );
+  });
+
+  it("finds the same item behind a publisher's prefix and a stray question mark", () => {
+    const prefix = fc.constantFrom(
+      "SHA1: ",
+      "IP: ",
+      "URL:",
+      "Domain = ",
+      "Email address: ",
+      "MD5: ",
+    );
+    fc.assert(
+      fc.property(real, prefix, fc.constantFrom("", "?", "? ", " ?"), (text, label, mark) => {
+        expect(recogniseItem(mark + label + text)).toEqual(recogniseItem(text));
       }),
     );
   });

@@ -96,6 +96,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       rates: paceOf(settings.rate, settings.local),
       cache,
       signal: context.signal,
+      onNotice: (message) => context.reporter.print(`repute: ${message}`),
     });
   } finally {
     await cache?.store.close();

@@ -8,7 +8,21 @@ import type { ItemKind } from "./item.js";
  */
 export function parseKindName(text: string): ItemKind | null {
   if (text.length > longestName) return null;
-  return kinds.get(text.toLowerCase().replace(separators, "")) ?? null;
+  return kinds.get(bareName(text)) ?? null;
+}
+
+/**
+ * True for a publisher's type label, whether or not it means one of the six kinds: `ip-dst`, and
+ * `sha256`, `filename`, `mutex` as well.
+ */
+export function isPublishedKind(text: string): boolean {
+  if (text.length > longestName) return false;
+  const name = bareName(text);
+  return kinds.has(name) || otherKinds.has(name);
+}
+
+function bareName(text: string): string {
+  return text.toLowerCase().replace(separators, "");
 }
 
 const longestName = 64;
@@ -40,4 +54,20 @@ const kinds: ReadonlyMap<string, ItemKind> = new Map(
   (Object.entries(names) as [ItemKind, string][]).flatMap(([kind, spellings]) =>
     spellings.split(" ").map((spelling): [string, ItemKind] => [spelling, kind]),
   ),
+);
+
+/** What publishers list beside the six kinds. */
+const otherKinds: ReadonlySet<string> = new Set(
+  (
+    "md5 md5hash hashmd5 md5sum filehashmd5 filemd5 sha224 sha256 sha256hash hashsha256 sha256sum " +
+    "filehashsha256 filesha256 sha384 sha512 sha512hash hash hashes filehash imphash ssdeep tlsh " +
+    "vhash authentihash pehash ja3 ja3s jarm file files filename filenames filepath filepathname " +
+    "path folder directory urlpath uripath command commandline commandlineparameter script " +
+    "tool process processname service servicename driver scheduledtask scheduledtaskpath task " +
+    "registry registrykey registrypath registrypathkey registryvalue regkey mutex mutant " +
+    "namedpipe pipe account accountname useraccount user username useragent httpuseragent asn as " +
+    "cidr network subnet netblock iprange port certificate certificateserial sslcertificateserial " +
+    "x509 x509fingerprintsha1 x509fingerprintsha256 rsakey registrar yara snort sigma cve " +
+    "vulnerability malwaresample attachment emailattachment emailsubject pdb packagename"
+  ).split(" "),
 );

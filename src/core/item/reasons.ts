@@ -4,8 +4,9 @@ import type { Recognition } from "./item.js";
  * Every reason why a text is no item, by its stable code, with the sentence for a person. The text
  * itself is not in the sentence: it stands in the row.
  */
-const unsupportedReasons = {
+export const unsupportedReasons = {
   empty: "there is no item in the cell",
+  not_text: "not text but an array, an object, a number or a boolean",
   too_long: "longer than 8 KiB once percent-encoded, which is more than a request can carry",
   control_character: "has a control character inside, which no item can have",
   lone_surrogate: "has half of a surrogate pair inside, which cannot be percent-encoded",

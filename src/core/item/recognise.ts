@@ -1,15 +1,16 @@
 import { detectItem, readItemAs } from "./detect.js";
 import { explain } from "./explain.js";
 import { isDottedQuad } from "./ip.js";
-import type { ItemKind, Recognition } from "./item.js";
+import type { Item, ItemKind, Recognition } from "./item.js";
+import { behindLabel, stripCell } from "./label.js";
 import { unsupported } from "./reasons.js";
 import { refang } from "./refang.js";
 import { isHex } from "./sha1.js";
-import { strip } from "./strip.js";
 
 /**
  * Finds out which item a text is and writes it in its normal form: what surrounds the value goes,
- * defanging is undone, the kind is detected and the value normalised as its kind has it.
+ * defanging is undone, a publisher's prefix (`IP: …`) goes, the kind is detected and the value
+ * normalised as its kind has it.
  *
  * With a kind (from a kind column, see `parseKindName`) the text is read as that kind first, also
  * where detection would not dare: a bare host name becomes a URL, `install.sh` a domain. What cannot
@@ -23,7 +24,7 @@ import { strip } from "./strip.js";
  * @default kind null
  */
 export function recogniseItem(text: string, kind: ItemKind | null = null): Recognition {
-  const bare = strip(text);
+  const bare = stripCell(text);
   if (bare.length === 0) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
   // What most rows hold needs none of the work below.
@@ -34,9 +35,16 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   if (control.test(bare)) return unsupported("control_character");
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
   const plain = refang(bare);
-  const item = (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
-  if (item === null) return unsupported(explain(plain));
-  return isTooLong(item.value) ? unsupported("too_long") : { item, reason: null };
+  const item = readItem(plain, kind);
+  if (item !== null) return sendable(item);
+  const value = behindLabel(plain);
+  if (value === null || value === "") return unsupported(explain(plain));
+  const labelled = readItem(value, kind);
+  return labelled === null ? unsupported(explain(value)) : sendable(labelled);
+}
+
+function readItem(plain: string, kind: ItemKind | null): Item | null {
+  return (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
 }
 
 /** Longer texts are not looked into. Defanging makes a text longer than its item, but not by this. */
@@ -51,6 +59,10 @@ const loneSurrogate = /\p{Cs}/u;
 
 function found(kind: ItemKind, value: string): Recognition {
   return { item: { kind, value }, reason: null };
+}
+
+function sendable(item: Item): Recognition {
+  return isTooLong(item.value) ? unsupported("too_long") : { item, reason: null };
 }
 
 function isTooLong(value: string): boolean {

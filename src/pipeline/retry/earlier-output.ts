@@ -3,7 +3,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openInput } from "../../sources/open-input.js";
 import type { InputBytes } from "../../sources/open-input.js";
-import type { OpenedSource, SourcePosition } from "../../sources/types.js";
+import type { InputReading, OpenedSource, SourcePosition } from "../../sources/types.js";
 import type { EarlierFormat } from "./earlier-format.js";
 import { jsonFormat, tableFormat } from "./earlier-format.js";
 import { earlierFinding, earlierItem } from "./earlier-record.js";
@@ -58,13 +58,26 @@ export async function openEarlierOutput(
     shape: format?.shape ?? "nested",
     schemaVersion: format?.schemaVersion ?? schemaVersion,
     columns: format?.inputColumns ?? [],
-    itemColumn: `${options.prefix}item`,
+    reading: readingOf(options),
     rows: earlierRows(input, options, format, place),
     bytesTotal: input.bytesTotal,
     bytesRead: () => input.bytesRead(),
     checksum: () => input.checksum(),
     warnings: new Map(),
     close: () => input.close(),
+  };
+}
+
+function readingOf({ format, prefix }: EarlierOutputOptions): InputReading {
+  const delimiter = { csv: ",", tsv: "\t", ndjson: null } as const;
+  return {
+    format,
+    delimiter: delimiter[format],
+    comment: null,
+    spaced: false,
+    header: format === "ndjson" ? "none" : "record",
+    item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
+    kind: null,
   };
 }
 
