@@ -24,6 +24,9 @@ export const commonExitCodes = [
 /** Exit codes of a command that a signal interrupts. */
 export const interruptedExitCodes = [["130, 143", "stopped by SIGINT, SIGTERM"]] as const;
 
+/** Exit code of a command whose quota may be used up. */
+export const quotaExitCodes = [["75", "stopped early: a quota of --rate is used up"]] as const;
+
 export type FailOn = (typeof failOnLevels)[number];
 
 /** Each level counts what the one before counts, and more. */
