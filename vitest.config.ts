@@ -6,7 +6,7 @@ const inCi = process.env["CI"] === "true";
 export default defineConfig({
   test: {
     include: ["test/{unit,contract,property,fault,cli,samples}/**/*.test.ts"],
-    globalSetup: ["test/helpers/build-once.ts"],
+    globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
       : ["default"],

@@ -6,11 +6,11 @@ const inCi = process.env["CI"] === "true";
 export default defineConfig({
   test: {
     include: ["test/long/**/*.test.ts"],
-    globalSetup: ["test/helpers/build-once.ts"],
+    globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/long.json" }]]
       : ["default"],
-    testTimeout: 600_000,
+    testTimeout: 900_000,
     hookTimeout: 120_000,
     // Each starts programs of its own, two at once.
     maxWorkers: 1,

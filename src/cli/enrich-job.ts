@@ -1,3 +1,4 @@
+import { userStateFolder } from "../core/user-state-folder.js";
 import { prepareConnections } from "../pipeline/open-connections.js";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
@@ -42,6 +43,8 @@ export async function runEnrichJob(
     stdout: context.stdout,
     ...(intel.embedded ? { serviceName: embeddedServiceName } : {}),
     ...what,
+    embedded: intel.embedded,
+    stateFolder: userStateFolder(context.env),
     apiKey: intel.credential,
     command: call.shownCommand,
     signal: context.signal,

@@ -28,6 +28,9 @@ export const interruptedExitCodes = [
   ["129, 130, 131, 143", "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM"],
 ] as const;
 
+/** Exit code of a command whose quota may be used up. */
+export const quotaExitCodes = [["75", "stopped early: a quota of --rate is used up"]] as const;
+
 /** Whether an exit code is that of a run that a signal stopped. */
 export function isInterrupted(code: number): boolean {
   return stopSignals.some((name) => exitCodes[name] === code);

@@ -1,12 +1,11 @@
 import { createDispatcher } from "../api/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
-import type { Rate } from "../core/options.js";
 import type { LookupEndpoint } from "../core/finding.js";
 import { AddressWatch } from "../lookup/address-watch.js";
 import { composeLookup } from "../lookup/compose.js";
 import { MemoryStore } from "../lookup/memory-store.js";
-import { Pace } from "../lookup/pace.js";
+import type { Pace } from "../lookup/pace.js";
 import type { Lookup } from "../lookup/types.js";
 
 export interface OneOffLookupOptions {
@@ -16,13 +15,14 @@ export interface OneOffLookupOptions {
   readonly timeout: number;
   readonly lookups: readonly LookupEndpoint[];
   readonly concurrency: number;
-  /** All are kept; none for no limit. */
-  readonly rates: readonly Rate[];
+  readonly pace: Pace;
   readonly retries: number;
   readonly partialRetries: number;
   /** Sent as `x-api-key`; null to send none. */
   readonly apiKey: string | null;
   readonly clock: Clock;
+  /** Aborting it ends requests that are open; a lookup's own signal ends what waits to be sent. */
+  readonly requests: AbortSignal;
 }
 
 export interface OneOffLookup {
@@ -35,7 +35,7 @@ export interface OneOffLookup {
 
 /** Lookups by hand: paced and tried again as those of a run, but nothing is kept beyond the process. */
 export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
-  const { intelUrl, concurrency, rates, clock } = options;
+  const { intelUrl, concurrency, clock } = options;
   const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
   const address = new AddressWatch({ address: intelUrl });
   const client = new IntelClient({
@@ -47,11 +47,15 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
     asReceived: true,
     onAttempt: (attempt) => address.note(attempt),
   });
+  const open = { signal: options.requests };
   const lookup = composeLookup({
-    client,
+    client: {
+      query: (item) => client.query(item, open),
+      quickCheck: (item) => client.quickCheck(item, open),
+    },
     lookups: options.lookups,
     concurrency,
-    pace: new Pace({ rates, clock }),
+    pace: options.pace,
     retries: options.retries,
     partialRetries: options.partialRetries,
     store: new MemoryStore(),

@@ -12,10 +12,15 @@ import type { AnswerColumns } from "./answer-output.js";
 import type { AnsweredItem } from "./answered-item.js";
 import { cliOptions } from "./cli-options.js";
 import type { Command, CommandCall } from "./command.js";
-import { commonExitCodes, exitCodeOfRun, interruptedExitCodes } from "./exit-code.js";
+import {
+  commonExitCodes,
+  exitCodeOfRun,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "./exit-code.js";
 import { inOrder } from "./in-order.js";
 import { oneOffItems } from "./one-off-items.js";
-import { paceOf } from "./pace.js";
+import { openPace } from "./pace.js";
 import { withServices } from "./services.js";
 
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
@@ -47,6 +52,7 @@ export const oneOffHelp = {
   exitCodes: [
     ...commonExitCodes,
     ["3", "done, but lookups failed (with --fail-on also partial or invalid ones, or none)"],
+    ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
 } as const satisfies Partial<Command>;
@@ -75,14 +81,16 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
       import("./one-off-lookup.js"),
       import("../core/item/recognise.js"),
     ]);
+    const pace = await openPace(intel, call, (error) => stop.abort(error));
     const service = openOneOffLookup({
       ...settings,
       intelUrl: intel.url,
       lookups: [oneOff.endpoint],
-      rates: paceOf(settings.rate, intel.embedded),
+      pace,
       partialRetries: settings.partialRetries ?? 0,
       apiKey: intel.credential,
       clock: context.clock,
+      requests: context.signal,
     });
     try {
       const work = answerWith(recogniseItem, service.lookup, signal, stop);
@@ -92,6 +100,7 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
       });
       for (const message of service.warnings()) context.reporter.warning(message);
     } finally {
+      pace.giveBack();
       await service.close();
     }
   });

@@ -33,6 +33,15 @@ export function formatPlan(plan: Plan): string {
         ? `${formatCount(chosen.requests)} requests, no rate given`
         : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
     ],
+    ...chosen.quotas
+      .filter(({ spent }) => spent > 0)
+      .map(
+        ({ count, per_seconds: seconds, spent }) =>
+          [
+            "quota",
+            `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} are spent already`,
+          ] as const,
+      ),
     ...chosen.quota_ends.map(
       (end) =>
         [

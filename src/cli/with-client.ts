@@ -2,9 +2,11 @@ import type { CaseClient } from "../api/case-client.js";
 import type { ClientOptions } from "../api/caller.js";
 import type { IntelClient } from "../api/intel-client.js";
 import type { OpsClient } from "../api/ops-client.js";
+import type { CallPolicy } from "../api/types.js";
+import { isQuota } from "../core/options.js";
 import type { CallSettings } from "./call-options.js";
 import type { CommandCall } from "./command.js";
-import { paceOf } from "./pace.js";
+import { openPace } from "./pace.js";
 import type { ServiceAccess } from "./services.js";
 
 /** The part of a command's call that says how requests are made. */
@@ -50,26 +52,34 @@ export async function withCaseClient<T>(
 
 /** Calls are paced and tried again as those of the main job are. */
 async function withConnection<T>(
-  { url, embedded }: ServiceAccess,
-  { settings, context: { clock } }: RequestCall,
+  service: ServiceAccess,
+  call: RequestCall,
   use: (options: ClientOptions) => Promise<T>,
 ): Promise<T> {
-  const [{ createDispatcher }, { retryCalls }, { Pace }] = await Promise.all([
+  const { url } = service;
+  const { settings, context } = call;
+  const { clock } = context;
+  const stop = new AbortController();
+  const [{ createDispatcher }, { retryCalls }, pace] = await Promise.all([
     import("../api/dispatcher.js"),
     import("../lookup/call-policy.js"),
-    import("../lookup/pace.js"),
+    openPace(service, call, (error) => stop.abort(error)),
   ]);
-  const pace = new Pace({ rates: paceOf(settings.rate, embedded), clock });
   const dispatcher = createDispatcher(url, { connections: 1 });
+  const policy = retryCalls({ pace, retries: settings.retries, clock });
+  // A quota that is used up ends the call that waits for it.
+  const endable: CallPolicy = (attempt, { signal }) =>
+    policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });
   try {
     return await use({
       baseUrl: url,
       dispatcher,
       clock,
       timeoutMs: settings.timeout,
-      send: retryCalls({ pace, retries: settings.retries, clock }),
+      send: settings.rate?.some(isQuota) === true ? endable : policy,
     });
   } finally {
+    pace.giveBack();
     await dispatcher.destroy();
   }
 }

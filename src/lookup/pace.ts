@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.js";
 import { isQuota, type Rate } from "../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 import { Gcra } from "./gcra.js";
-import { Quota } from "./quota.js";
+import { Quota, quotaName, tightestQuotas } from "./quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "./quota-store.js";
 import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 import { WaitingLine } from "./waiting-line.js";
@@ -15,7 +15,7 @@ export interface PaceOptions {
   readonly adaptive?: boolean;
   /** What takes its leave here waits for another pace before it is sent, as under `share`. Default false. */
   readonly isShare?: boolean;
-  /** Where rates over an hour and longer are counted. Default: for the life of the process. */
+  /** Where rates over an hour and longer are counted. Default: in memory. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
   /** Told when a rate over an hour or longer is used up for more than a minute. */
   readonly onUsedUp?: ((rate: Rate, goesOnAtMs: number) => void) | undefined;
@@ -71,9 +71,9 @@ export class Pace {
     this.#adaptive = options.adaptive === true ? new AdaptiveRate() : null;
     this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
     const { store, name } = quotas ?? { store: new MemoryQuotaStore(), name: "" };
-    this.#quotas = rates
-      .filter(isQuota)
-      .map((rate) => new Quota({ rate, store, name: `${name} ${rate.perMs}`, clock }));
+    this.#quotas = tightestQuotas(rates).map(
+      (rate) => new Quota({ rate, store, name: quotaName(name, rate), clock }),
+    );
     this.#isShare = options.isShare ?? false;
     this.#onUsedUp = onUsedUp;
     this.#clock = clock;

@@ -1,84 +1,184 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import type { Database } from "lmdb";
-import { FatalError } from "../core/errors.js";
-import { makeFolder } from "../core/make-folder.js";
-import { lmdbDamage } from "./cache/lmdb-check.js";
-import { open } from "./lmdb.js";
-import { throughGateSync } from "./lmdb-gate.js";
 import {
-  type QuotaEntries,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { makeFolder } from "../core/make-folder.js";
+import { awaitLockSync } from "../core/run-lock.js";
+import {
+  encodeQuotaFile,
+  entriesOf,
+  nothingCounted,
+  parseQuotaFile,
+  type QuotaCounts,
+  quotaFileName,
+} from "./quota-file.js";
+import {
   type QuotaEntry,
   type QuotaStore,
+  type Reservation,
+  type ReserveOptions,
   reserveFrom,
   settleIn,
 } from "./quota-store.js";
 
+export interface QuotaFolderOptions {
+  readonly folder: string;
+  /** Address of the service whose quotas are counted. */
+  readonly service: string;
+  /** Told once when the count is damaged, and once when another process does not let it go. */
+  readonly onWarning: (message: string) => void;
+  /** Counts that stand in another folder, to which nothing can be written. Default none. */
+  readonly elsewhere?: QuotaCounts | undefined;
+}
+
+/** How long other processes may hold the lock before this one tries again later, in milliseconds. */
+const patienceMs = 250;
+
+/** When to try again, and how often in vain before the user is told. */
+const busy = { retryMs: 250, triesBeforeWarning: 8 };
+
+/** No reservation is for longer than this after the file was written, in milliseconds. */
+const longestReservationMs = 60_000;
+
 /**
- * Quotas counted in a folder, for all processes that share it and across runs. Every change is one
- * transaction behind a gate. A process that is killed leaves its reservation counted in full, so
- * that the count errs on the safe side.
+ * Quotas counted in a small file for each service, shared by all processes that use the folder.
+ * A change happens under a lock; the new file is on the disk before it replaces the old one, and
+ * before the requests that it counts are sent. A process that is killed leaves its reservation
+ * counted in full.
  *
- * @throws FatalError `quota_unavailable` when the folder cannot be read or written, `quota_damaged`
- *   when what it holds is no count: to begin anew might exceed the quota, so that is for a person
+ * In a damaged file every quota counts as used up when the file was last written: none is exceeded,
+ * and once their windows are over, runs continue by themselves.
  */
-export async function openQuotaStore(folder: string): Promise<QuotaStore> {
-  const damage = await lmdbDamage(join(folder, "data.mdb"));
-  if (damage !== null) {
-    throw new FatalError(
-      "quota_damaged",
-      `the count of the quota in ${folder} is damaged: ${damage}`,
-      {
-        hint: "remove that folder to count from 0; what was asked of late is not counted then",
-      },
-    );
+export class QuotaFolder implements QuotaStore {
+  readonly #options: QuotaFolderOptions;
+  readonly #path: string;
+  #failedTries = 0;
+
+  constructor(options: QuotaFolderOptions) {
+    this.#options = options;
+    this.#path = quotaPath(options.folder, options.service);
   }
-  const gated = <T>(action: () => T): T => attempt(folder, () => throughGateSync(folder, action));
-  attempt(folder, () => makeFolder(folder, 0o700));
-  const names = gated(() =>
-    open<Record<string, QuotaEntry>, string>({
-      path: folder,
-      noSubdir: false,
-      encoding: "json",
-      overlappingSync: false,
-    }),
+
+  /** @throws what the system says when the folder cannot be read or written */
+  reserve(name: string, options: ReserveOptions): Reservation {
+    const elsewhere = entriesOf(this.#options.elsewhere ?? nothingCounted, name);
+    const reserved = this.#change(name, (entries) =>
+      reserveFrom(entries, options, randomUUID(), elsewhere),
+    );
+    return reserved?.reservation ?? { permits: 0, id: "", nextAtMs: options.nowMs + busy.retryMs };
+  }
+
+  /** What cannot be settled stays counted in full. */
+  settle(name: string, id: string, used: number, nowMs: number): void {
+    try {
+      this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
+    } catch {
+      // Too much is counted, which no quota minds.
+    }
+  }
+
+  /** Changes the count of a quota; null when another process does not let it go. */
+  #change<T extends { readonly entries: readonly QuotaEntry[] }>(
+    name: string,
+    apply: (entries: readonly QuotaEntry[]) => T,
+  ): T | null {
+    makeFolder(this.#options.folder, 0o700);
+    const unlock = awaitLockSync(`${this.#path}.lock`, patienceMs);
+    if (unlock === null) return this.#warnBusy();
+    this.#failedTries = 0;
+    try {
+      const counts = readQuotaCounts(this.#options);
+      const changed = apply(entriesOf(counts, name));
+      this.#write({ ...counts, quotas: { ...counts.quotas, [name]: changed.entries } });
+      return changed;
+    } finally {
+      unlock();
+    }
+  }
+
+  #write(counts: QuotaCounts): void {
+    const fresh = `${this.#path}.new`;
+    try {
+      const file = openSync(fresh, "w", 0o600);
+      try {
+        writeFileSync(file, encodeQuotaFile(this.#options.service, counts));
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(fresh, this.#path);
+    } catch (error) {
+      rmSync(fresh, { force: true });
+      throw error;
+    }
+    syncFolder(this.#options.folder);
+  }
+
+  #warnBusy(): null {
+    if (++this.#failedTries === busy.triesBeforeWarning) {
+      this.#options.onWarning(
+        `another process holds ${this.#path}.lock; nothing is sent until it lets the quota count go`,
+      );
+    }
+    return null;
+  }
+}
+
+/**
+ * Reads what is counted for a service. That needs no lock: a file is replaced in one step.
+ *
+ * @throws what the system says when the file cannot be read
+ */
+export function readQuotaCounts({
+  folder,
+  service,
+  onWarning,
+}: Pick<QuotaFolderOptions, "folder" | "service" | "onWarning">): QuotaCounts {
+  const path = quotaPath(folder, service);
+  const text = readIfThere(path);
+  if (text === null) return nothingCounted;
+  const counts = parseQuotaFile(text);
+  if (counts !== null) return counts;
+  const writtenMs = statSync(path).mtimeMs;
+  const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
+  onWarning(
+    `the quota count ${path} is damaged: every quota of the service counts as used up at ${at}; ` +
+      "delete the file to count from 0",
   );
-  const change = <T>(name: string, apply: (entries: QuotaEntries) => T): T =>
-    gated(() =>
-      names.transactionSync(() => {
-        const entries: QuotaEntries = new Map(Object.entries(names.get(name) ?? {}));
-        const result = apply(entries);
-        names.putSync(name, Object.fromEntries(entries));
-        return result;
-      }),
-    );
-  return {
-    reserve: (name, options) =>
-      change(name, (entries) => reserveFrom(entries, options, randomUUID())),
-    settle: (name, id, used, nowMs) =>
-      change(name, (entries) => settleIn(entries, id, used, nowMs)),
-    close: () => closeGated(folder, names),
-  };
+  return { quotas: {}, lostMs: writtenMs + longestReservationMs };
 }
 
-/** What was counted is written: a gate that cannot be passed is no reason to fail. */
-async function closeGated(folder: string, names: Database): Promise<void> {
+function readIfThere(path: string): string | null {
   try {
-    // Nothing is being written, so that it is closed when the call returns.
-    await throughGateSync(folder, () => names.close());
-  } catch {
-    await names.close();
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
   }
 }
 
-function attempt<T>(folder: string, action: () => T): T {
+function quotaPath(folder: string, service: string): string {
+  return join(folder, quotaFileName(service));
+}
+
+/** Without it a loss of power may bring the old file back. Not every system can. */
+function syncFolder(folder: string): void {
+  let handle: number | null = null;
   try {
-    return action();
-  } catch (error) {
-    throw new FatalError(
-      "quota_unavailable",
-      `cannot count the quota in ${folder}: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    handle = openSync(folder, "r");
+    fsyncSync(handle);
+  } catch {
+    // Windows opens no folders.
+  } finally {
+    if (handle !== null) closeSync(handle);
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from "../core/clock.js";
-import type { Rate } from "../core/options.js";
+import { isQuota, type Rate } from "../core/options.js";
 import type { QuotaStore } from "./quota-store.js";
 
 /** Permits are taken from the store in blocks: this share of the quota, between these bounds. */
-const block = { share: 0.01, most: 256, ms: 10_000 };
+const block = { share: 0.01, most: 2_000, ms: 10_000 };
 
 export interface QuotaOptions {
   readonly rate: Rate;
@@ -17,8 +17,8 @@ export interface QuotaOptions {
  * A limit over an hour or longer: never more than its count in any window of that length, spent as
  * fast as other limits let it. By the wall's clock, since it outlives the process.
  *
- * Permits are reserved in blocks that are to be used within seconds and count from the end of that
- * time on, which is later than any of them was used: the count errs on the safe side, never over.
+ * Permits are reserved in blocks, each to be used within seconds. They count from the end of that
+ * time, which is later than any of them was used, so the quota is never exceeded.
  */
 export class Quota {
   readonly rate: Rate;
@@ -38,10 +38,11 @@ export class Quota {
     const held = this.#held;
     if (held !== null && held.used < held.permits && nowMs < held.untilMs) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
-    if (held !== null) this.giveBack();
     const untilMs = nowMs + block.ms;
     const want = Math.min(block.most, Math.ceil(rate.count * block.share));
-    const got = store.reserve(name, { rate, want, nowMs, untilMs });
+    const before = held === null ? undefined : { id: held.id, used: held.used };
+    const got = store.reserve(name, { rate, want, nowMs, untilMs, before });
+    this.#held = null;
     if (got.permits === 0) {
       this.#nextAtMs = got.nextAtMs;
       return Math.max(1, got.nextAtMs - nowMs);
@@ -63,4 +64,19 @@ export class Quota {
     const { store, name, clock } = this.#options;
     store.settle(name, held.id, held.used, clock.now());
   }
+}
+
+/** Name under which a rate is counted: windows of different lengths have counts of their own. */
+export function quotaName(scope: string, { perMs }: Rate): string {
+  return `${scope} ${perMs}`;
+}
+
+/** The quotas among rates; of several with the same window, which share a count, the lowest. */
+export function tightestQuotas(rates: readonly Rate[]): readonly Rate[] {
+  const byWindow = new Map<number, Rate>();
+  for (const rate of rates.filter(isQuota)) {
+    const known = byWindow.get(rate.perMs);
+    if (known === undefined || rate.count < known.count) byWindow.set(rate.perMs, rate);
+  }
+  return [...byWindow.values()];
 }

@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import { openConnections } from "./open-connections.js";
 import { IntelClient, lookupPath } from "../api/intel-client.js";
 import { rateLimitHintMs, tellsLimit } from "../api/rate-limit-hint.js";
@@ -8,10 +7,12 @@ import { type EarlyEndError, UsageError } from "../core/errors.js";
 import { AddressWatch } from "../lookup/address-watch.js";
 import { Backlog } from "../lookup/backlog.js";
 import { composeLookup } from "../lookup/compose.js";
+import { userStateFolder } from "../core/user-state-folder.js";
 import { journalFault } from "../lookup/journal/journal-fault.js";
 import { Outage } from "../lookup/outage.js";
 import { reachable } from "../lookup/reachable.js";
 import type { FindingStore } from "../lookup/store.js";
+import type { QuotaPlaces } from "../lookup/open-quotas.js";
 import type { Lookup } from "../lookup/types.js";
 import { openPaces } from "./open-paces.js";
 import { openRunJournal } from "./run-journal.js";
@@ -25,6 +26,8 @@ export interface AssembleOptions {
   readonly journalPath: string | null;
   /** Whether rows are written with results as received. Default false. */
   readonly asReceived?: boolean | undefined;
+  /** Path that the files beside the output begin with; null where there are none: stdout, devices. */
+  readonly outputBase: string | null;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
@@ -70,11 +73,8 @@ export async function assembleLookup(
     const { store, counting, isResumed } = await openRunJournal(settings, options);
     opened = store;
     const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
-    // What is asked within a day counts against its quota in every run that shares the cache.
-    const shared = settings.cache ?? (journalPath === null ? null : dirname(journalPath));
     const paces = await openPaces(settings, {
-      service: intelUrl,
-      quotaFolder: shared === null ? null : join(shared, "quota"),
+      quotas: quotaPlaces(job, intelUrl, options),
       clock,
       onEarlyEnd,
     });
@@ -165,7 +165,7 @@ export async function assembleLookup(
         await dispatcher.destroy();
         await store.close();
         await cache?.close();
-        await paces.giveBack();
+        paces.giveBack();
       },
     };
   } catch (error) {
@@ -173,6 +173,25 @@ export async function assembleLookup(
     await opened?.close();
     throw error;
   }
+}
+
+/** Where the job's quotas are counted; null for a service that ends with the run. */
+function quotaPlaces(
+  job: EnrichJob,
+  service: string,
+  { tally, outputBase }: AssembleOptions,
+): QuotaPlaces | null {
+  if (job.embedded === true) return null;
+  const { stateFolder = userStateFolder(process.env), onWarning } = job;
+  return {
+    service,
+    stateFolder,
+    output: outputBase,
+    onWarning: (message) => {
+      tally.warning(message);
+      onWarning?.(message);
+    },
+  };
 }
 
 /** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */

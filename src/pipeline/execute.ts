@@ -156,6 +156,7 @@ async function executeInto(
         clock,
         tally,
         journalPath,
+        outputBase: target.base,
         partialsFromCache: work.partialsFromCache,
         asReceived: target.warehouse === null && keepsReceived(target.format, encoder),
         requests: requests.signal,

@@ -1,17 +1,15 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../core/clock.js";
 import { EarlyEndError } from "../core/errors.js";
 import type { LookupEndpoint } from "../core/finding.js";
 import { isQuota, type Rate } from "../core/options.js";
+import type { QuotaPlaces } from "../lookup/open-quotas.js";
 import { Pace } from "../lookup/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../lookup/quota-store.js";
 import type { EnrichSettings } from "./options.js";
 
 export interface OpenPacesOptions {
-  /** Address of the service: each has quotas of its own. */
-  readonly service: string;
   /** Where rates over an hour and longer are counted; null: in memory, for this run. */
-  readonly quotaFolder: string | null;
+  readonly quotas: QuotaPlaces | null;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
@@ -20,34 +18,27 @@ export interface OpenPacesOptions {
 export interface Paces {
   readonly run: Pace;
   readonly shares: Partial<Record<LookupEndpoint, Pace>>;
-  /** Gives back what quotas reserved, and closes their folder. */
-  giveBack(): Promise<void>;
+  /** Gives back what was reserved from quotas and not used. */
+  giveBack(): void;
 }
 
 /** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
 export async function openPaces(
   settings: Pick<EnrichSettings, "rate" | "rateQuery" | "rateQuickCheck">,
-  { service, quotaFolder, clock, onEarlyEnd }: OpenPacesOptions,
+  { quotas, clock, onEarlyEnd }: OpenPacesOptions,
 ): Promise<Paces> {
   const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
-  const counted = [...rate, ...rateQuery, ...rateQuickCheck].some(isQuota);
-  const store = await openStore(counted ? quotaFolder : null);
-  const address = hash("sha256", service).slice(0, 16);
-  const onUsedUp = (used: Rate, goesOnAtMs: number): void => onEarlyEnd(usedUp(used, goesOnAtMs));
-  const paceOf = (rates: readonly Rate[], scope: string): Pace =>
-    new Pace({
-      rates,
-      isShare: true,
-      clock,
-      onUsedUp,
-      quotas: { store, name: `${address} ${scope}` },
-    });
+  const store = await quotaStoreFor([...rate, ...rateQuery, ...rateQuickCheck], quotas);
+  const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
+    onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
+  const paceOf = (rates: readonly Rate[], name: LookupEndpoint): Pace =>
+    new Pace({ rates, isShare: true, clock, onUsedUp, quotas: { store, name } });
   const run = new Pace({
     rates: rate,
     adaptive: true,
     clock,
     onUsedUp,
-    quotas: { store, name: `${address} all` },
+    quotas: { store, name: quotaOfAll },
   });
   const shares: Paces["shares"] = {
     ...(rateQuery.length > 0 ? { query: paceOf(rateQuery, "query") } : {}),
@@ -56,23 +47,30 @@ export async function openPaces(
   return {
     run,
     shares,
-    async giveBack() {
+    giveBack() {
       for (const pace of [run, ...Object.values(shares)]) pace.giveBack();
-      await store.close();
     },
   };
 }
 
-/** LMDB is loaded for a quota alone: most runs have none. */
-async function openStore(folder: string | null): Promise<QuotaStore> {
-  if (folder === null) return new MemoryQuotaStore();
-  const { openQuotaStore } = await import("../lookup/quota-folder.js");
-  return openQuotaStore(folder);
+/** Under which name the requests of all endpoints are counted together. */
+export const quotaOfAll = "all";
+
+/** Where quotas among the rates are counted. Most runs have none, and load nothing for it. */
+export async function quotaStoreFor(
+  rates: readonly Rate[],
+  places: QuotaPlaces | null,
+): Promise<QuotaStore> {
+  if (places === null || !rates.some(isQuota)) return new MemoryQuotaStore();
+  const { openQuotas } = await import("../lookup/open-quotas.js");
+  return openQuotas(places);
 }
 
-function usedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {
+/** What a run, or a command, ends with when a quota is used up. */
+export function quotaUsedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {
   const hours = perMs / 3_600_000;
-  const at = new Date(goesOnAtMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
+  const nextMinuteMs = Math.ceil(goesOnAtMs / 60_000) * 60_000;
+  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
   return new EarlyEndError(
     "quota_used_up",
     `the quota of ${count} requests in ${hours} h is used up until ${at}`,

@@ -3,7 +3,14 @@ import type { ItemKind } from "../core/item/item.js";
 import type { Rate } from "../core/options.js";
 import type { SourceInput } from "../sources/types.js";
 import { announceReading } from "./announce-reading.js";
-import { type QuotaEnd, quotaEnds, secondsFor } from "./plan-time.js";
+import {
+  type QuotaEnd,
+  quotaEnds,
+  quotaUse,
+  type QuotaUse,
+  secondsFor,
+  type Spent,
+} from "./plan-time.js";
 import type { EnrichSettings } from "./options.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import { readingOf } from "./reading.js";
@@ -14,6 +21,8 @@ export interface PlanJob {
   readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
   /** Given limits, all kept; none for no limit. */
   readonly rates: readonly Rate[];
+  /** What earlier runs took from the quotas among the rates. Default: nothing. */
+  readonly spent?: Spent | undefined;
   /** What the run would have at hand already. Default: nothing. */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
@@ -44,6 +53,8 @@ export interface Plan {
     readonly requests: number;
     /** Seconds at the given rates; null without any. */
     readonly seconds: number | null;
+    /** The quotas among the rates, and what earlier runs took from them. */
+    readonly quotas: readonly QuotaUse[];
     readonly quota_ends: readonly QuotaEnd[];
   };
   readonly warnings: Readonly<Record<string, number>>;
@@ -105,8 +116,9 @@ export async function plan(job: PlanJob): Promise<Plan> {
     chosen: {
       lookups,
       requests: total,
-      seconds: secondsFor(total, job.rates),
-      quota_ends: quotaEnds(total, job.rates),
+      seconds: secondsFor(total, job.rates, job.spent),
+      quotas: quotaUse(job.rates, job.spent),
+      quota_ends: quotaEnds(total, job.rates, job.spent),
     },
     warnings: Object.fromEntries(warnings),
   };

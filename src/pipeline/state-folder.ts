@@ -221,9 +221,9 @@ function removeEmptyFolder(folder: string): void {
   }
 }
 
-/** What was asked counts against its quota, though the rows are thrown away; a lock is no run's. */
+/** A lock belongs to no run. */
 function isOfOneRun(name: string): boolean {
-  return !name.startsWith("lock") && name !== "quota";
+  return !name.startsWith("lock");
 }
 
 async function lockFolder(folder: string): Promise<() => Promise<void>> {

@@ -17,6 +17,14 @@ export interface EnrichJob {
    * from run to run (the embedded service).
    */
   readonly serviceName?: string;
+  /** True: the service ends with the run, so that quotas are counted for this run alone. Default false. */
+  readonly embedded?: boolean;
+  /**
+   * Folder for what outlives runs: quotas are counted there. Null: there is none.
+   *
+   * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
+   */
+  readonly stateFolder?: string | null;
   /** Key for `x-api-key`, or null to send none. */
   readonly apiKey: string | null;
   /** The command line as it may be shown: no secrets. Kept in the manifest. */

@@ -1,41 +1,171 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
+import type { ServiceOptions } from "../../src/service/service.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** A service that counts its requests, a working folder, and the program with a state folder of its own. */
+async function prepared(options: ServiceOptions = {}) {
+  let requests = 0;
+  const service = await startService({
+    ...options,
+    onRequest: (...args) => {
+      requests++;
+      options.onRequest?.(...args);
+    },
+  });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const input = async (rows: number, name = "in.csv", network = "198.51.100"): Promise<void> => {
+    const lines = Array.from({ length: rows }, (_, i) => `${network}.${i}\n`);
+    await writeFile(join(cwd, name), `ip\n${lines.join("")}`);
+  };
+  const args = (...more: readonly string[]): readonly string[] => [
+    ...["enrich", "in.csv", "--lookups", "query", "--quiet", "--rate", "500/s", ...more],
+    ...(more.includes("-o") ? [] : ["-o", "out.csv"]),
+    ...(more.includes("--intel-url") ? [] : ["--intel-url", service.intelUrl]),
+  ];
+  return {
+    cwd,
+    env,
+    input,
+    args,
+    url: service.intelUrl,
+    run: (...more: readonly string[]) => runRepute(args(...more), { cwd, env }),
+    requests: () => requests,
+    countFiles: async () =>
+      (await readdir(join(cwd, "state", "repute", "quota"))).filter((name) =>
+        name.endsWith(".json"),
+      ),
+  };
+}
+
+test("three runs that each begin anew send no more than the quota together", async () => {
+  const { input, run, requests } = await prepared();
+  await input(12);
+  const anew = ["--rate", "10/d", "--restart"];
+  const first = await run(...anew);
+  expect([first.code, requests()]).toEqual([75, 10]);
+  const second = await run(...anew);
+  expect(second.stderr).toMatch(/the quota of 10 requests in 24 h is used up until /);
+  const third = await run(...anew);
+  expect([second.code, third.code, requests()]).toEqual([75, 75, 10]);
+});
+
+test("a finished run counts for the next one, whatever its output", async () => {
+  const { input, run, requests, countFiles } = await prepared();
+  await input(6);
+  expect((await run("--rate", "10/d")).code).toBe(0);
+  const second = await run("--rate", "10/d", "-o", "another.csv");
+  expect([second.code, requests()]).toEqual([75, 10]);
+  expect(await countFiles()).toHaveLength(1);
+});
+
+test("the same address in another spelling has the same quota", async () => {
+  const { input, run, requests, url } = await prepared();
+  await input(6);
+  await run("--rate", "10/d");
+  const spelled = `${url.replace("http:", "HTTP:")}/`;
+  const second = await run("--rate", "10/d", "--restart", "--intel-url", spelled);
+  expect([second.code, requests()]).toEqual([75, 10]);
+});
+
+test("retry, query and tags count against the quota of the main job", async () => {
+  const { input, run, requests, url, cwd, env } = await prepared();
+  await input(3);
+  const limit = ["--rate", "6/d", "--intel-url", url];
+  expect((await run("--rate", "6/d")).code).toBe(0);
+  const query = await runRepute(["query", "192.0.2.1", ...limit], { cwd, env });
+  expect([query.code, requests()]).toEqual([0, 4]);
+  const tags = await runRepute(["tags", "list", ...limit], { cwd, env });
+  expect([tags.code, requests()]).toEqual([0, 5]);
+  const quick = await runRepute(["quick-check", "192.0.2.1", "192.0.2.2", ...limit], { cwd, env });
+  expect([quick.code, requests()]).toEqual([75, 6]);
+  expect(quick.stderr).toMatch(/^repute: the quota of 6 requests in 24 h is used up until .*Z\n$/);
+  const more = await runRepute(["tags", "list", ...limit], { cwd, env });
+  expect([more.code, requests()]).toEqual([75, 6]);
+  const failed = (await readFile(join(cwd, "out.csv"), "utf8")).replaceAll(
+    ",complete,",
+    ",failed,",
+  );
+  await writeFile(join(cwd, "out.csv"), failed);
+  const retry = ["retry", "out.csv", "-o", "again.csv", "--quiet", ...limit];
+  expect([(await runRepute(retry, { cwd, env })).code, requests()]).toEqual([75, 6]);
+});
+
+test("with --local nothing is counted beyond the run", async () => {
+  const { cwd, env } = await prepared();
+  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
+  const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--lookups", "query", "--quiet"];
+  for (let run = 0; run < 2; run++) {
+    expect((await runRepute([...local, "--rate", "3/d"], { cwd, env })).code).toBe(0);
+  }
+  expect(existsSync(env.XDG_STATE_HOME)).toBe(false);
+});
+
+test("without a state folder quotas are counted beside the output, also for --restart", async () => {
+  const { cwd, input, args, requests } = await prepared();
+  await input(12);
+  const homeless = { cwd, env: { XDG_STATE_HOME: "", HOME: "" } };
+  const anew = args("--rate", "10/d", "--restart");
+  const first = await runRepute(anew, homeless);
+  expect([first.code, requests()]).toEqual([75, 10]);
+  expect(first.stderr).toMatch(
+    /^repute: warning: cannot count quotas in the user's state folder: neither XDG_STATE_HOME nor HOME is set; they are counted in .*repute-quota instead; /,
+  );
+  expect([(await runRepute(anew, homeless)).code, requests()]).toEqual([75, 10]);
+});
+
+test.skipIf(process.getuid?.() === 0)("a read-only home is no reason to fail", async () => {
+  const { cwd, env, input, run, requests } = await prepared();
+  await input(12);
+  await mkdir(env.XDG_STATE_HOME);
+  await chmod(env.XDG_STATE_HOME, 0o500);
+  const first = await run("--rate", "10/d");
+  expect([first.code, requests()]).toEqual([75, 10]);
+  expect(first.stderr).toMatch(
+    /cannot count quotas in .*: permission denied; they are counted in /,
+  );
+  expect([(await run("--rate", "10/d", "--restart")).code, requests()]).toEqual([75, 10]);
+  expect(await readdir(cwd)).toContain("repute-quota");
+});
+
+test("a plan tells what is spent already", async () => {
+  const { cwd, env, input, run, url } = await prepared();
+  await input(6);
+  await run("--rate", "10/d");
+  const plan = ["plan", "in.csv", "--lookups", "query", "--rate", "10/d", "--intel-url", url];
+  const { stdout } = await runRepute([...plan, "--json"], { cwd, env });
+  expect((JSON.parse(stdout) as { chosen: unknown }).chosen).toMatchObject({
+    quotas: [{ count: 10, per_seconds: 86_400, spent: 6 }],
+    quota_ends: [{ count: 10, used_up_after_seconds: 0, left: 2 }],
+  });
+  const told = await runRepute(plan, { cwd, env });
+  expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min are spent already$/m);
+});
 
 test("a run whose quota is used up ends at once, resumable, and keeps the count", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
   const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
   await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl, "--quiet"];
   const limited = [...args, "--rate", "500/s", "--rate", "15/d", "--resume"];
-  const first = await runRepute(limited, { cwd });
+  const first = await runRepute(limited, { cwd, env });
   expect(first.code).toBe(75);
   expect(first.stderr).toMatch(/the quota of 15 requests in 24 h is used up until .*--resume/);
   expect(requests).toBe(15);
-  const second = await runRepute(limited, { cwd });
+  const second = await runRepute(limited, { cwd, env });
   expect([second.code, requests]).toEqual([75, 15]);
-  const last = await runRepute([...args, "--resume"], { cwd });
+  const last = await runRepute([...args, "--resume"], { cwd, env });
   expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
-});
-
-test("a run that begins anew knows what was asked before: rows are thrown away, not requests", async () => {
-  let requests = 0;
-  const service = await startService({ onRequest: () => void requests++ });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
-  const limited = [...args, "--rate", "4/d", "--quiet"];
-  expect([(await runRepute(limited, { cwd })).code, requests]).toEqual([75, 4]);
-  const anew = await runRepute([...limited, "--restart"], { cwd });
-  expect([anew.code, requests]).toEqual([75, 4]);
 });
 
 test("an endpoint keeps its own rate beside that of all", async () => {
@@ -45,24 +175,26 @@ test("an endpoint keeps its own rate beside that of all", async () => {
   });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
   await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
-  const run = await runRepute([...args, "--rate-query", "2/d", "--quiet"], { cwd });
+  const run = await runRepute([...args, "--rate-query", "2/d", "--quiet"], { cwd, env });
   expect([run.code, counts.query]).toEqual([75, 2]);
   expect(counts.other).toBeGreaterThanOrEqual(2);
 });
 
-test("two processes with one cache use a day's quota up and never exceed it together", async () => {
+test("two processes use a day's quota up and never exceed it together", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
   const run = async (network: string, more: readonly string[] = []) => {
     const rows = Array.from({ length: 200 }, (_, i) => `${network}.${i}`);
     await writeFile(join(cwd, `${network}.csv`), `ip\n${rows.join("\n")}\n`);
-    const args = ["enrich", `${network}.csv`, "-o", `${network}.out.csv`, "--cache", "cache"];
+    const args = ["enrich", `${network}.csv`, "-o", `${network}.out.csv`];
     const limits = ["--rate", "2000/s", "--rate", "300/d", "--lookups", "query", "--quiet"];
-    return runRepute([...args, "--intel-url", service.intelUrl, ...limits, ...more], { cwd });
+    return runRepute([...args, "--intel-url", service.intelUrl, ...limits, ...more], { cwd, env });
   };
   const both = await Promise.all([run("198.51.100"), run("203.0.113")]);
   expect(both.map(({ code }) => code)).toContain(75);
@@ -84,15 +216,16 @@ test("permits that a killed process held stay counted: the quota is not exceeded
   });
   onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
   const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);
   await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
   const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
-  const first = startRepute([...args, ...limits], { cwd });
+  const first = startRepute([...args, ...limits], { cwd, env });
   await some;
   first.child.kill("SIGKILL");
   await first.result;
-  const second = await runRepute([...args, ...limits, "--resume"], { cwd });
+  const second = await runRepute([...args, ...limits, "--resume"], { cwd, env });
   expect(second.code).toBe(75);
   expect(requests).toBeLessThanOrEqual(100);
   expect(requests).toBeGreaterThanOrEqual(99);

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, caseCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { readCaseContext } from "../read-case.js";
 import { withServices } from "../services.js";
@@ -38,7 +38,7 @@ export const caseContextCommand = defineCommand({
       what: "keeps it, for repute webhook check --context context.json",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: showContext,
 });
 

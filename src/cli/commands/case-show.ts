@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, opsCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { readCase } from "../read-case.js";
 import { withServices } from "../services.js";
@@ -35,7 +35,7 @@ export const caseShowCommand = defineCommand({
       what: "takes the addresses of its events",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: showCase,
 });
 

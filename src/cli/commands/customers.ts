@@ -7,7 +7,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../data-output.js";
 import type { DataColumns } from "../data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { noOperands } from "../operands.js";
 import { withServices } from "../services.js";
 import { withOpsClient } from "../with-client.js";
@@ -40,7 +40,7 @@ export const customersCommand = defineCommand({
       what: "takes the customers of one tenant",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: listCustomers,
 });
 

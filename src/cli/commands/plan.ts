@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
-import { option } from "../../core/options.js";
+import { isQuota, option, type Rate } from "../../core/options.js";
+import { userStateFolder } from "../../core/user-state-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { Plan } from "../../pipeline/plan.js";
+import type { Spent } from "../../pipeline/plan-time.js";
 import type { PlannedCache } from "../../pipeline/planned-items.js";
 import { sourceOptions } from "../../sources/options.js";
 import { chooseAddress } from "../choose-address.js";
@@ -28,7 +30,8 @@ const options = z.strictObject({
   cacheTtl,
   rate,
   intelUrl: option(apiOptions.shape.intelUrl, {
-    description: "Address of the service whose answers are looked for in the cache; not asked",
+    description:
+      "Address of the service whose cached answers and spent quotas count; nothing is sent to it",
     value: "URL",
   }),
   local: option(cliOptions.shape.local, {
@@ -87,13 +90,15 @@ export const planCommand = defineCommand({
 async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   const { settings, operands, context } = call;
   const { plan } = await import("../../pipeline/plan.js");
+  const rates = paceOf(settings.rate, settings.local);
   const cache = await openPlannedCache(call);
   let planned: Plan;
   try {
     planned = await plan({
       input: enrichInput(operands, context),
       settings,
-      rates: paceOf(settings.rate, settings.local),
+      rates,
+      spent: await spentSoFar(call, rates),
       cache,
       signal: context.signal,
       onNotice: (message) => context.reporter.print(`repute: ${message}`),
@@ -107,6 +112,26 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     context.stdout.write(formatPlan(planned));
   }
   return 0;
+}
+
+/** What is counted against quotas of the service, where its address is known. */
+async function spentSoFar(
+  { settings, loaded, context }: CommandCall<PlanSettings>,
+  rates: readonly Rate[],
+): Promise<Spent | undefined> {
+  const stateFolder = userStateFolder(context.env);
+  if (settings.intelUrl === undefined || stateFolder === null || !rates.some(isQuota)) {
+    return undefined;
+  }
+  const service = chooseAddress("intel", settings, loaded.given);
+  if (service === null) return undefined;
+  const [{ readSpent }, { quotaOfAll }] = await Promise.all([
+    import("../../lookup/open-quotas.js"),
+    import("../../pipeline/open-paces.js"),
+  ]);
+  const onWarning = (message: string): void => context.reporter.warning(message);
+  const spentOf = readSpent({ service, stateFolder, onWarning });
+  return (rate) => spentOf(quotaOfAll, rate, context.clock.now());
 }
 
 /** The cache that a run would use, to be looked at only; null without one. */

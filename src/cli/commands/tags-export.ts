@@ -7,7 +7,7 @@ import { callGroups, intelCallOptions } from "../call-options.js";
 import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { withServices } from "../services.js";
 import { exportSummary, exportTagLists } from "../tag-export.js";
 
@@ -73,6 +73,7 @@ export const tagsExportCommand = defineCommand({
   exitCodes: [
     ...commonExitCodes,
     ["3", "done, but lists of some tags could not be had"],
+    ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
   run: exportLists,

@@ -9,7 +9,7 @@ import { callGroups, intelCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { wantsLines, writeText } from "../data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { printable } from "../printable.js";
 import { withServices } from "../services.js";
@@ -72,7 +72,7 @@ export const tagsIpsCommand = defineCommand({
       what: "prints one page",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: printIps,
 });
 

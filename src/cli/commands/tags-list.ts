@@ -6,7 +6,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../data-output.js";
 import type { DataColumns } from "../data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { noOperands } from "../operands.js";
 import { withServices } from "../services.js";
 import { withIntelClient } from "../with-client.js";
@@ -50,7 +50,7 @@ export const tagsListCommand = defineCommand({
       what: "takes the names of the malicious ones",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: listTags,
 });
 

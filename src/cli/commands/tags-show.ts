@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, intelCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { withServices } from "../services.js";
 import { showRecord } from "../show-record.js";
@@ -37,7 +37,7 @@ export const tagsShowCommand = defineCommand({
       what: "takes the addresses of further reading",
     },
   ],
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
   run: showTag,
 });
 

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../data-output.js";
 import type { DataColumns } from "../data-output.js";
-import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { formatCount } from "../quantity.js";
 import { chosenContext, chosenWebhooks, webhookOptions } from "../webhook-file.js";
@@ -50,6 +50,7 @@ export const webhookCheckCommand = defineCommand({
     ["0", "nothing is wrong, though there may be warnings"],
     ["1", "a webhook has an error, or the context could not be read"],
     ["2", "wrong usage, or a file that is no configuration of webhooks"],
+    ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
   run: checkWebhooks,

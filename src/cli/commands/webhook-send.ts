@@ -9,7 +9,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { wantsLines, writeText } from "../data-output.js";
 import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
-import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { printable } from "../printable.js";
 import { readSecret, secrets } from "../secrets.js";
@@ -75,6 +75,7 @@ export const webhookSendCommand = defineCommand({
     ["0", "delivered, or shown with --dry-run"],
     ["1", "not delivered, or the context could not be read"],
     ["2", "wrong usage, or a webhook that cannot be filled in"],
+    ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
   run: send,

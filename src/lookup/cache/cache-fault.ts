@@ -9,9 +9,14 @@ export function cacheFault(
   if (error instanceof ReputeError) {
     return error.hint === null ? error.message : `${error.message}; ${error.hint}`;
   }
+  return `cannot ${doing} the cache ${cache}: ${systemFault(error)}`;
+}
+
+/** What the system refused, as the end of a sentence. */
+export function systemFault(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
   const text = error instanceof Error ? error.message : String(error);
-  return `cannot ${doing} the cache ${cache}: ${causes[code] ?? text}`;
+  return causes[code] ?? text;
 }
 
 const causes: Readonly<Record<string, string>> = {

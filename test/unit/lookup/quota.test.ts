@@ -1,14 +1,14 @@
-import { execFile } from "node:child_process";
-import { mkdir, stat, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { Quota } from "../../../src/lookup/quota.js";
-import { openQuotaStore } from "../../../src/lookup/quota-folder.js";
-import { MemoryQuotaStore } from "../../../src/lookup/quota-store.js";
-import type { QuotaStore } from "../../../src/lookup/quota-store.js";
+import { expect, test } from "vitest";
+import { Quota, tightestQuotas } from "../../../src/lookup/quota.js";
+import {
+  MemoryQuotaStore,
+  type QuotaEntry,
+  type QuotaStore,
+  reserveFrom,
+  settleIn,
+  spentOf,
+} from "../../../src/lookup/quota-store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const day = 86_400_000;
 
@@ -71,47 +71,44 @@ test("what is reserved and never given back stays counted", () => {
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(990);
 });
 
-test("the count is kept from one opening of the folder to the next", async () => {
-  const folder = join(await temporaryFolder(), "quota");
-  const clock = new ManualClock();
-  const first = await openQuotaStore(folder);
-  const { quota } = quotaOf(100, clock, first);
-  for (let i = 0; i < 30; i++) {
-    quota.wait();
-    quota.spend();
-  }
-  quota.giveBack();
-  await first.close();
-  const second = await openQuotaStore(folder);
-  onTestFinished(() => second.close());
-  expect(spendAll(quotaOf(100, clock, second).quota)).toBe(70);
+test("a rate that is given twice is counted once, by its lowest count", () => {
+  const rates = [
+    { count: 80, perMs: day },
+    { count: 50, perMs: day },
+    { count: 60, perMs: day },
+  ];
+  expect(tightestQuotas(rates)).toEqual([{ count: 50, perMs: day }]);
 });
 
-test("two processes never spend more than the quota together", async () => {
-  const folder = join(await temporaryFolder(), "quota");
-  const program = `
-    import { Quota } from "./dist/lookup/quota.js";
-    import { openQuotaStore } from "./dist/lookup/quota-folder.js";
-    import { systemClock } from "./dist/core/clock.js";
-    const store = await openQuotaStore(${JSON.stringify(folder)});
-    const rate = { count: 3000, perMs: ${day} };
-    const quota = new Quota({ rate, store, name: "all", clock: systemClock });
-    let spent = 0;
-    for (; quota.wait() === 0; spent++) {
-      quota.spend();
-      if (spent % 20 === 0) await new Promise(setImmediate);
-    }
-    quota.giveBack();
-    await store.close();
-    console.log(spent);`;
-  const run = () =>
-    promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
-      cwd: new URL("../../..", import.meta.url),
-    });
-  const outputs = await Promise.all([run(), run()]);
-  const spent = outputs.map(({ stdout }) => Number(stdout));
-  expect(spent.reduce((a, b) => a + b)).toBe(3000);
-}, 30_000);
+test("what another process reserved and may not use is waited for, not taken for spent", async () => {
+  const { clock, store, quota } = quotaOf(100);
+  const rate = { count: 100, perMs: day };
+  const nowMs = clock.now();
+  const { id } = store.reserve("all", { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
+  expect(quota.wait()).toBe(10_000);
+  store.settle("all", id, 40, nowMs);
+  await clock.advance(10_000);
+  expect(spendAll(quota)).toBe(60);
+});
+
+test("a long day of small runs leaves a bounded number of entries, none of them early", () => {
+  const rate = { count: 1_000_000, perMs: day };
+  let entries: readonly QuotaEntry[] = [];
+  const start = Date.UTC(2026, 0, 1);
+  for (let step = 0; step < 1_800; step++) {
+    const nowMs = start + step * 43_200;
+    const options = { rate, want: 3, nowMs, untilMs: nowMs + 10_000 };
+    const { entries: reserved, reservation } = reserveFrom(entries, options, String(step));
+    entries = settleIn(reserved, reservation.id, 3, nowMs + 10);
+  }
+  expect(entries.length).toBeLessThanOrEqual(1_000);
+  const spentAt = (nowMs: number): number => spentOf(entries, { rate, nowMs });
+  expect(spentAt(start + 1_800 * 43_200)).toBe(5_400);
+  // The first slot holds two runs and comes free when the later one does.
+  const lastOfSlot = start + 43_210;
+  expect(spentAt(lastOfSlot + day - 1)).toBe(5_400);
+  expect(spentAt(lastOfSlot + day)).toBe(5_394);
+});
 
 test("what a clock counted that was a year ahead is counted from now, not for a year", async () => {
   const clock = new ManualClock();
@@ -124,28 +121,4 @@ test("what a clock counted that was a year ahead is counted from now, not for a 
   expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);
   await clock.advance(quota.wait());
   expect(spendAll(quota)).toBe(10);
-});
-
-test("a new folder of counts is its owner's alone", async () => {
-  const folder = `${await temporaryFolder()}/quota`;
-  await (await openQuotaStore(folder)).close();
-  expect((await stat(folder)).mode & 0o777).toBe(0o700);
-});
-
-test.each([
-  ["cut off", (path: string) => truncate(path, 5000)],
-  ["other bytes", (path: string) => writeFile(path, "no count at all\n".repeat(2000))],
-])("a count that is damaged (%s) is told, and not begun anew", async (_, damage) => {
-  const folder = `${await temporaryFolder()}/quota`;
-  await mkdir(folder);
-  const store = await openQuotaStore(folder);
-  const rate = { count: 10, perMs: day };
-  store.reserve("all", { rate, want: 1, nowMs: 0, untilMs: 1 });
-  await store.close();
-  await damage(`${folder}/data.mdb`);
-  await expect(openQuotaStore(folder)).rejects.toMatchObject({
-    code: "quota_damaged",
-    message: expect.stringContaining(folder) as unknown,
-    hint: expect.stringContaining("remove that folder") as unknown,
-  });
 });

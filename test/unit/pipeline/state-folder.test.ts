@@ -42,14 +42,6 @@ describe("openStateFolder", () => {
     expect(await readdir(dirname(output))).toEqual([]);
   });
 
-  it("keeps on restart what counts against a quota", async () => {
-    const output = await interrupted();
-    await mkdir(join(statePath(output), "quota"));
-    const state = await openStateFolder(output, restart);
-    expect(existsSync(join(statePath(output), "quota"))).toBe(true);
-    await state.release();
-  });
-
   it("throws the earlier run away on restart", async () => {
     const output = await interrupted();
     const state = await openStateFolder(output, restart);
