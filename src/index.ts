@@ -68,6 +68,8 @@ export { parseKindName } from "./core/item/kind-names.js";
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Rate } from "./core/options.js";
 export type { EnrichedRow, Row } from "./core/row.js";
+export { verdictOf, verdicts } from "./core/verdict.js";
+export type { Verdict } from "./core/verdict.js";
 export { retryCalls } from "./lookup/call-policy.js";
 export type { CallPolicyOptions } from "./lookup/call-policy.js";
 export { combineFindings } from "./lookup/combine.js";

@@ -33,7 +33,9 @@ describe("a run to a file", () => {
     const cwd = await folderWith({ "in.csv": rows });
     const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
     expect(result).toMatchObject({ code: 0, stdout: "" });
-    expect(result.stderr).toMatch(/^repute: 3 rows in .*\n {2}rows +3 read, 3 written\n/);
+    expect(result.stderr).toMatch(
+      /^repute: 3 rows in .*\n {2}verdict +malicious +1 +33\.3%\n[^]*\n {2}rows +3 read, 3 written\n/,
+    );
     const written = await readFile(join(cwd, "out.csv"), "utf8");
     expect(written.split("\n").map((line) => line.split(",").slice(0, 4).join(","))).toEqual([
       "id,ip,note,rep_item",

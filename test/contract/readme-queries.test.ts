@@ -1,8 +1,21 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
-import { checkReadmeQueries, writeTwoNights } from "../helpers/readme-queries.js";
+import type { Finding } from "../../src/core/finding.js";
+import { verdictOf } from "../../src/core/verdict.js";
+import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import {
+  checkReadmeQueries,
+  readmeBackfill,
+  readmeQueries,
+  writeTwoNights,
+} from "../helpers/readme-queries.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { someOptions } from "./warehouse-opening.js";
+import { queryDuckdb } from "./warehouse-readers.js";
 
 it("runs the README's queries on DuckDB", async () => {
   const folder = await temporaryFolder();
@@ -19,3 +32,43 @@ it("runs the README's queries on DuckDB", async () => {
   instance.closeSync();
   expect(asked).toBeGreaterThanOrEqual(5);
 });
+
+it("finds all malicious items of the sample, whatever their kind", async () => {
+  const cwd = await temporaryFolder();
+  const input = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
+  const output = "duckdb:intel.duckdb?table=enriched";
+  const args = ["enrich", input, "-o", output, "--local", "--quiet", "--fail-on", "never"];
+  expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stderr: "" });
+  const query = (await readmeQueries()).get("Malicious since yesterday, and not before") ?? "";
+  const rows = await queryDuckdb(query, join(cwd, "intel.duckdb"));
+  expect(rows).toHaveLength(11);
+  const kinds = new Set(rows.map((row) => row["rep_kind"]));
+  expect(kinds).toEqual(new Set(["ip", "domain", "url", "sha1", "crypto_wallet", "email"]));
+});
+
+it("gives rows of schema version 1 the verdict that rows have today", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "intel.duckdb");
+  const rows = findings.map((finding, index) => anEnrichedRow({ number: index + 1 }, finding));
+  const opened = await findWarehouse(`duckdb:${file}?table=enriched`)!.open(
+    await someOptions(folder),
+  );
+  await opened.sink.write(rows);
+  await opened.sink.finish();
+  await queryDuckdb(`UPDATE enriched SET rep_verdict = NULL; ${await readmeBackfill()}`, file);
+  const found = await queryDuckdb("SELECT rep_verdict FROM enriched ORDER BY rep_row", file);
+  expect(found.map((row) => row["rep_verdict"])).toEqual(
+    rows.map(({ finding }) => verdictOf(finding)),
+  );
+});
+
+const findings: readonly Partial<Finding>[] = [
+  { query: { type: "IP", intent: "malicious" } },
+  { query: { type: "IP", intent: "none" }, quickCheck: { intent: "malicious" } },
+  { query: { type: "IP", intent: "suspicious", serviceMailBlocklist: "ACTIVE" } },
+  { query: { type: "URL", abusixMailBlocklist: "ACTIVE" } },
+  { query: { type: "IP", intent: "none" }, quickCheck: { serviceMailBlocklist: "ACTIVE" } },
+  { query: { type: "IP_BOGON", bogon: true } },
+  { status: "failed", quickCheck: { serviceMailBlocklist: "NOT_LISTED", intent: "unknown" } },
+  { status: "failed" },
+];

@@ -13,9 +13,9 @@ import type { AnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const csvInput =
-  'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n';
+  'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n6,bad.example.com,\n';
 const ndjsonInput =
-  '{"n":12345678901234567890, "domain":"a.example.com"}\n{"domain":"gone.example.com","f":1.0}\n{broken\n{"domain":"part.example.com"}\n';
+  '{"n":12345678901234567890, "domain":"a.example.com"}\n{"domain":"gone.example.com","f":1.0}\n{broken\n{"domain":"part.example.com"}\n{"domain":"bad.example.com"}\n';
 
 const forms = [
   { output: "out.csv", input: csvInput, from: "csv", flags: {} },
@@ -43,6 +43,9 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
 
     expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
     expect(manifest.requests["query"]?.total).toBe(2);
+    const prefix = "prefix" in flags ? flags.prefix : "rep_";
+    expect((await verifyOutput(second, prefix)).differences).toEqual([]);
+    expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });
     const [before, after] = [await linesOf(first), await linesOf(second)];
     const changed = after.filter((line, n) => line !== before[n]);
     expect(after).toHaveLength(before.length);
@@ -81,6 +84,35 @@ it("keeps the input's members to the letter in a row that is filled", async () =
   );
 });
 
+it("keeps the verdict of a failed row when less is answered now", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  server.silent.add("query");
+  const first = join(folder, "out.csv");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const before = await enrich(job({ path }, first, both));
+  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { listed: 1 } });
+  server.absent.add("bad.example.com");
+  const second = join(folder, "again.csv");
+  const after = await retryOutput(job({ path: first }, second, both));
+  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { listed: 1 } });
+  expect(await linesOf(second)).toEqual(await linesOf(first));
+});
+
+it("refuses a row whose verdict is not one of the four", async () => {
+  const { folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  const first = join(folder, "out.csv");
+  await enrich(job({ path }, first, { itemColumn: "domain" }));
+  const text = await readFile(first, "utf8");
+  await writeFile(first, text.replace("complete,malicious", "complete,benign"));
+  await expect(
+    retryOutput(job({ path: first }, join(folder, "again.csv"), {})),
+  ).rejects.toMatchObject({ code: "output_corrupt", message: expect.stringContaining("line 2") });
+});
+
 it("refuses a file that is no output", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "other.csv");
@@ -106,7 +138,7 @@ describe("verifyOutput", () => {
       "sha256",
       "rows",
       "rows complete",
-      "verdict none",
+      "verdict malicious",
     ]);
   });
 

@@ -9,6 +9,8 @@ export interface AnsweringServer {
   /** Items that are answered with 404, and those answered in part (503). */
   readonly absent: Set<string>;
   readonly partial: Set<string>;
+  /** Endpoints that are answered with 404, whatever the item. */
+  readonly silent: Set<string>;
   /** Called for every request before it is answered; false leaves it without an answer. */
   onRequest: (total: number) => boolean;
   readonly total: number;
@@ -47,8 +49,10 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const answering = {
     absent: new Set<string>(),
     partial: new Set<string>(),
+    silent: new Set<string>(),
     answerTo(endpoint: string, item: string): string {
-      if (this.absent.has(item)) return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+      if (this.absent.has(item) || this.silent.has(endpoint))
+        return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
       return answer(endpoint, item, this.partial.has(item));
     },
     url: `http://127.0.0.1:${port}/beta`,

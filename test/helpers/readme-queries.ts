@@ -6,11 +6,20 @@ import type { EnrichedRow } from "../../src/core/row.js";
 import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
 import { anEnrichedRow } from "./enriched-rows.js";
 
-/** The README's example queries, by the comment that each begins with. */
-async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
+/** The README's statement that gives a verdict to rows that were written without one. */
+export async function readmeBackfill(): Promise<string> {
+  return sqlBlock("backfill");
+}
+
+async function sqlBlock(name: string): Promise<string> {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const [, block = ""] = /<!-- queries -->\n```sql\n([^]*?)```/.exec(readme) ?? [];
-  const queries = block.split(";\n").filter((text) => text.trim() !== "");
+  const [, sql = ""] = new RegExp(`<!-- ${name} -->\n\`\`\`sql\n([^]*?)\`\`\``).exec(readme) ?? [];
+  return sql;
+}
+
+/** The README's example queries, by the comment that each begins with. */
+export async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
+  const queries = (await sqlBlock("queries")).split(";\n").filter((text) => text.trim() !== "");
   return new Map(
     queries.map((text) => {
       const [heading = "", ...statement] = text.trim().split("\n");
@@ -23,6 +32,8 @@ async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
 const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "Malicious since yesterday, and not before": [
     ["ip", "192.0.2.1", "a time"],
+    ["ip", "198.51.100.7", "a time"],
+    ["url", "https://example.net/pay", "a time"],
     ["domain", "login.example.com", "a time"],
   ],
   "Items with a tag": [
@@ -36,10 +47,11 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "Networks by their malicious addresses": [
     ["AS64496", "Example Hosting", "2"],
     ["AS64511", "Example Transit", "1"],
+    [null, null, "1"],
   ],
   "Finished runs and how complete they are": [
-    ["first night", "a time", "5", "4", "0"],
-    ["second night", "a time", "4", "3", "1"],
+    ["first night", "a time", "6", "5", "0"],
+    ["second night", "a time", "7", "5", "2"],
   ],
 };
 
@@ -81,17 +93,30 @@ export async function writeTwoNights(output: string, folder: string, now: number
     row(3, ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }, at(49)),
     row(4, ip("192.0.2.2"), brute, { ...at(49), source: "duplicate" }),
     row(5, null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }),
+    row(6, page("a"), { type: "URL" }, { ...at(49), quickCheck: { intent: "malicious" } }),
   ]);
   await write(output, folder, "second night", true, [
     row(1, ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }, at(2)),
     row(2, ip("192.0.2.2"), brute, at(2)),
     row(3, login, { intent: "malicious", tags: ["phishing:credential-page"] }, at(2)),
     row(4, ip("192.0.2.9"), null, { ...at(2), status: "failed", httpStatus: 404 }),
+    row(5, page("pay"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
+    row(6, page("a"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
+    row(7, ip("198.51.100.7"), null, {
+      ...at(2),
+      status: "failed",
+      quickCheck: { intent: "malicious" },
+    }),
   ]);
   await write(output, folder, "third night", false, [row(1, ip("192.0.2.8"), {}, at(1))]);
 }
 
 const login: Item = { kind: "domain", value: "login.example.com" };
+
+/** The query gives no intent for URLs; the quick check does. */
+function page(path: string): Item {
+  return { kind: "url", value: `https://example.net/${path}` };
+}
 
 function ip(value: string): Item {
   return { kind: "ip", value };

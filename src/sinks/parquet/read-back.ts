@@ -4,7 +4,6 @@ import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row-counter.js";
 import { outputFault } from "../output-fault.js";
-import { auditCounts } from "../warehouse/audit-counts.js";
 import { loadDriver } from "../warehouse/load-driver.js";
 import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
 

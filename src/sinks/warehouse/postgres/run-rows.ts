@@ -74,7 +74,7 @@ export class RunRows {
        FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 GROUP BY 1, 2`,
       [this.#runId],
     );
-    return found.map(({ n, ...facts }) => ({ ...facts, rows: Number(n) }));
+    return found.map(({ status, verdict, n }) => ({ status, verdict, rows: Number(n) }));
   }
 
   #column(name: string): string {
