@@ -1,7 +1,9 @@
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { UsageError } from "../core/errors.js";
+import { failedSuffix } from "../core/failed-name.js";
 import { partPath } from "../sinks/file-destination.js";
+import { checkRejectsName } from "./check-output-name.js";
 import { manifestPath } from "./manifest.js";
 
 /** The file that a path stands for, symbolic links followed; of one that is not there, its own path. */
@@ -68,7 +70,8 @@ export async function checkInputIsNot(
  * Makes sure that the file of rejected rows is a file of its own.
  *
  * @param output the run's output file and what its own files begin with, null for a stream
- * @throws UsageError `rejects_is_no_file`, `rejects_is_output`, `output_folder_missing`, `output_is_input`
+ * @throws UsageError `unknown_output`, `rejects_is_no_file`, `rejects_is_output`,
+ * `output_folder_missing`, `output_is_input`
  */
 export async function checkRejects(
   rejects: string,
@@ -87,10 +90,12 @@ export async function checkRejects(
     ...(output.file === null ? [] : [output.file, partPath(output.file)]),
     ...(output.base === null ? [] : [manifestPath(output.base)]),
   ]);
-  if (taken.has(file) || taken.has(partPath(file))) {
+  if ([file, partPath(file), file + failedSuffix].some((path) => taken.has(path))) {
     throw new UsageError("rejects_is_output", `--rejects ${rejects} is the output's own file`, {
       hint: "name another file",
     });
   }
+  checkRejectsName(rejects);
   await checkInputIsSafe(`--rejects ${rejects}`, file, inputPath);
+  await checkInputIsNot(`--rejects ${rejects}`, [file + failedSuffix], inputPath);
 }

@@ -20,6 +20,7 @@ import type {
 import { findWarehouse } from "../sinks/warehouse/registry.js";
 import type { Warehouse } from "../sinks/warehouse/registry.js";
 import type { SourceFormat } from "../sources/types.js";
+import { checkOutputName } from "./check-output-name.js";
 import { chooseWarehouse } from "./choose-warehouse.js";
 import { checkFolder, checkInputIsSafe, checkRejects, finalPath } from "./final-path.js";
 import { addRejects } from "./open-rejects.js";
@@ -57,7 +58,7 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
  * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
  *
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
- * `findWarehouse`, `chooseWarehouse` and `checkRejects`
+ * `checkOutputName`, `chooseWarehouse` and `checkRejects`
  */
 export async function chooseOutput(
   output: string,
@@ -65,6 +66,7 @@ export async function chooseOutput(
   inputFormat: SourceFormat,
   inputPath: string | null,
 ): Promise<OutputTarget> {
+  if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
   const target =
     warehouse === null

@@ -4,6 +4,7 @@ import { withoutFailed } from "../core/failed-name.js";
 import { detectSinkFormat, encoders } from "../sinks/registry.js";
 import type { Encoder } from "../sinks/types.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
+import { checkOutputName } from "./check-output-name.js";
 import { execute } from "./execute.js";
 import { openEarlierOutput, shapeRefused } from "./retry/earlier-output.js";
 import type { EarlierOutput } from "./retry/earlier-output.js";
@@ -24,6 +25,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   }
   const { path } = job.input;
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
+  if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
   const format = job.settings.to ?? detected.format ?? "csv";
   if (format !== "csv" && format !== "tsv" && format !== "ndjson") {

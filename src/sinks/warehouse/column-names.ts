@@ -1,6 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import type { DialectName } from "./dialect.js";
 import { storedText } from "./stored-text.js";
+import { longestPostgresName } from "./table-name.js";
 
 /** Where the names go: a database, or a file format that has columns. */
 export type NamingName = DialectName | "parquet";
@@ -19,9 +20,9 @@ const none: ReadonlySet<string> = new Set();
 
 /** What each output allows in a column's name. */
 const namings: Readonly<Record<NamingName, Naming>> = {
-  // PostgreSQL, 4.1.1: 63 bytes, silently cut; 5.6: names of system columns.
+  // PostgreSQL, 5.6: names of system columns.
   postgres: {
-    longest: 63,
+    longest: longestPostgresName,
     lengthOf: (name) => Buffer.byteLength(name),
     clean: cleanText,
     reserved: new Set(["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]),
@@ -45,7 +46,8 @@ const namings: Readonly<Record<NamingName, Naming>> = {
  * A name that needs no change keeps it, whatever the others become.
  *
  * @param taken names that are in the table already and cannot change
- * @throws UsageError `column_clash` when an input column has a name out of `taken`
+ * @throws UsageError `column_clash` when an input column has a name out of `taken`, `name_too_long`
+ * when PostgreSQL would cut one
  */
 export function safeColumnNames(
   target: NamingName,
@@ -56,6 +58,7 @@ export function safeColumnNames(
   const fixed = new Set(taken.map((name) => name.toLowerCase()));
   const clashes = names.filter((name) => fixed.has(name.trim().toLowerCase()));
   if (clashes.length > 0) throw clash(clashes);
+  if (target === "postgres") refuseLongNames(names, naming);
 
   const used = new Set([...fixed, ...naming.reserved]);
   const kept = names.map((name) => keepsName(name, naming, used));
@@ -64,6 +67,17 @@ export function safeColumnNames(
     const wanted = naming.clean(name) || `column_${index + 1}`;
     return claim(wanted, naming, used);
   });
+}
+
+/** Other outputs have room enough: a longer name is cut there. */
+function refuseLongNames(names: readonly string[], { clean, lengthOf, longest }: Naming): void {
+  const long = names.find((name) => lengthOf(clean(name)) > longest);
+  if (long === undefined) return;
+  throw new UsageError(
+    "name_too_long",
+    `the input's column ${long} has a name of ${lengthOf(clean(long))} bytes; PostgreSQL allows ${longest}`,
+    { hint: "rename it in the input, or write to a file or to DuckDB" },
+  );
 }
 
 /** Claims a name as it stands if it can be stored and nobody has it. */

@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { createTable, dialectNames, quoteIdentifier, quoteTable } from "./dialect.js";
 import type { DialectName, TableName } from "./dialect.js";
 import { jsonSchema } from "./json-schema.js";
-import { parseTableName } from "./table-name.js";
+import { newestViewSuffix, parsePostgresTable, parseTableName } from "./table-name.js";
 import { tableSchema } from "./table-schema.js";
 import type { TableSchema } from "./table-schema.js";
 
@@ -24,7 +24,7 @@ export interface SchemaTextOptions {
  * The enriched table as text that ends with a line end: statements for a database, or one JSON
  * Schema for the rows of NDJSON output.
  *
- * @throws UsageError `column_clash`, `bad_table`, `too_many_columns`
+ * @throws UsageError `column_clash`, `bad_table`, `name_too_long`, `too_many_columns`
  */
 export function schemaText(format: SchemaFormat, options: SchemaTextOptions): string {
   if (format === "json-schema") return `${JSON.stringify(jsonSchema(options), null, 2)}\n`;
@@ -94,15 +94,9 @@ function newestView(
   return `${view} AS\n${select.join("\n")};`;
 }
 
-/**
- * Name of the view beside a table. PostgreSQL cuts names at 63 bytes; a view's name that is cut
- * could be the table's.
- */
+/** Name of the view beside a table. */
 export function newestViewName(table: string): string {
-  let base = table;
-  while (Buffer.byteLength(base) > 63 - "_newest".length)
-    base = Array.from(base).slice(0, -1).join("");
-  return `${base}_newest`;
+  return table + newestViewSuffix;
 }
 
 /** PostgreSQL, Appendix K; BigQuery, Quotas, Tables; DuckDB has no limit of its own. */
@@ -113,6 +107,7 @@ const mostColumns: Readonly<Record<DialectName, number>> = {
 };
 
 function tableOf(dialect: DialectName, text: string): TableName {
+  if (dialect === "postgres") return parsePostgresTable(text);
   const dot = text.lastIndexOf(".");
   // BigQuery's data sets are named with their project: `project.dataset` is one quoted path.
   if (dialect !== "bigquery" || dot === text.indexOf(".")) return parseTableName(text);

@@ -1,5 +1,11 @@
+import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import { parseDuckdbTarget, parseParquetTarget, parsePostgresTarget } from "./target.js";
+import {
+  addressScheme,
+  parseDuckdbTarget,
+  parseParquetTarget,
+  parsePostgresTarget,
+} from "./target.js";
 import type {
   OpenedWarehouse,
   UnfinishedRun,
@@ -61,11 +67,13 @@ export function findWarehouse(output: string, kinds = warehouses): Warehouse | n
     const found = kind(output);
     if (found !== null) return found;
   }
-  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(output);
+  const scheme = addressScheme(output);
   if (scheme === null) return null;
+  const meant = didYouMean(scheme, ["duckdb", "postgres", "postgresql"]);
+  const near = meant === null ? "" : ` (did you mean ${meant}:?)`;
   // The address itself is not shown: it may hold a password.
-  throw new UsageError("unknown_output", `there is no output for ${scheme[0]} addresses`, {
-    hint: "known are a path, FILE.parquet, duckdb:FILE?table=NAME and postgres://…?table=NAME",
+  throw new UsageError("unknown_output", `there is no output for ${scheme}: addresses${near}`, {
+    hint: "write to a file, FILE.parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME; a file with a colon in its name is ./NAME",
   });
 }
 

@@ -3,8 +3,9 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/failed-name.js";
+import { checkParameters, postgresParameters } from "./address-parameters.js";
 import type { TableName } from "./dialect.js";
-import { defaultTable, parseTableName, tableText } from "./table-name.js";
+import { defaultTable, parsePostgresTable, parseTableName, tableText } from "./table-name.js";
 import type { WarehouseTarget } from "./types.js";
 
 /** A Parquet file. */
@@ -31,6 +32,7 @@ export interface PostgresTarget extends WarehouseTarget {
 
 /** `OUT.parquet`, or null. @throws UsageError `parquet_gzip` */
 export function parseParquetTarget(output: string): ParquetTarget | null {
+  if (addressScheme(output) !== null) return null;
   const name = withoutFailed(output).toLowerCase();
   if (name.endsWith(".parquet.gz")) {
     throw new UsageError("parquet_gzip", `${output}: Parquet is compressed in itself`, {
@@ -54,12 +56,11 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
   const mark = rest.indexOf("?");
   const path = mark < 0 ? rest : rest.slice(0, mark);
   const options = new URLSearchParams(mark < 0 ? "" : rest.slice(mark + 1));
-  const unknown = [...options.keys()].filter((name) => name !== "table");
-  if (path === "" || path === ":memory:" || unknown.length > 0) {
-    throw new UsageError("bad_output", `${output} names no DuckDB file and table`, {
-      hint: "write duckdb:FILE?table=NAME",
-    });
+  const hint = "write duckdb:FILE?table=NAME";
+  if (path === "" || path === ":memory:") {
+    throw new UsageError("bad_output", `${output} names no DuckDB file and table`, { hint });
   }
+  checkParameters(options, { known: ["table"], display: `duckdb:${path}`, hint });
   const table = parseTableName(options.get("table") ?? defaultTable);
   const file = realFile(path);
   return {
@@ -72,15 +73,20 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
 }
 
 /**
- * `postgres://user:password@host:port/database?table=NAME`, or null; other parameters go to the
- * driver. The run's own files are kept in the working folder.
+ * `postgres://user:password@host:port/database?table=NAME`, or null; other known parameters go to
+ * the driver. The run's own files are kept in the working folder.
  *
  * @throws UsageError `bad_output`, `bad_table`
  */
 export function parsePostgresTarget(output: string): PostgresTarget | null {
   if (!/^postgres(?:ql)?:/i.test(output)) return null;
   const url = readUrl(output);
-  const table = parseTableName(url.searchParams.get("table") ?? defaultTable);
+  checkParameters(url.searchParams, {
+    known: postgresParameters,
+    display: "the address of the PostgreSQL output",
+    hint: "write postgres://USER@HOST/DATABASE?table=NAME, and connection parameters such as sslmode behind it",
+  });
+  const table = parsePostgresTable(url.searchParams.get("table") ?? defaultTable);
   url.searchParams.delete("table");
   const place = `${url.host}${url.pathname}`;
   const user = url.username === "" ? "" : `${url.username}@`;
@@ -93,6 +99,12 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
     display: `postgres://${user}${place}?table=${tableText(table)}`,
     base: resolve(`repute-${fileWord(words.join("-"))}`),
   };
+}
+
+/** The scheme of an address, in lower case: `mysql` of `mysql://…`; null of a path. */
+export function addressScheme(output: string): string | null {
+  // A single letter is a drive.
+  return /^([a-z][a-z0-9+.-]+):/i.exec(output)?.[1]?.toLowerCase() ?? null;
 }
 
 /** The same for all that DuckDB takes for the same table: it folds case, and `main` goes unsaid. */

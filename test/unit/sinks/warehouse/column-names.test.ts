@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { columns } from "../../../../src/core/columns.js";
+import { sinkOptions } from "../../../../src/sinks/options.js";
 import { safeColumnNames } from "../../../../src/sinks/warehouse/column-names.js";
 
 const safe = (target: Parameters<typeof safeColumnNames>[0], ...names: string[]) =>
@@ -42,17 +44,37 @@ describe("names of input columns", () => {
 });
 
 describe("names for PostgreSQL", () => {
-  it("are cut at 63 bytes, between characters", () => {
-    expect(safe("postgres", "ä".repeat(40))).toEqual(["ä".repeat(31)]);
+  it("are refused above 63 bytes, where the server would cut them", () => {
+    const longest = `${"ä".repeat(31)}n`;
+    expect(safe("postgres", longest, ` ${longest} `)[0]).toBe(longest);
+    expect(() => safe("postgres", "ip", `${longest}n`)).toThrow(
+      expect.objectContaining({
+        code: "name_too_long",
+        message: `the input's column ${longest}n has a name of 64 bytes; PostgreSQL allows 63`,
+      }),
+    );
   });
 
-  it("stay apart when they are cut", () => {
-    const long = "n".repeat(70);
-    expect(safe("postgres", long, `${long}m`)).toEqual(["n".repeat(63), `${"n".repeat(61)}_2`]);
+  it("stay within 63 bytes when a number tells them apart", () => {
+    const long = "n".repeat(63);
+    expect(safe("postgres", long, long)).toEqual([long, `${"n".repeat(61)}_2`]);
+  });
+
+  it("have room for every added column behind the longest prefix", () => {
+    const prefix = "p".repeat(32);
+    expect(sinkOptions.shape.prefix.safeParse(`${prefix}p`).success).toBe(false);
+    for (const { name } of columns) expect(prefix.length + name.length).toBeLessThanOrEqual(63);
   });
 
   it("make way for the system's columns", () => {
     expect(safe("postgres", "xmin", "CTID")).toEqual(["xmin_2", "CTID_2"]);
+  });
+});
+
+describe("names for DuckDB", () => {
+  it("are cut at 1,024 characters, and stay apart", () => {
+    const long = "n".repeat(1_030);
+    expect(safe("duckdb", long, `${long}m`)).toEqual(["n".repeat(1_024), `${"n".repeat(1_022)}_2`]);
   });
 });
 
@@ -89,7 +111,10 @@ describe("a column that would be added", () => {
 it.each(["postgres", "duckdb", "bigquery", "parquet"] as const)(
   "any names come to distinct ones that %s can store",
   (target) => {
-    const word = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("a", "A", "", "a_2"));
+    const word = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 15 }),
+      fc.constantFrom("a", "A", "", "a_2"),
+    );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (names) => {
         const stored = safeColumnNames(target, names, ["rep_item"]);

@@ -50,9 +50,17 @@ it("has the types and quotes of BigQuery", () => {
   expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
 });
 
-it("keeps the view's name within what PostgreSQL stores", () => {
-  const text = schemaText("postgres", { ...options, table: "t".repeat(63) });
-  expect(text).toContain(`CREATE VIEW "${"t".repeat(56)}_newest"`);
+it("refuses a table whose view would have a longer name than PostgreSQL stores", () => {
+  const longest = "t".repeat(56);
+  const text = schemaText("postgres", { ...options, table: longest });
+  expect(text).toContain(`CREATE VIEW "${longest}_newest"`);
+  expect(() => schemaText("postgres", { ...options, table: `${longest}t` })).toThrow(
+    expect.objectContaining({
+      code: "name_too_long",
+      hint: "choose a name of at most 56 bytes",
+    }),
+  );
+  expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_newest");
 });
 
 it("refuses more columns than the database has", () => {

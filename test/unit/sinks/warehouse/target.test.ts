@@ -22,6 +22,28 @@ describe("an output that is no warehouse", () => {
   });
 });
 
+it.each([
+  ["sqlite:out.db", "sqlite:", ""],
+  ["SQLite:out.parquet", "sqlite:", ""],
+  ["s3://bucket/out.parquet", "s3:", ""],
+  ["postgre://h/db", "postgre:", " (did you mean postgres:?)"],
+  ["dukdb:w.db", "dukdb:", " (did you mean duckdb:?)"],
+])("%s is no output, and no file of that name", (output, scheme, near) => {
+  expect(() => findWarehouse(output)).toThrow(
+    expect.objectContaining({
+      code: "unknown_output",
+      message: `there is no output for ${scheme} addresses${near}`,
+    }),
+  );
+});
+
+it.each(["./sqlite:out.csv", "C:out.csv", "2026-01-01T10:00.csv", "dir/a:b.csv"])(
+  "%s is a file",
+  (output) => {
+    expect(findWarehouse(output)).toBeNull();
+  },
+);
+
 describe("a Parquet file", () => {
   it("is known by its extension, in any case", () => {
     expect(parseParquetTarget("Out.PARQUET")).toMatchObject({
@@ -29,6 +51,10 @@ describe("a Parquet file", () => {
       base: resolve("Out.PARQUET"),
       display: "Out.PARQUET",
     });
+  });
+
+  it("is known when its run had too many failures", () => {
+    expect(parseParquetTarget("out.parquet.failed")?.file).toBe(resolve("out.parquet.failed"));
   });
 
   it("is not compressed again", () => {
@@ -73,14 +99,22 @@ describe("a DuckDB table", () => {
     },
   );
 
-  it.each(["duckdb:", "duckdb:?table=a", "duckdb::memory:", "duckdb:w.db?tabel=a"])(
-    "is not named by %s",
-    (output) => {
-      expect(() => parseDuckdbTarget(output)).toThrow(
-        expect.objectContaining({ code: "bad_output", hint: "write duckdb:FILE?table=NAME" }),
-      );
-    },
-  );
+  it.each([
+    ["duckdb:", "duckdb: names no DuckDB file and table"],
+    ["duckdb:?table=a", "duckdb:?table=a names no DuckDB file and table"],
+    ["duckdb::memory:", "duckdb::memory: names no DuckDB file and table"],
+    ["duckdb:w.db?tabel=a", 'duckdb:w.db has an unknown parameter "tabel" (did you mean table?)'],
+    ["duckdb:w.db?mode=ro", 'duckdb:w.db has an unknown parameter "mode"'],
+    ["duckdb:w.db?table=a&table=b", "duckdb:w.db has the parameter table twice"],
+  ])("is not named by %s", (output, message) => {
+    expect(() => parseDuckdbTarget(output)).toThrow(
+      expect.objectContaining({
+        code: "bad_output",
+        message,
+        hint: "write duckdb:FILE?table=NAME",
+      }),
+    );
+  });
 
   it.each(["?table=", "?table=.a", "?table=a."])("has no name in %s", (query) => {
     expect(() => parseDuckdbTarget(`duckdb:w.db${query}`)).toThrow(
@@ -116,6 +150,52 @@ describe("a PostgreSQL table", () => {
     expect(base("postgres://db.example.com:5433/intel")).not.toBe(
       base("postgres://db.example.com/intel"),
     );
+  });
+
+  it.each([
+    ["?tabel=nightly", 'an unknown parameter "tabel" (did you mean table?)'],
+    ["?table=a&ssl_mode=require", 'an unknown parameter "ssl_mode" (did you mean sslmode?)'],
+    ["?dbname=intel", 'an unknown parameter "dbname"'],
+    ["?table=a&table=b", "the parameter table twice"],
+    ["?password=pa&ss", "an unknown parameter"],
+  ])("has no effectless parameter: %s", (query, fault) => {
+    expect(() => parsePostgresTarget(`postgres://u:secret@db.example.com/intel${query}`)).toThrow(
+      expect.objectContaining({
+        code: "bad_output",
+        message: `the address of the PostgreSQL output has ${fault}`,
+      }),
+    );
+  });
+
+  it("takes what the driver makes use of", () => {
+    const query =
+      "sslmode=verify-full&sslrootcert=ca.pem&sslcert=c.pem&sslkey=k.pem&application_name=night";
+    expect(parsePostgresTarget(`postgres://u@db.example.com/intel?table=a&${query}`)?.url).toBe(
+      `postgres://u@db.example.com/intel?${query}`,
+    );
+  });
+
+  it.each(["?table=", "?table=.a", "?table=a."])("has no name in %s", (query) => {
+    expect(() => parsePostgresTarget(`postgres://db.example.com/intel${query}`)).toThrow(
+      expect.objectContaining({ code: "bad_table" }),
+    );
+  });
+
+  it.each([
+    ["t".repeat(57), "the table name", 56],
+    [`${"s".repeat(64)}.hits`, "the schema name", 63],
+    [`feeds.${"ä".repeat(29)}`, "the table name", 56],
+  ])("has a name that PostgreSQL stores whole: %s", (name, what, longest) => {
+    const parsed = (table: string) =>
+      parsePostgresTarget(`postgres://db.example.com/intel?table=${table}`);
+    expect(() => parsed(name)).toThrow(
+      expect.objectContaining({
+        code: "name_too_long",
+        message: expect.stringContaining(what),
+        hint: expect.stringContaining(`at most ${longest} bytes`),
+      }),
+    );
+    expect(parsed(`${"s".repeat(63)}.${"t".repeat(56)}`)).not.toBeNull();
   });
 
   it("can be reached by a socket", () => {
