@@ -6,6 +6,7 @@ import { makeFolder } from "../core/make-folder.js";
 import { syncFolder } from "../core/sync-folder.js";
 import { decodeRecord, readHead, recordParts } from "./journal/finding-record.js";
 import { journalFault, otherVersion } from "./journal/journal-fault.js";
+import { LostRecords } from "./journal/lost-records.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./journal/place-index.js";
 import { RecordLog } from "./journal/record-log.js";
@@ -16,6 +17,10 @@ import type { FindingStore } from "./store.js";
 export interface JournalOptions extends PlaceIndexOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
+  /** `durableBytes` of an earlier session: so much of it must be there. Default 0. */
+  readonly durableBytes?: number;
+  /** Told when records of an earlier session are damaged or missing. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -49,13 +54,16 @@ export async function openJournal({ folder, ...options }: JournalOptions): Promi
 async function indexOf(
   log: RecordLog,
   folder: string,
-  options: PlaceIndexOptions,
+  options: Omit<JournalOptions, "folder">,
 ): Promise<PlaceIndex> {
   const index = new PlaceIndex(folder, options);
   try {
-    for await (const records of log.takeUp()) {
+    const lost = new LostRecords(options.durableBytes ?? 0);
+    for await (const records of log.takeUp(lost)) {
       for (const { place, record } of records) index.add(readHead(record).hash, place);
     }
+    const warning = lost.warning(join(folder, "records"));
+    if (warning !== null) options.onWarning?.(warning);
     await syncFolder(folder);
     return index;
   } catch (error) {
@@ -84,6 +92,7 @@ class Journal implements FindingStore {
   /** Records that are not written yet, and the promise of those who put them. */
   #turn = new LogTurn();
   #syncing: Promise<void> = Promise.resolve();
+  #durableBytes = 0;
   #fault: Error | null = null;
   /** What those are told who come after it was closed. */
   #left: Error | null = null;
@@ -94,6 +103,10 @@ class Journal implements FindingStore {
     this.#log = log;
     this.#index = index;
     this.#sessionStart = log.next;
+  }
+
+  get durableBytes(): number {
+    return this.#durableBytes;
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
@@ -131,8 +144,8 @@ class Journal implements FindingStore {
     if (this.#fault) throw this.#fault;
     try {
       const sync = this.#log.sync();
-      this.#syncing = this.#syncing.then(() => sync).catch(() => undefined);
-      await sync;
+      this.#syncing = this.#syncing.then(() => sync).then(nothing, nothing);
+      this.#durableBytes = await sync;
     } catch (error) {
       throw (this.#fault ??= journalFault(this.#folder, "write", error));
     }
@@ -195,3 +208,5 @@ class Journal implements FindingStore {
     return null;
   }
 }
+
+function nothing(): void {}

@@ -25,6 +25,8 @@ export interface AssembleOptions {
   readonly tally: Tally;
   /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
   readonly journalPath: string | null;
+  /** How much of the journal the run's checkpoint relies on, in bytes. Default 0. */
+  readonly journalBytes?: number | undefined;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
@@ -36,7 +38,7 @@ export interface AssembleOptions {
 /** The lookup of a run, and what has to be closed with it. */
 export interface AssembledLookup {
   readonly lookup: Lookup;
-  readonly journal: { sync(): Promise<void> };
+  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** How many lookups wait for their turn. */
   readonly backlog: Backlog;
   close(): Promise<void>;
@@ -93,11 +95,17 @@ export async function assembleLookup(
     });
     const isResumed = journalPath !== null && existsSync(journalPath);
     const journal =
-      journalPath === null ? new MemoryStore() : await openJournal({ folder: journalPath });
+      journalPath === null
+        ? new MemoryStore()
+        : await openJournal({
+            folder: journalPath,
+            durableBytes: options.journalBytes ?? 0,
+            onWarning,
+          });
     opened = journal;
     if (isResumed) {
       const partials = settings.partialRetries === 0;
-      await recoverArrivals({ folder: journalPath, journal, clock, partials });
+      await recoverArrivals({ folder: journalPath, journal, clock, partials, onWarning });
     }
     const cache = await openCacheOf(job, options);
     // A lookup's own signal ends what waits (slot, pace, back-off); a request that is open ends

@@ -129,6 +129,7 @@ async function executeInto(
         clock,
         tally,
         journalPath,
+        journalBytes: before?.journalBytes,
         partialsFromCache: work.partialsFromCache,
         requests: requests.signal,
         onEarlyEnd: (error) => early.abort(error),
