@@ -6,6 +6,7 @@ import { makeFolder } from "../core/make-folder.js";
 import { syncFolder } from "../core/sync-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./journal/finding-record.js";
 import { journalFault, otherVersion } from "./journal/journal-fault.js";
+import { LostRecords } from "./journal/lost-records.js";
 import { LogTurn } from "./journal/log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./journal/place-index.js";
 import { RecordLog } from "./journal/record-log.js";
@@ -20,6 +21,10 @@ export interface JournalOptions extends PlaceIndexOptions {
   readonly onReplay?: (key: string, finding: Finding) => void;
   /** Whether findings come with the text of their results. Default false. */
   readonly asReceived?: boolean | undefined;
+  /** `durableBytes` of an earlier session: so much of it must be there. Default 0. */
+  readonly durableBytes?: number;
+  /** Told when records of an earlier session are damaged or missing. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -33,7 +38,6 @@ export interface JournalOptions extends PlaceIndexOptions {
  */
 export async function openJournal({
   folder,
-  onReplay,
   asReceived = false,
   ...options
 }: JournalOptions): Promise<FindingStore> {
@@ -44,7 +48,7 @@ export async function openJournal({
     if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
     const log = new RecordLog(folder);
     try {
-      const index = await indexOf(log, folder, options, onReplay);
+      const index = await indexOf(log, folder, options);
       return new Journal({ folder, asReceived }, log, index);
     } catch (error) {
       log.close();
@@ -59,19 +63,21 @@ export async function openJournal({
 async function indexOf(
   log: RecordLog,
   folder: string,
-  options: PlaceIndexOptions,
-  onReplay: JournalOptions["onReplay"],
+  options: Omit<JournalOptions, "folder">,
 ): Promise<PlaceIndex> {
   const index = new PlaceIndex(folder, options);
   try {
-    for await (const records of log.takeUp()) {
+    const lost = new LostRecords(options.durableBytes ?? 0);
+    for await (const records of log.takeUp(lost)) {
       for (const { place, record } of records) {
         index.add(readHead(record).hash, place);
-        if (onReplay === undefined) continue;
+        if (options.onReplay === undefined) continue;
         const { key, finding } = decodeRecord(record);
-        onReplay(key, finding);
+        options.onReplay(key, finding);
       }
     }
+    const warning = lost.warning(join(folder, "records"));
+    if (warning !== null) options.onWarning?.(warning);
     await syncFolder(folder);
     return index;
   } catch (error) {
@@ -99,6 +105,7 @@ class Journal implements FindingStore {
   /** Records that are not written yet, and the promise of those who put them. */
   #turn = new LogTurn();
   #syncing: Promise<void> = Promise.resolve();
+  #durableBytes = 0;
   #fault: Error | null = null;
   /** What those are told who come after it was closed. */
   #left: Error | null = null;
@@ -109,6 +116,10 @@ class Journal implements FindingStore {
     this.#read = { asReceived };
     this.#log = log;
     this.#index = index;
+  }
+
+  get durableBytes(): number {
+    return this.#durableBytes;
   }
 
   get(key: string): Finding | null | Promise<Finding | null> {
@@ -146,8 +157,8 @@ class Journal implements FindingStore {
     if (this.#fault) throw this.#fault;
     try {
       const sync = this.#log.sync();
-      this.#syncing = this.#syncing.then(() => sync).catch(() => undefined);
-      await sync;
+      this.#syncing = this.#syncing.then(() => sync).then(nothing, nothing);
+      this.#durableBytes = await sync;
     } catch (error) {
       throw (this.#fault ??= journalFault(this.#folder, "write", error));
     }
@@ -207,3 +218,5 @@ class Journal implements FindingStore {
     return null;
   }
 }
+
+function nothing(): void {}

@@ -18,6 +18,8 @@ export interface FindingStore {
   put(key: string, finding: Finding): Promise<void>;
   /** Resolves when a loss of power cannot lose what was put before. */
   sync(): Promise<void>;
+  /** Bytes of the store's file that the latest `sync` made durable, where it has one file that grows. */
+  readonly durableBytes?: number;
   /** Lets go of the store's files. What was put stays. */
   close(): Promise<void>;
 }

@@ -28,6 +28,8 @@ export interface AssembleOptions {
   readonly asReceived?: boolean | undefined;
   /** Path that the files beside the output begin with; null where there are none: stdout, devices. */
   readonly outputBase: string | null;
+  /** How much of the journal the run's checkpoint relies on, in bytes. Default 0. */
+  readonly journalBytes?: number | undefined;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** Aborting it ends the requests that are open. */
@@ -39,7 +41,7 @@ export interface AssembleOptions {
 /** The lookup of a run, and what has to be closed with it. */
 export interface AssembledLookup {
   readonly lookup: Lookup;
-  readonly journal: { sync(): Promise<void> };
+  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** How many lookups wait for their turn. */
   readonly backlog: Backlog;
   /** Which endpoints answered anything but 404. */
@@ -70,7 +72,7 @@ export async function assembleLookup(
   });
   let opened: FindingStore | null = null;
   try {
-    const { store, counting, isResumed } = await openRunJournal(settings, options);
+    const { store, counting, isResumed } = await openRunJournal(job, options);
     opened = store;
     const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
     const paces = await openPaces(settings, {

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.js";
+import type { FindingStore } from "../lookup/store.js";
 import type { Sink, SinkPosition } from "../sinks/types.js";
 import { checkpointVersion } from "./checkpoint.js";
 import type { Checkpoint } from "./checkpoint.js";
@@ -12,18 +13,11 @@ import { writeNote } from "./warehouse-run.js";
 /** A checkpoint is due after so much time or so many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
 
-/** What a checkpointer needs of the journal of lookups. */
-interface Journal {
-  sync(): Promise<void>;
-  /** Bytes of it that the latest `sync` made durable. */
-  readonly durableBytes?: number;
-}
-
 export interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
   /** Made durable before the checkpoint that relies on it. */
-  readonly journal: Journal;
+  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** Null when the output is a stream: there is nothing to come back to. */
   readonly state: StateFolder | null;
   readonly tally: Tally;

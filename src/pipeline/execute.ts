@@ -157,6 +157,7 @@ async function executeInto(
         tally,
         journalPath,
         outputBase: target.base,
+        journalBytes: before?.journalBytes,
         partialsFromCache: work.partialsFromCache,
         asReceived: target.warehouse === null && keepsReceived(target.format, encoder),
         requests: requests.signal,

@@ -19,6 +19,8 @@ export interface RecoverOptions {
   readonly asReceived?: boolean | undefined;
   /** True when a run asks no second time after a partial answer: then it is worth as much as a full one. */
   readonly partials: boolean;
+  /** Told when the log is damaged. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -28,8 +30,8 @@ export interface RecoverOptions {
  * @throws FatalError when the journal cannot be written, or the log not removed
  */
 export async function recoverArrivals(options: RecoverOptions): Promise<void> {
-  const { folder, journal } = options;
-  for (const arrived of readArrivals(folder)) {
+  const { folder, journal, onWarning } = options;
+  for (const arrived of readArrivals(folder, onWarning)) {
     const finding = findingOf(arrived, options);
     if (finding !== null) await journal.put(arrivedKey(arrived.path), finding);
   }

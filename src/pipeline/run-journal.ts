@@ -5,9 +5,9 @@ import { openJournal } from "../lookup/journal.js";
 import { MemoryStore } from "../lookup/memory-store.js";
 import type { FindingStore } from "../lookup/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
-import type { EnrichSettings } from "./options.js";
 import { recoverArrivals } from "./recover-arrivals.js";
 import type { Tally } from "./tally.js";
+import type { EnrichJob } from "./types.js";
 
 /** The journal of a run. */
 export interface RunJournal {
@@ -24,20 +24,26 @@ export interface RunJournal {
  * @throws FatalError `journal_*`
  */
 export async function openRunJournal(
-  settings: EnrichSettings,
-  { journalPath, asReceived = false, tally, clock }: AssembleOptions,
+  { settings, onWarning }: EnrichJob,
+  { journalPath, journalBytes = 0, asReceived = false, tally, clock }: AssembleOptions,
 ): Promise<RunJournal> {
   if (journalPath === null) {
     const store = new MemoryStore();
     return { store, counting: countingStore(store, tally), isResumed: false };
   }
   const isResumed = existsSync(journalPath);
-  const onReplay = replayInto(tally);
-  const store = await openJournal({ folder: journalPath, asReceived, onReplay });
+  const store = await openJournal({
+    folder: journalPath,
+    durableBytes: journalBytes,
+    asReceived,
+    onReplay: replayInto(tally),
+    onWarning,
+  });
   try {
     if (isResumed) {
       const partials = settings.partialRetries === 0;
-      await recoverArrivals({ folder: journalPath, journal: store, clock, partials, asReceived });
+      const arrivals = { folder: journalPath, clock, partials, asReceived, onWarning };
+      await recoverArrivals({ ...arrivals, journal: store });
     }
   } catch (error) {
     await store.close();

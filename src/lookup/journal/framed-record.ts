@@ -102,6 +102,11 @@ export interface FoundRecords {
   readonly needed: number;
 }
 
+/** Where in the file the next record may begin behind this one. */
+export function endOf({ place, record }: PlacedRecord): number {
+  return nextStart(place * unit + headBytes + record.length);
+}
+
 function nextStart(end: number): number {
   return Math.ceil(end / unit) * unit;
 }

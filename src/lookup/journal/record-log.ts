@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RecordHead, RecordParts } from "./finding-record.js";
 import {
+  endOf,
   frameRecord,
   mostFramedBytes,
   type PlacedRecord,
@@ -20,6 +21,7 @@ import {
   wholeRecord,
 } from "./framed-record.js";
 import { damaged, otherVersion } from "./journal-fault.js";
+import { LostRecords } from "./lost-records.js";
 import { writeWhole } from "./write-whole.js";
 
 const dataSync = promisify(fdatasync);
@@ -99,8 +101,10 @@ export class RecordLog {
   /**
    * Reads all whole records of earlier sessions, in order, and lets go of what follows the last of
    * them. To be used before anything is added.
+   *
+   * @param lost told of the places where there should be records
    */
-  async *takeUp(): AsyncGenerator<readonly PlacedRecord[]> {
+  async *takeUp(lost = new LostRecords(0)): AsyncGenerator<readonly PlacedRecord[]> {
     const size = this.#end;
     let bytes = Buffer.allocUnsafeSlow(scanBytes);
     let end = unit;
@@ -109,12 +113,16 @@ export class RecordLog {
       await readWhole(this.#file, bytes, length, at);
       const found = recordsIn(bytes.subarray(0, length), at, size);
       if (found.records.length > 0) {
-        end = found.end;
+        for (const record of found.records) {
+          lost.between(end, record.place * unit);
+          end = endOf(record);
+        }
         yield found.records;
       }
       if (found.needed > bytes.length) bytes = Buffer.allocUnsafeSlow(found.needed);
       at = found.next;
     }
+    lost.behind(end);
     if (end < size) ftruncateSync(this.#file, end);
     this.#end = end;
     this.#written = end;
@@ -165,9 +173,15 @@ export class RecordLog {
       .record;
   }
 
-  /** Resolves when a loss of power can no longer lose what was written. */
-  async sync(): Promise<void> {
+  /**
+   * Resolves when a loss of power can no longer lose what was written.
+   *
+   * @returns how long the file was, in bytes, when this was called
+   */
+  async sync(): Promise<number> {
+    const written = this.#written;
     await dataSync(this.#file);
+    return written;
   }
 
   /** Nothing may be under way. */

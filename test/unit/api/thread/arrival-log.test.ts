@@ -82,7 +82,7 @@ test("one that goes on where another was killed does not take its turn", async (
   expect(pathsIn(folder)).toEqual(["/query/a", "/query/b"]);
 });
 
-test("what was cut off or damaged is not there, and nothing that came after it", async () => {
+test("what was cut off is not there", async () => {
   const folder = await temporaryFolder();
   const log = logIn(folder, 100);
   for (const path of ["/query/a", "/query/b", "/query/c"]) write(log, [path]);
@@ -93,13 +93,29 @@ test("what was cut off or damaged is not there, and nothing that came after it",
     truncateSync(file, length);
     expect(pathsIn(folder)).toEqual(["/query/a", "/query/b"].slice(0, Math.floor(length / frame)));
   }
+});
+
+test("what was damaged is not there, all else is, and the place is told", async () => {
+  const folder = await temporaryFolder();
+  const log = logIn(folder, 100);
+  const paths = ["/query/a", "/query/b", "/query/c"];
+  for (const path of paths) write(log, [path]);
+  const file = join(folder, arrivalFiles[1]);
+  const whole = readFileSync(file);
+  const frame = whole.length / 3;
   for (let at = 0; at < whole.length; at++) {
     const damaged = Buffer.from(whole);
     damaged[at]! ^= 0xff;
     writeFileSync(file, damaged);
-    const before = ["/query/a", "/query/b"].slice(0, Math.floor(at / frame));
-    // A damaged number of the turn, in the first frame, makes the others look like an earlier turn's.
-    expect(pathsIn(folder)).toEqual(before);
+    const place = Math.floor(at / frame);
+    const told: string[] = [];
+    const found = [...readArrivals(folder, (message) => told.push(message))];
+    expect(found.map(({ path }) => path)).toEqual(paths.toSpliced(place, 1));
+    const between = `between byte ${place * frame} and byte ${(place + 1) * frame}`;
+    // A kill may have cut the last one off.
+    expect(told).toEqual(
+      place === 2 ? [] : [`${file} is damaged ${between}: lookups answered there may be repeated`],
+    );
   }
 });
 

@@ -6,6 +6,7 @@ import {
   type RecordHead,
   recordParts,
 } from "../../../../src/lookup/journal/finding-record.js";
+import { LostRecords } from "../../../../src/lookup/journal/lost-records.js";
 import { RecordLog } from "../../../../src/lookup/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../findings.js";
@@ -34,9 +35,9 @@ function keyAt(log: RecordLog, place: number): string | null {
 }
 
 /** Keys of the records that an earlier session left. */
-async function taken(log: RecordLog): Promise<string[]> {
+async function taken(log: RecordLog, lost?: LostRecords): Promise<string[]> {
   const keys: string[] = [];
-  for await (const records of log.takeUp()) {
+  for await (const records of log.takeUp(lost)) {
     for (const { record } of records) keys.push(decodeRecord(record).key);
   }
   return keys;
@@ -135,7 +136,11 @@ test.each([0, 3, 4, 8, 20, 60])(
     bytes[at] = (bytes[at] ?? 0) ^ 0x11;
     await writeFile(path, bytes);
     const log = opened(folder);
-    expect(await taken(log)).toEqual(["a", "c"]);
+    const lost = new LostRecords(0);
+    expect(await taken(log, lost)).toEqual(["a", "c"]);
+    expect(lost.warning("records")).toBe(
+      `records is damaged between byte ${starts[1]} and byte ${starts[2]}: lookups recorded there may be repeated`,
+    );
     expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
     expect((await stat(path)).size).toBe(bytes.length);
   },
@@ -160,4 +165,29 @@ test("a first line that was cut off is written anew", async () => {
   await log.sync();
   log.close();
   expect(await taken(opened(folder))).toEqual(["a"]);
+});
+
+test("a cut is told where it took what a loss of power cannot have taken", async () => {
+  const folder = await temporaryFolder();
+  const { path, starts } = await written(folder, [
+    ["a", 100],
+    ["b", 100],
+    ["c", 100],
+  ]);
+  await truncate(path, (starts[1] ?? 0) + 40);
+  const [normal, lost] = [new LostRecords(starts[1] ?? 0), new LostRecords(starts[2] ?? 0)];
+  expect(await taken(opened(folder), normal)).toEqual(["a"]);
+  expect(normal.warning("records")).toBeNull();
+  expect(await taken(opened(folder), lost)).toEqual(["a"]);
+  expect(lost.warning("records")).toContain(`between byte ${starts[1]} and byte ${starts[2]}:`);
+});
+
+test("says how much a loss of power cannot take", async () => {
+  const folder = await temporaryFolder();
+  const log = opened(folder);
+  add(log, "a");
+  log.write();
+  const { size } = await stat(join(folder, "records"));
+  add(log, "b");
+  expect(await log.sync()).toBe(size);
 });
