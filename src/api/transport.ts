@@ -3,6 +3,7 @@ import { UsageError } from "../core/errors.js";
 import { type Abortable, AbortGroups } from "./abort-groups.js";
 import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
+import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Receiver, Requests } from "./types.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
@@ -51,6 +52,7 @@ export class Transport implements Requests {
       origin: this.origin,
       timeoutMs,
       deadlines: new Deadlines(timeoutMs),
+      shifted: new ShiftedAnswers(),
       maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
     };
     const headers = [...standardHeaders, ...(options.headers ?? [])];
@@ -63,7 +65,7 @@ export class Transport implements Requests {
       receiver.failed(signal.reason);
       return null;
     }
-    const exchange = new Exchange(this.#bounds, receiver, this.#aborts.of(signal));
+    const exchange = new Exchange(this.#bounds, path, receiver, this.#aborts.of(signal));
     const request = {
       origin: this.origin,
       path: this.#prefix + path,
