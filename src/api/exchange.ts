@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import type { CredentialMask } from "../core/credential-mask.js";
 import type { Abortable, AbortGroup } from "./abort-groups.js";
 import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
 import { decodeBody } from "./decode-body.js";
@@ -15,6 +16,8 @@ export interface ExchangeBounds {
   readonly deadlines: Deadlines;
   /** Notices answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
+  /** Hides the credential that is sent; null when none is. */
+  readonly mask: CredentialMask | null;
 }
 
 /**
@@ -80,7 +83,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     // Interim answers (RFC 9110 section 15.2) come before the one that counts.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = headers;
+    const { mask } = this.#bounds;
+    this.#headers = mask === null ? headers : maskedHeaders(headers, mask);
     this.#length = Number(headers["content-length"]);
     if (this.#length > this.#bounds.maxBodyBytes) this.#onTooLarge();
   }
@@ -134,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     this.#settle();
     this.#stopReason = new Error("the answer belongs to another request");
     controller.abort(this.#stopReason);
-    this.#receiver.answered(decoded);
+    this.#receiver.answered(this.#masked(decoded));
   }
 
   #received(status: number): Answer {
@@ -150,7 +154,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
       this.#receiver.failed(error);
       return;
     }
-    this.#receiver.answered(answer);
+    this.#receiver.answered(this.#masked(answer));
+  }
+
+  /** Nobody else has the answer before the credential is hidden in it. */
+  #masked(answer: Answer): Answer {
+    const { mask } = this.#bounds;
+    if (mask === null) return answer;
+    const { status, body } = answer;
+    const isData = status === 200 || (status === 503 && body.includes('"partial_success"'));
+    return { ...answer, body: isData ? mask.inData(body) : mask.inErrorBody(body) };
   }
 
   #onTooLarge(): void {
@@ -188,4 +201,15 @@ const mostLooks = 8;
 function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer {
   if (answer.headers["content-encoding"] === undefined) return answer;
   return { ...answer, body: decodeBody(answer, maxBytes, origin) };
+}
+
+/** Of the headers two are shown, where a body cannot be read. */
+function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
+  let masked = headers;
+  for (const name of ["content-type", "content-encoding"] as const) {
+    const value = headers[name];
+    if (typeof value !== "string" || !mask.isIn(value)) continue;
+    masked = { ...masked, [name]: mask.inText(value) };
+  }
+  return masked;
 }
