@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../core/finding.js";
-import { readJson } from "./read-json.js";
+import { asObject, readJson } from "./read-json.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
@@ -68,13 +67,6 @@ export function readEnvelope(answer: Answer): EnvelopeReading {
     result: body["result"],
     text: reading.text,
   };
-}
-
-/** A value as JSON object, or null when it is none (an array is none). */
-export function asObject(value: unknown): JsonObject | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : null;
 }
 
 function contentType({ headers }: Answer): string {

@@ -1,7 +1,9 @@
 import type { Dispatcher } from "undici";
+import type { CredentialMask } from "../core/credential-mask.js";
 import type { Abortable, AbortGroup } from "./abort-groups.js";
 import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
 import { decodeBody } from "./decode-body.js";
+import type { ShiftedAnswers } from "./shifted-answers.js";
 import { TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, Receiver, ResponseHeaders } from "./types.js";
 
@@ -12,6 +14,10 @@ export interface ExchangeBounds {
   readonly maxBodyBytes: number;
   /** Ends those that take longer than `timeoutMs`. */
   readonly deadlines: Deadlines;
+  /** Notices answers that belong to other requests. */
+  readonly shifted: ShiftedAnswers;
+  /** Hides the credential that is sent; null when none is. */
+  readonly mask: CredentialMask | null;
 }
 
 /**
@@ -21,6 +27,7 @@ export interface ExchangeBounds {
  */
 export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring {
   readonly #bounds: ExchangeBounds;
+  readonly #path: string;
   readonly #receiver: Receiver;
   readonly #group: AbortGroup;
   readonly #seat: number;
@@ -32,9 +39,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
   #headers: ResponseHeaders = {};
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** Bytes of the whole body; NaN when the service does not say. */
+  #length = Number.NaN;
+  #looks = 0;
 
-  constructor(bounds: ExchangeBounds, receiver: Receiver, group: AbortGroup) {
+  /** @param path what is asked for, below the base address */
+  constructor(bounds: ExchangeBounds, path: string, receiver: Receiver, group: AbortGroup) {
     this.#bounds = bounds;
+    this.#path = path;
     this.#receiver = receiver;
     this.#group = group;
     this.#seat = group.join(this);
@@ -71,26 +83,24 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     // Interim answers (RFC 9110 section 15.2) come before the one that counts.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = headers;
-    if (Number(headers["content-length"]) > this.#bounds.maxBodyBytes) this.#onTooLarge();
+    const { mask } = this.#bounds;
+    this.#headers = mask === null ? headers : maskedHeaders(headers, mask);
+    this.#length = Number(headers["content-length"]);
+    if (this.#length > this.#bounds.maxBodyBytes) this.#onTooLarge();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#bounds.maxBodyBytes) this.#onTooLarge();
-    else this.#chunks.push(chunk);
+    if (this.#bytes > this.#bounds.maxBodyBytes) return this.#onTooLarge();
+    this.#chunks.push(chunk);
+    if (this.#mayBeWhole(chunk)) this.#closeIfShifted(controller);
   }
 
   onResponseEnd(): void {
     if (this.#settled || this.#status === null) return;
     this.#settle();
-    const [first] = this.#chunks;
-    const body =
-      first !== undefined && this.#chunks.length === 1
-        ? first
-        : Buffer.concat(this.#chunks, this.#bytes);
-    this.#answered({ status: this.#status, headers: this.#headers, body });
+    this.#tell(this.#received(this.#status));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -104,19 +114,56 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     this.#receiver.failed(transportErrorOf(error, this.#bounds.origin, this.#status));
   }
 
-  #answered(answer: Answer): void {
-    if (answer.headers["content-encoding"] === undefined) {
-      this.#receiver.answered(answer);
-      return;
-    }
-    let body: Buffer;
+  /** A body of unknown length ends at once, or with its next piece, when it ends like JSON. */
+  #mayBeWhole(chunk: Buffer): boolean {
+    if (!Number.isNaN(this.#length)) return this.#bytes === this.#length;
+    return chunk.at(-1) === closeBrace && this.#looks++ < mostLooks;
+  }
+
+  /**
+   * An answer that belongs to another request is the last one of its connection. This is found out
+   * before the answer ends, because the connection is free for another request then.
+   */
+  #closeIfShifted(controller: Dispatcher.DispatchController): void {
+    const { shifted, maxBodyBytes, origin } = this.#bounds;
+    if (this.#status === null) return;
+    const received = this.#received(this.#status);
+    let decoded = received;
     try {
-      body = decodeBody(answer, this.#bounds.maxBodyBytes, this.#bounds.origin);
+      decoded = decodedAnswer(received, maxBodyBytes, origin);
+    } catch {
+      return; // Whoever takes the whole answer tells.
+    }
+    if (!shifted.has(this.#path, decoded)) return;
+    this.#settle();
+    this.#stopReason = new Error("the answer belongs to another request");
+    controller.abort(this.#stopReason);
+    this.#receiver.answered(this.#masked(decoded));
+  }
+
+  #received(status: number): Answer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
+    return { status, headers: this.#headers, body: this.#chunks[0]! };
+  }
+
+  #tell(received: Answer): void {
+    let answer: Answer;
+    try {
+      answer = decodedAnswer(received, this.#bounds.maxBodyBytes, this.#bounds.origin);
     } catch (error) {
       this.#receiver.failed(error);
       return;
     }
-    this.#receiver.answered({ ...answer, body });
+    this.#receiver.answered(this.#masked(answer));
+  }
+
+  /** Nobody else has the answer before the credential is hidden in it. */
+  #masked(answer: Answer): Answer {
+    const { mask } = this.#bounds;
+    if (mask === null) return answer;
+    const { status, body } = answer;
+    const isData = status === 200 || (status === 503 && body.includes('"partial_success"'));
+    return { ...answer, body: isData ? mask.inData(body) : mask.inErrorBody(body) };
   }
 
   #onTooLarge(): void {
@@ -144,4 +191,25 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     this.#bounds.deadlines.leave(this.#deadline);
     this.#group.leave(this.#seat);
   }
+}
+
+const closeBrace = 0x7d;
+
+/** A body in many pieces, each of which ends like JSON, is not read again for every one of them. */
+const mostLooks = 8;
+
+function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer {
+  if (answer.headers["content-encoding"] === undefined) return answer;
+  return { ...answer, body: decodeBody(answer, maxBytes, origin) };
+}
+
+/** Of the headers two are shown, where a body cannot be read. */
+function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
+  let masked = headers;
+  for (const name of ["content-type", "content-encoding"] as const) {
+    const value = headers[name];
+    if (typeof value !== "string" || !mask.isIn(value)) continue;
+    masked = { ...masked, [name]: mask.inText(value) };
+  }
+  return masked;
 }

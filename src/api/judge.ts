@@ -9,7 +9,8 @@ import {
 import { isoTime } from "../core/iso-time.js";
 import type { Item } from "../core/item/item.js";
 import { mismatch } from "./answer-match.js";
-import { asObject, readEnvelope } from "./envelope-reading.js";
+import { readEnvelope } from "./envelope-reading.js";
+import { asObject } from "./read-json.js";
 import { resultText } from "./result-text.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";

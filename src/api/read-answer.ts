@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { saysAuthenticationFailed } from "./authentication.js";
-import { asObject, readEnvelope } from "./envelope-reading.js";
+import { readEnvelope } from "./envelope-reading.js";
 import type { Bench } from "./judge.js";
-import { readJson } from "./read-json.js";
+import { asObject, readJson } from "./read-json.js";
 import { schemaFault } from "./schema-fault.js";
 import {
   RejectedError,

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../core/finding.js";
+
 /** Deepest nesting that is read. The interface has 7 levels; a deeper one would overflow the stack of those who walk it. */
 const maxDepth = 1000;
 
@@ -39,6 +41,13 @@ export function parseJson(text: string): unknown {
   return suspicious && protoMember.test(text)
     ? JSON.parse(text, (member, value: unknown) => (member === "__proto__" ? undefined : value))
     : JSON.parse(text);
+}
+
+/** A value as JSON object, or null when it is none (an array is none). */
+export function asObject(value: unknown): JsonObject | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : null;
 }
 
 const quote = 0x22;

@@ -1,8 +1,10 @@
 import type { Dispatcher } from "undici";
+import { CredentialMask } from "../core/credential-mask.js";
 import { UsageError } from "../core/errors.js";
 import { type Abortable, AbortGroups } from "./abort-groups.js";
 import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
+import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Receiver, Requests } from "./types.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
@@ -24,7 +26,10 @@ export interface TransportOptions {
   readonly timeoutMs?: number | undefined;
   /** Largest body, before and after decoding. Bytes. @default 8 MiB */
   readonly maxBodyBytes?: number | undefined;
-  /** Sent with every request: pairs of name and value. They go to the base address alone. */
+  /**
+   * The header with the credential, where there is one: pairs of name and value. It goes to the base
+   * address alone, and its value is hidden in answers.
+   */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
@@ -46,15 +51,17 @@ export class Transport implements Requests {
     this.origin = base.origin;
     this.#prefix = base.pathname.replace(/\/+$/, "");
     this.#dispatcher = options.dispatcher;
+    const own = options.headers ?? [];
     const timeoutMs = options.timeoutMs ?? 30_000;
     this.#bounds = {
       origin: this.origin,
       timeoutMs,
       deadlines: new Deadlines(timeoutMs),
+      shifted: new ShiftedAnswers(),
+      mask: maskOf(own),
       maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
     };
-    const headers = [...standardHeaders, ...(options.headers ?? [])];
-    this.#headers = headers.flat();
+    this.#headers = [...standardHeaders, ...own].flat();
   }
 
   /** Without a promise of its own: the caller has one. */
@@ -63,7 +70,7 @@ export class Transport implements Requests {
       receiver.failed(signal.reason);
       return null;
     }
-    const exchange = new Exchange(this.#bounds, receiver, this.#aborts.of(signal));
+    const exchange = new Exchange(this.#bounds, path, receiver, this.#aborts.of(signal));
     const request = {
       origin: this.origin,
       path: this.#prefix + path,
@@ -78,6 +85,14 @@ export class Transport implements Requests {
     }
     return exchange;
   }
+}
+
+/** Hides the one credential that clients send, `credentialHeader` checked it. */
+function maskOf(
+  headers: readonly (readonly [name: string, value: string])[],
+): CredentialMask | null {
+  const [header] = headers;
+  return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
 }
 
 /** @throws UsageError for what is no address of a service */

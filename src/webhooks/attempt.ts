@@ -1,4 +1,5 @@
 import { request, type Dispatcher } from "undici";
+import { CredentialMask } from "../core/credential-mask.js";
 import type { PreparedCall } from "./prepare.js";
 
 /** What one attempt came to: an answer, whatever its status, or a fault on the way. */
@@ -32,6 +33,9 @@ export interface AttemptOptions {
   readonly signal: AbortSignal | null;
 }
 
+/** Bytes of a character, at most, with JSON's escapes: `\u006b`. */
+const longestSpelling = 6;
+
 /** Most that is kept of an answer's body: it is for explanations. */
 const keptBodyBytes = 64 * 1024;
 
@@ -59,15 +63,19 @@ export async function attemptCall(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const { body, truncated } = await readBeginning(response.body, call.apiKey);
+    const mask = call.apiKey === null ? null : new CredentialMask(call.apiKey);
+    const shown = (text: string): string => mask?.inText(text) ?? text;
+    const { bytes, truncated } = await readBeginning(response.body, call.apiKey);
+    const location = single(response.headers["location"]);
+    const allow = single(response.headers["allow"]);
     signal?.throwIfAborted();
     return {
       kind: "answer",
       status: response.statusCode,
       retryAfter: single(response.headers["retry-after"]),
-      location: single(response.headers["location"]),
-      allow: single(response.headers["allow"]),
-      body,
+      location: location === null ? null : shown(location),
+      allow: allow === null ? null : shown(allow),
+      body: shown(bytes.toString("utf8")).slice(0, keptBodyBytes),
       truncated,
     };
   } catch (error) {
@@ -86,10 +94,10 @@ export async function attemptCall(
 async function readBeginning(
   stream: AsyncIterable<Buffer>,
   apiKey: string | null,
-): Promise<{ body: string; truncated: boolean }> {
+): Promise<{ bytes: Buffer; truncated: boolean }> {
   const chunks: Buffer[] = [];
   // So much more that a key across the cut is seen whole and blotted out.
-  const enough = keptBodyBytes + (apiKey?.length ?? 0);
+  const enough = keptBodyBytes + longestSpelling * (apiKey?.length ?? 0);
   let bytes = 0;
   let truncated = false;
   try {
@@ -101,9 +109,7 @@ async function readBeginning(
   } catch {
     truncated = true;
   }
-  let body = Buffer.concat(chunks).toString("utf8");
-  if (apiKey !== null) body = body.replaceAll(apiKey, "[hidden]");
-  return { body: body.slice(0, keptBodyBytes), truncated: truncated || bytes > keptBodyBytes };
+  return { bytes: Buffer.concat(chunks), truncated: truncated || bytes > keptBodyBytes };
 }
 
 function transportFault(error: unknown): TransportFault {

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { CredentialMask } from "../../../src/core/credential-mask.js";
+
+const key = 'k3y/8f7e+"d5\\c4b=';
+const mask = new CredentialMask(key);
+
+describe("a credential is hidden in a text", () => {
+  test.each([
+    ["as it is", `key ${key} refused`, "key [hidden] refused"],
+    ["percent-encoded", `?k=${encodeURIComponent(key)}&a=1`, "?k=[hidden]&a=1"],
+    ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase(), "[hidden]"],
+    ["in JSON", JSON.stringify({ message: key }), '{"message":"[hidden]"}'],
+    [
+      "in JSON within JSON",
+      JSON.stringify({ m: JSON.stringify({ k: key }) }),
+      String.raw`{"m":"{\"k\":\"[hidden]\"}"}`,
+    ],
+    ["with a slash that JSON escapes", JSON.stringify(key).replaceAll("/", "\\/"), '"[hidden]"'],
+    ["with Unicode escapes", `"${key.replace("k", "\\u006b").replace("+", "\\u002B")}`, '"'],
+    [
+      "in a header line",
+      `sent x-api-key: ${key.slice(0, 6)}, refused`,
+      "x-api-key: [hidden], refused",
+    ],
+    ["as Bearer", "with Authorization: Bearer k3y/8f…", "with Authorization: Bearer [hidden]"],
+    ["as a member", '{"X-Api-Key": "k3y"}', '{"X-Api-Key": "[hidden]"}'],
+    ["as a member of JSON within JSON", String.raw`{\"x-api-key\":\"k3y\"}`, "[hidden]"],
+  ])("%s", (_, text, expected) => {
+    const masked = mask.inText(text);
+    expect(masked).toContain(expected);
+    expect(masked).not.toMatch(/k3y/i);
+    expect(mask.inErrorBody(Buffer.from(text)).toString()).toBe(masked);
+  });
+
+  test("in base64, whatever is around it", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.boolean(), (before, after, isUrl) => {
+        const encoded = Buffer.from(before + key + after).toString(isUrl ? "base64url" : "base64");
+        const masked = mask.inText(`${encoded} is wrong`);
+        const rest = masked.replace("[hidden]", "").replace(" is wrong", "");
+        // What is left has the surroundings, and no more than four bits of the key at either end.
+        expect(masked).toContain("[hidden]");
+        expect(Buffer.from(rest, "base64").toString("latin1")).not.toContain("k3y");
+      }),
+    );
+  });
+});
+
+test("other words stay as they are", () => {
+  for (const text of ["not authorized: no key", '{"x-api-key":null}', "cookies: none", ""]) {
+    expect(mask.inText(text)).toBe(text);
+  }
+});
+
+test("what is hidden already is not hidden again", () => {
+  const text = mask.inText(`Authorization: Bearer ${key}`);
+  expect(mask.inText(text)).toBe(text);
+});
+
+test("data keeps every other byte", () => {
+  const bytes = (text: string) =>
+    Buffer.concat([Buffer.from([0xff, 0xc3, 0xa9]), Buffer.from(text)]);
+  const data = bytes(JSON.stringify({ tags: [key, "a:b"], url: encodeURIComponent(key) }));
+  expect(mask.inData(data)).toEqual(bytes('{"tags":["[hidden]","a:b"],"url":"[hidden]"}'));
+  const other = bytes("{}");
+  expect(mask.inData(other)).toBe(other);
+});
+
+test("megabytes of anything take no time", () => {
+  const start = performance.now();
+  for (const unit of ["A", "\\", "%", "k3y/", " ", "cookie:"]) {
+    mask.inErrorBody(Buffer.from(unit.repeat(200_000)));
+  }
+  expect(performance.now() - start).toBeLessThan(10_000);
+});
+
+test("a short credential is hidden where it stands alone, and in no data", () => {
+  const short = new CredentialMask("abc");
+  expect(short.inText("the key abc, not abcd")).toBe("the key [hidden], not abcd");
+  const data = Buffer.from('["abc"]');
+  expect(short.inData(data)).toBe(data);
+});
