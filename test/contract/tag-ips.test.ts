@@ -46,6 +46,11 @@ function enrich(...more: string[]) {
   return runInProcess(["enrich", ...paths, ...tags, ...service, ...more]);
 }
 
+function exportSeenIn(output: string) {
+  const lists = ["-o", join(folder, "lists"), "--intel-url", server.url];
+  return runInProcess(["tags", "export", "--seen-in", output, ...lists]);
+}
+
 async function manifest(): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8")) as Manifest;
 }
@@ -130,10 +135,9 @@ describe("the result of each tag", () => {
   });
 
   test("is there for rows that go to stdout", async () => {
-    const { code, stderr } = await runInProcess([
-      ...["enrich", join(folder, "in.txt"), "--tag-ips", join(folder, "lists"), "--json"],
-      ...["--intel-url", server.url, "--lookups", "query"],
-    ]);
+    const args = ["enrich", join(folder, "in.txt"), "--tag-ips", join(folder, "lists"), "--json"];
+    const service = ["--intel-url", server.url, "--lookups", "query"];
+    const { code, stderr } = await runInProcess([...args, ...service]);
     const last = stderr.trimEnd().split("\n").at(-1) ?? "";
     expect([code, (JSON.parse(last) as Manifest).tag_exports?.length]).toEqual([3, 2]);
   });
@@ -160,10 +164,7 @@ describe("an export that ends before its time", () => {
   test("is made good for by the command that it names", async () => {
     await enrich("--quiet");
     bend = () => null;
-    const { code } = await runInProcess([
-      ...["tags", "export", "--seen-in", join(folder, "out.csv"), "-o", join(folder, "lists")],
-      ...["--intel-url", server.url],
-    ]);
+    const { code } = await exportSeenIn(join(folder, "out.csv"));
     expect(code).toBe(3);
     expect(await readdir(join(folder, "lists"))).toContain("spam--bulk.txt");
   });
@@ -200,10 +201,7 @@ test("rows with tags beyond those that a run counts are told of", async () => {
     `${out}.manifest.json`,
     JSON.stringify({ tags: { "spam:bulk": 3, "(others)": 7 } }),
   );
-  const { code, stderr } = await runInProcess([
-    ...["tags", "export", "--seen-in", out, "-o", join(folder, "lists")],
-    ...["--intel-url", server.url],
-  ]);
+  const { code, stderr } = await exportSeenIn(out);
   expect(code).toBe(0);
   expect(stderr).toContain("warning: 7 rows carry a tag beyond the first 1 names");
 });

@@ -154,21 +154,6 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
     expect(result.server.requests).toHaveLength(1);
   });
 
-  if (asking.secret === "REPUTE_CASE_API_KEY") {
-    test.each<[number, unknown]>([
-      [401, ""],
-      [403, ""],
-      [200, { message: "Authentication Failed" }],
-      [200, "Authentication Failed"],
-    ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
-      const result = await against(asking, reply(status, body));
-      expect(amiss(result)).toEqual([]);
-      expect(result.stderr).toMatch(
-        /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*Authorization: Bearer <API_KEY>/,
-      );
-    });
-  }
-
   test("follows no redirect, so that its credential stays with the address it is for", async () => {
     const elsewhere = await startScriptedServer([reply(200, honest)]);
     onTestFinished(() => elsewhere.close());
@@ -225,6 +210,24 @@ describe.each(Object.entries(askings).filter(([name]) => name.startsWith("tags "
       const result = await against(asking, reply(400, body));
       expect(amiss(result)).toEqual([]);
       expect(result.stderr).toContain("there is no tag");
+    });
+  },
+);
+
+describe.each(Object.entries(askings).filter(([, { secret }]) => secret === "REPUTE_CASE_API_KEY"))(
+  "%s, which reads a case context,",
+  (_, asking) => {
+    test.each<[number, unknown]>([
+      [401, ""],
+      [403, ""],
+      [200, { message: "Authentication Failed" }],
+      [200, "Authentication Failed"],
+    ])("explains a refused key (%i %j) with the two steps", async (status, body) => {
+      const result = await against(asking, reply(status, body));
+      expect(amiss(result)).toEqual([]);
+      expect(result.stderr).toMatch(
+        /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*Authorization: Bearer <API_KEY>/,
+      );
     });
   },
 );

@@ -10,7 +10,7 @@ import { parquetSchema } from "./parquet-schema.js";
 export type ParquetDriver = typeof parquetWriter;
 
 /** Where an interrupted file goes on. */
-export interface WrittenGroups {
+interface WrittenGroups {
   /** Bytes up to the end of the last group; 0 before the first one. */
   readonly length: number;
   readonly groups: readonly RowGroup[];
