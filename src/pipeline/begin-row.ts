@@ -16,18 +16,14 @@ export interface BeginRowOptions {
   readonly recognise: (text: string, kind: ItemKind | null) => Recognition;
   readonly parseKind: (text: string) => ItemKind | null;
   readonly lookup: Lookup;
-  readonly onWarning: (message: string) => void;
 }
 
 /** Recognises a row's item and begins its lookup; a row without one is settled at once. */
-export function beginRow({ recognise, parseKind, lookup, onWarning }: BeginRowOptions): BeginRow {
+export function beginRow({ recognise, parseKind, lookup }: BeginRowOptions): BeginRow {
   return (row, signal) => {
     if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
     if (row.itemNotText === true) return { item: null, finding: unasked("unsupported", notText) };
     const kind = row.kindText === "" ? null : parseKind(row.kindText);
-    if (kind === null && row.kindText !== "") {
-      onWarning("values in the kind column that name no kind of item were ignored");
-    }
     const { item, reason } = recognise(row.itemText, kind);
     if (item === null) return { item, finding: unasked("unsupported", reason) };
     return { item, finding: lookup(item, { signal, row: row.number }) };

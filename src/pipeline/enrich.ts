@@ -17,6 +17,6 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
     inputFormat: reading.format,
     options: reading.options,
     open: (resume) => reading.open(resume),
-    begin: (lookup, tally) => reading.begin(lookup, (message) => tally.warning(message)),
+    begin: (lookup) => reading.begin(lookup),
   });
 }

@@ -11,6 +11,7 @@ import { announceReading } from "./announce-reading.js";
 import { assembleLookup } from "./assemble-lookup.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
 import { Checkpointer } from "./checkpointer.js";
+import { closingWarnings } from "./closing-warnings.js";
 import { endAt } from "./deadline.js";
 import { discardRows } from "./discard-rows.js";
 import { giveUp, removeParts } from "./leave-nothing.js";
@@ -25,7 +26,6 @@ import { run } from "./run.js";
 import { compareRuns, sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
-import { warnUnlikelyColumn } from "./warn-unlikely-column.js";
 import { Tally } from "./tally.js";
 import type { EnrichJob, Manifest } from "./types.js";
 import { WarehouseRun } from "./warehouse-run.js";
@@ -190,7 +190,7 @@ async function executeInto(
       }));
       await run({
         source,
-        begin: work.begin(lookup.lookup, tally),
+        begin: work.begin(lookup.lookup),
         sink,
         tally,
         clock,
@@ -205,12 +205,6 @@ async function executeInto(
         onRead: () => void read.rows++,
         onWritten: (position, last) => checkpointer.written(position, last),
       });
-      for (const [message, n] of source.warnings) tally.warning(message, n);
-      for (const message of lookup.address.warnings()) {
-        tally.warning(message);
-        job.onWarning?.(message);
-      }
-      warnUnlikelyColumn(job, source.reading, tally);
       return await publish(job, {
         source,
         inputGrew,
@@ -221,6 +215,7 @@ async function executeInto(
         tally,
         checkpointer,
         state,
+        warnings: closingWarnings(job, source, lookup.address.warnings(), tally),
         rowsRead: read.rows + (before?.ahead.length ?? 0),
       });
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Finding } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
+import { rowWarnings } from "../core/row-warnings.js";
 import type { Rate } from "../core/options.js";
 import type { SourceInput } from "../sources/types.js";
 import { announceReading } from "./announce-reading.js";
@@ -75,13 +76,10 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const warnings = new Map<string, number>();
   let rows = 0;
   let unreadable = 0;
-  const begin = reading.begin(
-    (item) => {
-      items.add(item);
-      return none;
-    },
-    (message) => count(warnings, message),
-  );
+  const begin = reading.begin((item) => {
+    items.add(item);
+    return none;
+  });
   const source = await reading.open(null);
   announceReading(job, source.reading);
   try {
@@ -89,6 +87,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
       signal.throwIfAborted();
       for (const row of batch) {
         rows++;
+        for (const message of rowWarnings(row)) count(warnings, message);
         const { item, finding } = begin(row, signal);
         if (item !== null || finding instanceof Promise) continue;
         if (finding.status === "failed") unreadable++;

@@ -9,6 +9,7 @@ import { factsPlace } from "../sinks/facts-place.js";
 import type { EncoderOptions, Sink } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
 import type { Checkpointer } from "./checkpointer.js";
+import type { CountedWarning } from "./closing-warnings.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
 import type { WrittenOutput } from "./manifest.js";
@@ -36,6 +37,8 @@ export interface WrittenRun {
   readonly state: StateFolder | null;
   /** Rows that the source gave, those before an interruption included. */
   readonly rowsRead: number;
+  /** Of the run as a whole. No checkpoint has them, since a resumed run finds them again. */
+  readonly warnings: readonly CountedWarning[];
 }
 
 /**
@@ -53,6 +56,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   addUp(run, audit, position.indicators);
   const suffix = tooManyFailed(job.settings.maxFailed, tally.snapshot()) ? failedSuffix : "";
   const checkpoint = await checkpointer.complete();
+  for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);
     return describe(job, run, { ...position, bytes, suffix }, audit);

@@ -21,7 +21,7 @@ export interface Reading {
   /** What the reading depends on, by flag name. */
   readonly options: Readonly<Record<string, unknown>>;
   open(resume: SourcePosition | null): Promise<OpenedSource>;
-  begin(lookup: Lookup, onWarning: (message: string) => void): BeginRow;
+  begin(lookup: Lookup): BeginRow;
 }
 
 /** @throws as `sniffFormat`, where neither a flag nor the input's name says its format */
@@ -57,7 +57,6 @@ export async function readingOf(
       const options = { format, gzip, ...flags, comment: sniffed.comment, resume, clock };
       return sources[format](sniffed.input, options);
     },
-    begin: (lookup, onWarning) =>
-      beginRow({ recognise: recogniseItem, parseKind: parseKindName, lookup, onWarning }),
+    begin: (lookup) => beginRow({ recognise: recogniseItem, parseKind: parseKindName, lookup }),
   };
 }

@@ -2,6 +2,7 @@ import { findingStatuses } from "../core/finding.js";
 import type { Finding, FindingSource, FindingStatus } from "../core/finding.js";
 import { itemKinds } from "../core/item/item.js";
 import type { ItemKind } from "../core/item/item.js";
+import { rowWarnings } from "../core/row-warnings.js";
 import type { EnrichedRow } from "../core/row.js";
 import { verdictOf, verdicts } from "../core/verdict.js";
 import type { Verdict } from "../core/verdict.js";
@@ -91,7 +92,8 @@ export class Tally {
   }
 
   /** Counts a row that was written. */
-  row({ item, finding }: EnrichedRow): void {
+  row({ row, item, finding }: EnrichedRow): void {
+    for (const message of rowWarnings(row)) this.warning(message);
     this.#rows++;
     this.#statuses[finding.status]++;
     const verdict = verdictOf(finding);

@@ -2,7 +2,6 @@ import type { Lookup } from "../lookup/types.js";
 import type { Encoder } from "../sinks/types.js";
 import type { OpenedSource, SourceFormat, SourcePosition } from "../sources/types.js";
 import type { BeginRow } from "./begin-row.js";
-import type { Tally } from "./tally.js";
 
 /** What is to be done with the rows of an input; `execute` does the rest. */
 export interface Work {
@@ -14,7 +13,7 @@ export interface Work {
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean;
   /** What each row begins with. */
-  begin(lookup: Lookup, tally: Tally): BeginRow;
+  begin(lookup: Lookup): BeginRow;
   /** Changes how rows are written, where the work needs it. */
   readonly encoder?: (encoder: Encoder) => Encoder;
 }

@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import { decodeBytes, isWellFormed } from "../core/bytes.js";
+import { decodeBytes } from "../core/bytes.js";
 import type { CsvDialect } from "./csv-dialect.js";
 import { parserFailed, recordTooLong } from "./csv-errors.js";
 import { countLineEnds } from "./line-end.js";
@@ -8,7 +8,6 @@ import { ignoredLines, openQuoteAt } from "./open-quote.js";
 import type { InputBytes } from "./open-input.js";
 import { PendingBytes } from "./pending-bytes.js";
 import { type ParsedRecord, RecordParser } from "./record-parser.js";
-import type { Warnings } from "./warnings.js";
 
 export interface CsvRecord {
   /** As many cells as the record has. */
@@ -32,9 +31,8 @@ export async function* readRecords(
   input: InputBytes,
   dialect: CsvDialect,
   linesBefore: number,
-  warnings: Warnings,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  const reader = new RecordReader(input, dialect, linesBefore, warnings);
+  const reader = new RecordReader(input, dialect, linesBefore);
   for await (const chunk of input.chunks) {
     const records = await reader.read(chunk);
     if (records.length > 0) yield records;
@@ -48,7 +46,6 @@ export async function* readRecords(
 class RecordReader {
   readonly #name: string;
   readonly #dialect: CsvDialect;
-  readonly #warnings: Warnings;
   readonly #parser: RecordParser;
   readonly #start: number;
   /** What came behind the last record. */
@@ -61,10 +58,9 @@ class RecordReader {
   #parserLine = 0;
   #error: Error | null = null;
 
-  constructor(input: InputBytes, dialect: CsvDialect, linesBefore: number, warnings: Warnings) {
+  constructor(input: InputBytes, dialect: CsvDialect, linesBefore: number) {
     this.#name = input.name;
     this.#dialect = dialect;
-    this.#warnings = warnings;
     this.#start = input.start;
     this.#end = input.start;
     this.#line = linesBefore;
@@ -142,11 +138,7 @@ class RecordReader {
     for (let index = 0; index < cells.length; index++) {
       const cell = cells[index]!;
       if (!notAscii.test(cell)) continue;
-      const text = decodeBytes(Buffer.from(cell, "latin1"));
-      if (!isWellFormed(text)) {
-        this.#warnings.add("cell with bytes that are not UTF-8, kept as they are");
-      }
-      cells[index] = text;
+      cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
     }
   }
 }

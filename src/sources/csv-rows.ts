@@ -2,7 +2,6 @@ import type { Row } from "../core/row.js";
 import type { CsvRecord } from "./csv-records.js";
 import { knownKind } from "./known-kind.js";
 import type { InputReading } from "./types.js";
-import type { Warnings } from "./warnings.js";
 
 /** Records as rows: as many cells as there are columns, the surplus aside. */
 export class CsvRowMaker {
@@ -10,21 +9,18 @@ export class CsvRowMaker {
   readonly #itemIndex: number;
   readonly #kindIndex: number;
   readonly #ownKinds: boolean;
-  readonly #warnings: Warnings;
   #number: number;
 
   constructor(
     columns: readonly string[],
     chosen: Pick<InputReading, "item" | "kind">,
     rowsBefore: number,
-    warnings: Warnings,
   ) {
     this.#width = columns.length;
     this.#itemIndex = chosen.item.index;
     this.#kindIndex = chosen.kind?.index ?? -1;
     this.#number = rowsBefore;
     this.#ownKinds = chosen.kind?.by === "neighbour";
-    this.#warnings = warnings;
   }
 
   make(records: readonly CsvRecord[]): readonly Row[] {
@@ -36,7 +32,6 @@ export class CsvRowMaker {
     let extra: string | null = null;
     if (cells.length > this.#width) {
       extra = surplus(cells.splice(this.#width));
-      if (extra !== null) this.#warnings.add("row with more cells than there are columns");
     }
     while (cells.length < this.#width) cells.push("");
     const kindText = cells[this.#kindIndex] ?? "";

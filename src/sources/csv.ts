@@ -33,7 +33,7 @@ async function begin(
   const { item, kind } = found.reading;
   warnOfTwins(columns, item, warnings);
   if (kind !== null) warnOfTwins(columns, kind, warnings);
-  const toRows = new CsvRowMaker(columns, { item, kind }, resume?.row ?? 0, warnings);
+  const toRows = new CsvRowMaker(columns, { item, kind }, resume?.row ?? 0);
   return { columns, reading: found.reading, rows: readRows(records, toRows) };
 }
 
@@ -48,7 +48,7 @@ interface Settled {
 
 /** Finds dialect and columns at the beginning of the input. */
 async function settle(
-  { bytes, warnings, pauses }: Reading,
+  { bytes, pauses }: Reading,
   delimiters: readonly [Delimiter, ...Delimiter[]],
   options: SourceOptions,
 ): Promise<Settled> {
@@ -58,7 +58,7 @@ async function settle(
   const delimiter = sniffDelimiter(content, delimiters) ?? delimiters[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const records = new ReadAhead(readRecords({ ...bytes, chunks }, dialect, 0, warnings), pauses);
+  const records = new ReadAhead(readRecords({ ...bytes, chunks }, dialect, 0), pauses);
   const names = splitLine(comments.at(-1) ?? "", delimiter).map((name) => name.trim());
   const { columns, ...layout } = await findLayout(bytes.name, records, names, options);
   const { format } = options;
@@ -71,7 +71,7 @@ async function settle(
 
 /** Reads as was settled when the run began. */
 function goOn(
-  { bytes, resume, warnings }: Reading,
+  { bytes, resume }: Reading,
   { columns, reading }: NonNullable<Reading["settled"]>,
 ): Settled {
   const { comment, spaced, delimiter } = reading;
@@ -81,7 +81,7 @@ function goOn(
     spaced,
     lineEnd: bytes.lineEnd,
   };
-  const records = readRecords(bytes, dialect, resume?.line ?? 0, warnings);
+  const records = readRecords(bytes, dialect, resume?.line ?? 0);
   const headerAhead = resume === null && reading.header === "record";
   return { columns, reading, records: headerAhead ? withoutFirst(records) : records };
 }

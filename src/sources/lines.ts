@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { decodeBytes, isWellFormed } from "../core/bytes.js";
+import { decodeBytes } from "../core/bytes.js";
 import { FatalError } from "../core/errors.js";
 import { limits } from "./limits.js";
 import type { InputBytes } from "./open-input.js";
-import type { Warnings } from "./warnings.js";
 
 /** One line of an input. */
 export interface Line {
@@ -24,9 +23,8 @@ export interface Line {
 export async function* readLines(
   input: InputBytes,
   linesBefore: number,
-  warnings: Warnings,
 ): AsyncGenerator<readonly Line[]> {
-  const splitter = new LineSplitter(input, linesBefore, warnings);
+  const splitter = new LineSplitter(input, linesBefore);
   for await (const chunk of input.chunks) {
     const lines = splitter.split(chunk);
     if (lines.length > 0) yield lines;
@@ -41,17 +39,15 @@ const carriageReturn = 0x0d;
 class LineSplitter {
   readonly #name: string;
   readonly #unifyLineEnds: boolean;
-  readonly #warnings: Warnings;
   #number: number;
   #offset: number;
   /** The beginning of a line that no chunk has ended yet. */
   #open: Buffer[] = [];
   #openLength = 0;
 
-  constructor(input: InputBytes, linesBefore: number, warnings: Warnings) {
+  constructor(input: InputBytes, linesBefore: number) {
     this.#name = input.name;
     this.#unifyLineEnds = input.lineEnd === "cr";
-    this.#warnings = warnings;
     this.#number = linesBefore;
     this.#offset = input.start;
   }
@@ -92,19 +88,12 @@ class LineSplitter {
       if (end - start > limits.recordBytes) throw this.#tooLong(this.#number);
       const text = clean
         ? block.toString("utf8", start, end)
-        : this.#decode(block.subarray(start, end));
+        : decodeBytes(block.subarray(start, end));
       lines.push({ text, number: this.#number, end: this.#offset + next });
       start = next;
     }
     this.#offset += block.length;
     return lines;
-  }
-
-  #decode(bytes: Buffer): string {
-    const text = decodeBytes(bytes);
-    if (!isWellFormed(text))
-      this.#warnings.add("line with bytes that are not UTF-8, kept as they are");
-    return text;
   }
 
   #keep(bytes: Buffer): void {

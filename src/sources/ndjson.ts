@@ -16,12 +16,12 @@ export const openNdjson: OpenFormat = async (input, options) =>
   openSource(input, options, async (reading) => begin(reading, options));
 
 async function begin(
-  { bytes, resume, settled, warnings, pauses }: Reading,
+  { bytes, resume, settled, pauses }: Reading,
   options: SourceOptions,
 ): Promise<FormatReading> {
   const comment = settled?.reading.comment ?? options.comment;
   const lines = contentLines(
-    readLines(bytes, resume?.line ?? 0, warnings),
+    readLines(bytes, resume?.line ?? 0),
     (text) => comment !== null && text.startsWith(comment),
   );
   const sample = new NdjsonSample(bytes.name, lines, pauses);

@@ -11,13 +11,13 @@ export const openText: OpenFormat = async (input, options) =>
   openSource(input, options, async (reading) => begin(reading, options));
 
 async function begin(
-  { bytes, resume, settled, warnings }: Reading,
+  { bytes, resume, settled }: Reading,
   options: SourceOptions,
 ): Promise<FormatReading> {
   checkColumns(bytes.name, options);
   const comment = settled?.reading.comment ?? options.comment;
   const lines = contentLines(
-    readLines(bytes, resume?.line ?? 0, warnings),
+    readLines(bytes, resume?.line ?? 0),
     (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
   );
   return { columns, reading: { ...reading, comment }, rows: readRows(lines, resume?.row ?? 0) };
