@@ -58,12 +58,13 @@ describe("Tally", () => {
 
   it("goes on from a snapshot", () => {
     const first = new Tally();
-    first.row(anEnrichedRow({}, { query: { tags: ["a:b"] } }));
+    first.row(anEnrichedRow({}, { query: { tags: ["a:b"], intent: "malicious" } }));
     first.request("query", "200");
     first.drift("intent=odd");
     first.warning("w", 2);
     const again = new Tally(JSON.parse(JSON.stringify(first.snapshot())) as never);
     expect(again.snapshot()).toEqual(first.snapshot());
+    expect(again.verdicts.malicious).toBe(1);
     again.request("query", "200");
     expect(again.requestTotal).toBe(2);
   });
