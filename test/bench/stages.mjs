@@ -243,7 +243,8 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
         format: "csv",
         gzip: false,
         inputColumns: encoderOptions.columns.length,
-        statusPath: null,
+        place: null,
+        hasVerdicts: true,
       });
       if (audit.rows !== rows) throw new Error(`the audit counts ${audit.rows} rows`);
     }),

@@ -42,7 +42,6 @@ export const queryCommand = defineCommand({
         ["status", "status"],
         ["verdict", "verdict"],
         ["blocklist", "mail_blocklist"],
-        ["intent", "intent"],
         ["bogon", "bogon"],
         ["tags", "tags"],
         ["error", "error_code"],

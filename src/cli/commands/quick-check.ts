@@ -42,7 +42,6 @@ export const quickCheckCommand = defineCommand({
         ["status", "status"],
         ["verdict", "verdict"],
         ["blocklist", "quick_mail_blocklist"],
-        ["intent", "quick_intent"],
         ["bogon", "quick_bogon"],
         ["activity", "quick_activity"],
         ["error", "error_code"],

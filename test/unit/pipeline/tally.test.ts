@@ -59,10 +59,11 @@ describe("Tally", () => {
 
   it("continues from a snapshot", () => {
     const first = new Tally();
-    first.row(anEnrichedRow({}, { query: { tags: ["a:b"] } }));
+    first.row(anEnrichedRow({}, { query: { tags: ["a:b"], intent: "malicious" } }));
     first.warning("w", 2);
     const again = new Tally(JSON.parse(JSON.stringify(first.snapshot())) as never);
     expect(again.snapshot()).toEqual(first.snapshot());
+    expect(again.verdicts.malicious).toBe(1);
   });
 
   it("takes requests and drift of a resumed run from the journal, not from the snapshot", () => {
