@@ -39,6 +39,7 @@ function placeOf(folder: string): string {
 
 describeWarehouse({
   name: "postgres",
+  longestName: 63,
   output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
   read: async (folder) => {
     const rows = await cluster.query(`SELECT * FROM ${placeOf(folder)}.enriched ORDER BY rep_row`);
@@ -54,6 +55,13 @@ function plain(name: string, value: unknown): unknown {
   const counts = /^rep_(?:row|attempts|http_status|\w+_observations)$/;
   return counts.test(name) && typeof value === "string" ? BigInt(value) : value;
 }
+
+it("refuses an input column whose name the server would cut", async () => {
+  await expect(open("cut", { columns: ["ip", "n".repeat(64)] })).rejects.toMatchObject({
+    code: "name_too_long",
+  });
+  expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
+});
 
 describe("the table", () => {
   it("is made with the run and the row as its key", async () => {
