@@ -21,6 +21,13 @@ export const commonExitCodes = [
   ["2", "wrong usage or configuration"],
 ] as const;
 
+/** The same of a command that writes rows. */
+export const runExitCodes = [
+  ["0", "done, and nothing that counts as a failure"],
+  ["1", "the run could not go on, or more rows failed than --max-failed allows"],
+  ["2", "wrong usage or configuration"],
+] as const;
+
 /** Exit codes of a command that a signal interrupts. */
 export const interruptedExitCodes = [["130, 143", "stopped by SIGINT, SIGTERM"]] as const;
 

@@ -63,6 +63,16 @@ it("refuses an input column whose name the server would cut", async () => {
   expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
 });
 
+it("keeps the note of a run with too many failures, which does not count as finished", async () => {
+  const { sink } = await open("failures", { runId: "bad" });
+  await sink.write([anEnrichedRow()]);
+  await sink.checkpoint(() => "note");
+  await sink.finish(".failed");
+  const kept =
+    "SELECT rep_run_id, note FROM failures JOIN repute_checkpoint ON run_id = rep_run_id";
+  expect(await cluster.query(kept)).toEqual([{ rep_run_id: "bad", note: "note" }]);
+});
+
 describe("the table", () => {
   it("is made with the run and the row as its key", async () => {
     const { sink } = await open("keyed");

@@ -10,7 +10,7 @@ import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { runEnrichJob } from "../enrich-job.js";
-import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { readCase } from "../read-case.js";
 import { withServices } from "../services.js";
@@ -78,7 +78,7 @@ export const caseEnrichCommand = defineCommand({
     },
   ],
   exitCodes: [
-    ...commonExitCodes,
+    ...runExitCodes,
     ["3", "done, but rows exist that --fail-on counts"],
     ["75", "stopped early and resumable: a budget, a deadline or a quota"],
     ...interruptedExitCodes,
