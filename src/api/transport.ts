@@ -101,5 +101,10 @@ export function parseBase(baseUrl: string): URL {
   if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
     throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);
   }
+  // Paths are appended to it. What follows is not shown: it may hold a key.
+  if (/[?#]/.test(baseUrl)) {
+    const message = `the address ${base.origin}${base.pathname} must not have a query or fragment`;
+    throw new UsageError("invalid_address", message, { hint: "end it before the ? or #" });
+  }
   return base;
 }

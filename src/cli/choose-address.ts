@@ -34,7 +34,8 @@ const services = {
  * wins (a flag beats a variable).
  *
  * @returns the address, or null for the embedded service
- * @throws UsageError when neither is given, both in the same place, or an address with a password
+ * @throws UsageError when neither is given, both in the same place, or an address with a password, a query or a
+ * fragment
  */
 export function chooseAddress(
   service: ServiceName,
@@ -60,6 +61,13 @@ export function chooseAddress(
       {
         hint: `it would be seen and kept; the service takes its ${name} from ${variable} or ${fileFlag}`,
       },
+    );
+  }
+  if (/[?#]/.test(address)) {
+    throw new UsageError(
+      `${service}_url_query`,
+      `${given.get(key)?.name ?? "the address"} must not have a query or fragment`,
+      { hint: `end the address before the ? or #, as in ${shape}` },
     );
   }
   if (!choice.local) return address;

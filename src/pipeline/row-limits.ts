@@ -21,7 +21,7 @@ export function maxFailed(): z.ZodType<MaxFailed> {
 }
 
 /** What `--fail-on` counts. Each word also counts what the words before it count. */
-export const failOnLevels = {
+const failOnLevels = {
   failed: ["failed"],
   partial: ["failed", "partial"],
   invalid: ["failed", "partial", "invalid"],

@@ -48,6 +48,25 @@ describe("an output that cannot be is told before anything is asked or written o
     ["the input", ["-o", "in.csv"], 2, /^repute: the output in\.csv would replace the input\n/],
     ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would replace the input\n/],
     [
+      "a format that is none",
+      ["-o", "out.xlsx"],
+      2,
+      /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and give its format with --to\n/,
+    ],
+    ["an address that is none", ["-o", "sqlite:out.db"], 2, /there is no output for sqlite:/],
+    [
+      "an unknown parameter of an address",
+      ["-o", "duckdb:w.db?tabel=night"],
+      2,
+      /unknown parameter "tabel" \(did you mean table\?\)/,
+    ],
+    [
+      "rejects in a format that is none",
+      ["-o", "out.csv", "--rejects", "left.xlsx"],
+      2,
+      /\.xlsx is not an output format/,
+    ],
+    [
       "rejects over the input",
       ["-o", "out.csv", "--rejects", "in.csv"],
       2,
@@ -63,6 +82,42 @@ describe("an output that cannot be is told before anything is asked or written o
     expect(result.stderr).not.toMatch(/^ +at /m);
     expect(await readFile(join(cwd, "in.csv"), "utf8")).toBe(input);
     expect(await readdir(cwd)).toEqual(before);
+  });
+});
+
+describe("every command that writes rows refuses a format that is none", () => {
+  test.each([
+    [["retry", "out.csv", "-o", "again.xlsx"]],
+    [["case", "enrich", "case-2001", "-o", "case.xlsx"]],
+    [["case", "enrich", "case-2001", "-o", "case.csv", "--rejects", "left.xls"]],
+    [["tags", "export", "credentials:brute-force", "-o", "lists", "--formats", "xlsx"]],
+  ])("%j", async (args) => {
+    const cwd = await folderWithInput();
+    const enriched = await runRepute(["enrich", "in.csv", "--local", "-o", "out.csv"], { cwd });
+    expect(enriched.code).toBe(0);
+    const before = await readdir(cwd);
+    const { code, stderr } = await runRepute([...args, "--local"], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("xls")]);
+    expect(await readdir(cwd)).toEqual(before);
+  });
+
+  test("and takes any name with --to", async () => {
+    const cwd = await folderWithInput();
+    const args = ["enrich", "in.csv", "--local", "-o", "data.out", "--to", "csv"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
+    expect(await runRepute(["verify", "data.out"], { cwd })).toMatchObject({ code: 0 });
+    const again = ["retry", "data.out", "--local", "-o", "again.out", "--to", "csv"];
+    expect(await runRepute(again, { cwd })).toMatchObject({ code: 0 });
+  });
+
+  test.each(["/dev/null", "/dev/stdout", "/dev/fd/3"])("and takes %s", async (output) => {
+    const cwd = await folderWithInput();
+    const { stderr } = await shell(
+      `{ repute enrich in.csv --local -q -o ${output} 3>&1; } | cat`,
+      cwd,
+    );
+    expect(stderr).toBe("");
+    expect(await readdir(cwd)).toEqual(["folder", "in.csv"]);
   });
 });
 

@@ -17,10 +17,10 @@ interface Place {
   readonly cwd: string;
   readonly server: AnsweringServer;
   /** Makes the service refuse the last `count` items. */
-  failing(count: number): void;
-  run(...args: string[]): Promise<RunReputeResult>;
-  read(name: string): Promise<string>;
-  manifest(name: string): Promise<Manifest>;
+  readonly failing: (count: number) => void;
+  readonly run: (...args: string[]) => Promise<RunReputeResult>;
+  readonly read: (name: string) => Promise<string>;
+  readonly manifest: (name: string) => Promise<Manifest>;
 }
 
 async function prepared(): Promise<Place> {

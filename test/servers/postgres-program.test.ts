@@ -125,7 +125,7 @@ describe("enrich into a table", () => {
       "xmin",
       "Case",
       "case",
-      "n".repeat(70),
+      "n".repeat(63),
       "",
       "'; --",
     ];

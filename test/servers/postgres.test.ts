@@ -39,6 +39,7 @@ function placeOf(folder: string): string {
 
 describeWarehouse({
   name: "postgres",
+  longestName: 63,
   output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
   read: async (folder) => {
     const rows = await cluster.query(`SELECT * FROM ${placeOf(folder)}.enriched ORDER BY rep_row`);
@@ -54,6 +55,23 @@ function plain(name: string, value: unknown): unknown {
   const counts = /^rep_(?:row|attempts|http_status|\w+_observations)$/;
   return counts.test(name) && typeof value === "string" ? BigInt(value) : value;
 }
+
+it("refuses an input column whose name the server would cut", async () => {
+  await expect(open("cut", { columns: ["ip", "n".repeat(64)] })).rejects.toMatchObject({
+    code: "name_too_long",
+  });
+  expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
+});
+
+it("keeps the note of a run with too many failures, which does not count as finished", async () => {
+  const { sink } = await open("failures", { runId: "bad" });
+  await sink.write([anEnrichedRow()]);
+  await sink.checkpoint(() => "note");
+  await sink.finish(".failed");
+  const kept =
+    "SELECT rep_run_id, note FROM failures JOIN repute_checkpoint ON run_id = rep_run_id";
+  expect(await cluster.query(kept)).toEqual([{ rep_run_id: "bad", note: "note" }]);
+});
 
 describe("the table", () => {
   it("is made with the run and the row as its key", async () => {

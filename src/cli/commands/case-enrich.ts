@@ -11,7 +11,7 @@ import { cliOptions } from "../cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { runEnrichJob } from "../enrich-job.js";
-import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { readCase } from "../read-case.js";
 import { withServices } from "../services.js";
@@ -79,7 +79,7 @@ export const caseEnrichCommand = defineCommand({
     },
   ],
   exitCodes: [
-    ...commonExitCodes,
+    ...runExitCodes,
     ["3", "done, but rows exist that --fail-on counts"],
     ["75", "stopped early and resumable: a budget, a deadline or a quota"],
     ...interruptedExitCodes,

@@ -9,7 +9,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { enrichInput } from "../enrich-input.js";
 import { runEnrichJob } from "../enrich-job.js";
-import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
 import { withServices } from "../services.js";
 
 const options = z.strictObject({ ...enrichOptions.shape, ...cliOptions.shape });
@@ -75,10 +75,10 @@ export const enrichCommand = defineCommand({
     },
   ],
   exitCodes: [
-    ...commonExitCodes,
+    ...runExitCodes,
     [
       "3",
-      "done, but rows exist that --fail-on counts: failed ones (the default); with partial also partial ones; with invalid also those and the invalid ones; with never none",
+      "done, but rows exist that --fail-on counts: failed ones by default, and with a share as many of them",
     ],
     ["75", "stopped early and resumable: a budget, a deadline or a quota"],
     ...interruptedExitCodes,

@@ -9,7 +9,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { runEnrichJob } from "../enrich-job.js";
 import type { LoadWork } from "../enrich-job.js";
-import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
+import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
 import { withServices } from "../services.js";
 
@@ -77,7 +77,7 @@ export const retryCommand = defineCommand({
     },
   ],
   exitCodes: [
-    ...commonExitCodes,
+    ...runExitCodes,
     ["3", "done, but rows exist that --fail-on counts"],
     ["75", "stopped early and resumable: a budget, a deadline or a quota"],
     ...interruptedExitCodes,

@@ -84,7 +84,7 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   checkParameters(url.searchParams, {
     known: postgresParameters,
     display: "the address of the PostgreSQL output",
-    hint: "write postgres://USER@HOST/DATABASE?table=NAME, and connection parameters such as sslmode behind it",
+    hint: "write ?table=NAME behind the database, then &sslmode=… and other connection parameters",
   });
   const table = parsePostgresTable(url.searchParams.get("table") ?? defaultTable);
   url.searchParams.delete("table");

@@ -57,6 +57,21 @@ test("an address with a password is refused and not shown", () => {
 });
 
 test.each([
+  ["intel", "intelUrl", "https://intel.example/beta?key=s3cret"],
+  ["intel", "intelUrl", "https://intel.example/beta#s3cret"],
+  ["ops", "opsUrl", "https://ops.example/?s3cret"],
+  ["case", "caseUrl", "https://cases.example?s3cret"],
+] as const)("an address of %s with a query or fragment is refused", (service, key, address) => {
+  const choice = { local: false, [key]: address };
+  const error = thrownBy(() => chooseAddress(service, choice, given({ [key]: "flag" })));
+  expect(error).toMatchObject({
+    code: `${service}_url_query`,
+    message: `flag ${key} must not have a query or fragment`,
+  });
+  expect(String(error)).not.toContain("s3cret");
+});
+
+test.each([
   ["ops", "--ops-url", "REPUTE_OPS_URL"],
   ["case", "--case-url", "REPUTE_CASE_URL"],
 ] as const)("the address of %s has a flag and a variable of its own", (service, flag, variable) => {

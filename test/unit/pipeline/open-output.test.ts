@@ -62,6 +62,107 @@ describe("chooseOutput", () => {
   });
 });
 
+describe("the name of an output", () => {
+  it.each([
+    "out.xlsx",
+    "out.txt",
+    "OUT.XLSX",
+    "out.csv.zst",
+    "out.xlsx.gz",
+    "out.csv?x=1",
+    "out.csv.failed",
+    "out.parquet.failed",
+    "folder/../.hidden.xls",
+  ])("%s is refused, for nothing would read it", async (output) => {
+    const folder = await prepared();
+    await expect(chosen(folder, "in.csv", output)).rejects.toMatchObject({
+      code: "unknown_output",
+      hint: expect.stringMatching(/^name it |^choose a name/),
+    });
+  });
+
+  it("is guessed when it is misspelt", async () => {
+    const folder = await prepared();
+    await expect(chosen(folder, "in.csv", "out.ndjsn")).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /\.ndjsn is not an output format \(did you mean \.ndjson\?\)$/,
+      ),
+    });
+  });
+
+  it.each(["out", "out.gz", ".out", "out.", "OUT.CSV", "out.json", "out.tab.gz", "pipe"])(
+    "%s is taken",
+    async (output) => {
+      const folder = await prepared();
+      expect(await chosen(folder, "in.csv", output)).toMatchObject({ warehouse: null });
+    },
+  );
+
+  it("is taken whatever it is for a device or a named pipe", async () => {
+    const folder = await prepared();
+    execFileSync("mkfifo", [join(folder, "pipe.out")]);
+    expect(await chosen(folder, "in.csv", "pipe.out")).toMatchObject({ file: null, base: null });
+  });
+
+  it("is taken whatever it is when --to says the format", async () => {
+    const folder = await prepared();
+    expect(await chosenIn(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
+      file: join(folder, "out.xlsx"),
+      format: "tsv",
+    });
+  });
+
+  it("is no address of something unknown, --to or not", async () => {
+    const settings = sinkOptions.parse({ to: "csv" });
+    await expect(chooseOutput("sqlite:out.db", settings, "csv", null)).rejects.toMatchObject({
+      code: "unknown_output",
+      hint: expect.stringContaining("./NAME"),
+    });
+  });
+});
+
+describe("the name of rejected rows", () => {
+  it.each(["left.xlsx", "left.parquet", "left.duckdb", "left.csv.failed"])(
+    "%s is refused",
+    async (rejects) => {
+      const folder = await prepared();
+      await expect(chosen(folder, "in.csv", "out.csv", rejects)).rejects.toMatchObject({
+        code: "unknown_output",
+      });
+    },
+  );
+
+  it("is no address", async () => {
+    const settings = sinkOptions.parse({ rejects: "duckdb:w.db?table=left" });
+    await expect(chooseOutput("-", settings, "csv", null)).rejects.toMatchObject({
+      code: "unknown_output",
+      message: "rejected rows cannot be written to duckdb: addresses",
+    });
+  });
+
+  it.each(["left", "left.csv", "left.ndjson.gz", "left.txt", "left.iocs"])(
+    "%s is taken",
+    async (rejects) => {
+      const folder = await prepared();
+      await expect(chosen(folder, "in.csv", "out.csv", rejects)).resolves.toBeDefined();
+    },
+  );
+
+  it("is not one that a run with too many failures would need", async () => {
+    const folder = await prepared();
+    const settings = sinkOptions.parse({ to: "csv", rejects: join(folder, "left.csv") });
+    const chosen = (output: string, input: string) =>
+      chooseOutput(join(folder, output), settings, "csv", join(folder, input));
+    await expect(chosen("left.csv.failed", "in.csv")).rejects.toMatchObject({
+      code: "rejects_is_output",
+    });
+    await writeFile(join(folder, "left.csv.failed"), "ip\n");
+    await expect(chosen("out.csv", "left.csv.failed")).rejects.toMatchObject({
+      code: "output_is_input",
+    });
+  });
+});
+
 describe("chooseOutput of a warehouse", () => {
   it.each([
     ["--to", "out.parquet", { to: "csv" }, "text_option"],

@@ -240,6 +240,18 @@ test("where there is neither a thread nor another way, who asks is told, and it 
   await expect(thread.destroy()).resolves.toBeUndefined();
 });
 
+test.each(["https://intel.example/beta?key=s3cret", "https://intel.example/beta#s3cret"])(
+  "an address with more than a path is refused, and what follows is not shown",
+  (baseUrl) => {
+    expect(() => new RequestThread(1, { entry }).open({ baseUrl })).toThrow(
+      expect.objectContaining({
+        code: "invalid_address",
+        message: "the address https://intel.example/beta must not have a query or fragment",
+      }),
+    );
+  },
+);
+
 test("an address that is none is refused at once", () => {
   expect(() => new RequestThread(1, { entry }).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
     expect.objectContaining({ code: "invalid_address" }),
