@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import {
+  damageFile,
+  faultOf,
+  killedFixture,
+  programArgs,
+  restore,
+  resumeHere,
+} from "../helpers/damaged-run.js";
+import type { KilledFixture } from "../helpers/damaged-run.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { seeded } from "../helpers/seeded.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** `REPUTE_TEST_DAMAGES=10` for ten times as many. */
+const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "1");
+
+/** Which files are damaged, how often, and how many of their first bytes a checkpoint relies on. */
+interface DamagedFile {
+  readonly name: string;
+  readonly damages: number;
+  /** Whether damage at this place must be told: by an error, or by a warning. */
+  readonly mustBeTold: (at: number, fixture: KilledFixture) => boolean;
+}
+
+const never = (): boolean => false;
+const always = (): boolean => true;
+
+const checkpointFile = (output: string, damages: number): DamagedFile => ({
+  name: `${output}.state/checkpoint.json`,
+  damages,
+  mustBeTold: always,
+});
+
+const part = (output: string, damages: number): DamagedFile => ({
+  name: `${output}.part`,
+  damages,
+  mustBeTold: (at, { checkpoint }) => at < checkpoint.sink.length,
+});
+
+const journal = (output: string, damages: number): DamagedFile => ({
+  name: `${output}.state/journal/records`,
+  damages,
+  // Between two records there may be bytes that say nothing; they are told below by a test of theirs.
+  mustBeTold: never,
+});
+
+const forms: readonly (readonly [output: string, rows: number, files: readonly DamagedFile[]])[] = [
+  [
+    "out.csv",
+    6_500,
+    [
+      part("out.csv", 50),
+      {
+        name: "left.csv.part",
+        damages: 40,
+        mustBeTold: (at, { checkpoint }) => at < (checkpoint.sink.rejects?.length ?? 0),
+      },
+      checkpointFile("out.csv", 70),
+      journal("out.csv", 30),
+      { name: "out.csv.state/journal/arrivals-1", damages: 15, mustBeTold: never },
+    ],
+  ],
+  ["out.ndjson", 6_500, [part("out.ndjson", 30), checkpointFile("out.ndjson", 20)]],
+  ["out.ndjson.gz", 6_500, [part("out.ndjson.gz", 40), journal("out.ndjson.gz", 10)]],
+  [
+    "out.parquet",
+    26_000,
+    [
+      part("out.parquet", 20),
+      checkpointFile("out.parquet", 15),
+      { name: "out.parquet.state/parquet-groups.ndjson", damages: 20, mustBeTold: always },
+      { name: "out.parquet.state/parquet-rows-1.ndjson", damages: 20, mustBeTold: never },
+    ],
+  ],
+];
+
+describe("a killed run whose files are damaged", () => {
+  it.each(forms)(
+    "has no wrong row and tells what is damaged: %s",
+    { timeout: 600_000 },
+    async (output, rows, files) => {
+      const fixture = await fixtureOf(output, rows);
+      expect(await resumeHere(fixture)).toMatchObject({ error: null, warnings: [] });
+      const wrong: string[] = [];
+      for (const file of files) {
+        const random = seeded(file.name.length * 1_009 + file.damages);
+        for (let n = 0; n < file.damages * times; n++) {
+          const fault = await damaged(fixture, file, random);
+          if (fault !== null) wrong.push(`${file.name}, ${fault}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it("tells it in the program as well", { timeout: 600_000 }, async () => {
+    const [output, rows, files] = forms[0]!;
+    const fixture = await fixtureOf(output, rows);
+    const random = seeded(7);
+    for (const { name } of files) {
+      await restore(fixture);
+      const { kind, at } = await damageFile(join(fixture.folder, name), random);
+      const { code, stderr } = await runRepute([...programArgs(fixture), "--resume"]);
+      const what = `${name}, ${kind} at ${at}, ended with ${code}: ${stderr}`;
+      expect(stderr, what).not.toContain("unexpected error");
+      expect(code, what).toBeOneOf([0, 1, 2]);
+      if (code !== 0) expect(stderr, what).toMatch(/repute-test-.*\n.*--restart/);
+    }
+  });
+});
+
+async function fixtureOf(output: string, rows: number): Promise<KilledFixture> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  return killedFixture({ folder: await temporaryFolder(), output, server, rows });
+}
+
+/** Damages a file of a killed run and resumes the run; null when it came out as it should. */
+async function damaged(
+  fixture: KilledFixture,
+  { name, mustBeTold }: DamagedFile,
+  random: () => number,
+): Promise<string | null> {
+  await restore(fixture);
+  const { kind, at } = await damageFile(join(fixture.folder, name), random);
+  const resumed = await resumeHere(fixture);
+  const fault = await faultOf(fixture, resumed);
+  if (fault !== null) return `${kind} at ${at}: ${fault}`;
+  const isTold = resumed.error !== null || resumed.warnings.length > 0;
+  const isDamage = kind !== "none" && kind !== "append";
+  return !isTold && isDamage && mustBeTold(at, fixture) ? `${kind} at ${at}: is not told` : null;
+}

@@ -1,0 +1,230 @@
+import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { ReputeError } from "../../src/core/errors.js";
+import { openSealedJson } from "../../src/core/sealed-json.js";
+import type { Checkpoint } from "../../src/pipeline/checkpoint.js";
+import { enrich } from "../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import type { AnsweringServer } from "./answering-server.js";
+import { startRepute } from "./run-repute.js";
+import { readParquet } from "../contract/warehouse-readers.js";
+
+/** A run that was killed behind its checkpoint, and what it would have come to. */
+export interface KilledFixture {
+  /** Where it ran; a damaged copy is resumed in the same place, because paths are part of a run. */
+  readonly folder: string;
+  /** Name of its output. */
+  readonly output: string;
+  readonly server: AnsweringServer;
+  readonly checkpoint: Checkpoint;
+  /** Rows by status of an undisturbed run. */
+  readonly statuses: Manifest["statuses"];
+  /** The rows of an undisturbed run, without what may differ from run to run. */
+  readonly rows: readonly string[];
+  readonly rejected: readonly string[];
+}
+
+/** What resuming a damaged run came to. */
+export interface Resumed {
+  readonly manifest: Manifest | null;
+  readonly error: unknown;
+  readonly warnings: readonly string[];
+}
+
+export interface FixtureOptions {
+  readonly folder: string;
+  readonly output: string;
+  readonly server: AnsweringServer;
+  /** Rows before the place at which the program is killed; those behind it are 800. */
+  readonly rows: number;
+}
+
+const distinct = 300;
+const behind = 100;
+
+/** Kills a run of the program behind a checkpoint, and keeps a copy of what it left. */
+export async function killedFixture(options: FixtureOptions): Promise<KilledFixture> {
+  const { output, server } = options;
+  const folder = join(options.folder, "run");
+  await mkdir(folder);
+  await writeFile(join(folder, "in.csv"), inputOf(options.rows));
+  const calm = await enrichIn({ folder, output: `calm.${output}`, server, resume: false });
+  const rows = await rowsOf(join(folder, `calm.${output}`));
+  const rejected = await rowsOf(join(folder, "left.csv"));
+  await rm(join(folder, "left.csv"));
+
+  const last = server.total + distinct + behind / 2;
+  server.onRequest = (total) => total < last;
+  const { child, result } = startRepute(programArgs({ folder, output, server }));
+  // A checkpoint is made every 5,000 rows at least.
+  let checkpoint: Checkpoint | null = null;
+  while ((checkpoint?.sink.rows ?? 0) < options.rows - 5_000) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    checkpoint = await checkpointOf(folder, output);
+  }
+  child.kill("SIGKILL");
+  await result;
+  server.onRequest = () => true;
+  checkpoint = await checkpointOf(folder, output);
+  await cp(folder, keptFolder(folder), { recursive: true });
+  const { statuses } = calm;
+  return { folder, output, server, checkpoint: checkpoint!, statuses, rows, rejected };
+}
+
+/** Arguments of the program for a fixture's run. */
+export function programArgs({
+  folder,
+  output,
+  server,
+}: Pick<KilledFixture, "folder" | "output" | "server">): readonly string[] {
+  const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  return ["enrich", ...paths, "--rejects", join(folder, "left.csv"), ...service, "--quiet"];
+}
+
+async function checkpointOf(folder: string, output: string): Promise<Checkpoint | null> {
+  const path = join(folder, `${output}.state`, "checkpoint.json");
+  return openSealedJson(await readFile(path, "utf8").catch(() => "")) as Checkpoint | null;
+}
+
+function keptFolder(folder: string): string {
+  return join(dirname(folder), "kept");
+}
+
+/** Puts back what the killed run left. */
+export async function restore({ folder, output }: KilledFixture): Promise<void> {
+  for (const name of [output, "left.csv"]) {
+    for (const end of ["", ".part", ".manifest.json", ".state"]) {
+      await rm(join(folder, name + end), { recursive: true, force: true });
+    }
+  }
+  for (const name of [`${output}.part`, "left.csv.part", `${output}.state`]) {
+    await cp(join(keptFolder(folder), name), join(folder, name), { recursive: true });
+  }
+}
+
+/** Resumes what is in the fixture's folder, in this process. */
+export async function resumeHere({ folder, output, server }: KilledFixture): Promise<Resumed> {
+  const warnings: string[] = [];
+  try {
+    const onWarning = (message: string): void => void warnings.push(message);
+    const manifest = await enrichIn({ folder, output, server, resume: true, onWarning });
+    return { manifest, error: null, warnings };
+  } catch (error) {
+    return { manifest: null, error, warnings };
+  }
+}
+
+/** What is wrong with the outcome of a resumed run that was damaged; null when nothing is. */
+export async function faultOf(
+  { folder, output, statuses, rows, rejected }: KilledFixture,
+  { manifest, error }: Resumed,
+): Promise<string | null> {
+  if (manifest === null) {
+    if (!(error instanceof ReputeError)) return `unexpected error: ${String(error)}`;
+    if (!error.message.includes(folder)) return `names no file: ${error.message}`;
+    return /--restart/.test(error.hint ?? "") ? null : `names no remedy: ${error.message}`;
+  }
+  const counted = JSON.stringify(manifest.statuses);
+  if (counted !== JSON.stringify(statuses)) return `counts ${counted}`;
+  if (!same(await rowsOf(join(folder, output)), rows)) return "has other rows";
+  if (!same(await rowsOf(join(folder, "left.csv")), rejected)) return "has other rejected rows";
+  return null;
+}
+
+const kinds = ["flip", "flip", "zero", "cut", "append"] as const;
+
+/** One way to damage a file, at a place. */
+export interface DamageDone {
+  readonly kind: (typeof kinds)[number] | "none";
+  readonly at: number;
+}
+
+/** Damages a file in a way that the numbers choose. A range that is zero already stays as it is. */
+export async function damageFile(path: string, random: () => number): Promise<DamageDone> {
+  const kind = kinds[Math.floor(random() * kinds.length)] ?? "flip";
+  const { size } = await stat(path);
+  const at = Math.floor(random() * size);
+  const handle = await open(path, "r+");
+  try {
+    if (kind === "cut") await handle.truncate(at);
+    else if (kind === "append")
+      await handle.write(Buffer.alloc(1 + (at % 5_000), 0x7b), 0, null, size);
+    else {
+      const length = kind === "flip" ? 1 : Math.min(size - at, 1 + Math.floor(random() * 512));
+      const bytes = Buffer.alloc(length);
+      await handle.read(bytes, 0, length, at);
+      const before = Buffer.from(bytes);
+      if (kind === "zero") bytes.fill(0);
+      else bytes[0]! ^= 1 + Math.floor(random() * 255);
+      if (bytes.equals(before)) return { kind: "none", at };
+      await handle.write(bytes, 0, length, at);
+      return { kind, at: at + bytes.findIndex((byte, index) => byte !== before[index]) };
+    }
+  } finally {
+    await handle.close();
+  }
+  return { kind, at: kind === "append" ? size : at };
+}
+
+function inputOf(rows: number): string {
+  const lines = ["n,domain"];
+  for (let n = 0; n < rows; n++) {
+    lines.push(`${n},${n % 17 === 3 ? "setup.exe" : `host-${n % distinct}.example.com`}`);
+  }
+  for (let n = 0; n < 800; n++) lines.push(`${rows + n},late-${n % behind}.example.com`);
+  return `${lines.join("\n")}\n`;
+}
+
+interface EnrichIn extends Pick<KilledFixture, "folder" | "output" | "server"> {
+  readonly resume: boolean;
+  readonly onWarning?: (message: string) => void;
+}
+
+function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Promise<Manifest> {
+  return enrich({
+    settings: enrichOptions.parse({
+      intelUrl: server.url,
+      output: join(folder, output),
+      rejects: join(folder, "left.csv"),
+      lookups: "query",
+      rate: "1000000/s",
+      resume,
+    }),
+    input: { path: join(folder, "in.csv") },
+    stdout: new PassThrough(),
+    apiKey: null,
+    command: [],
+    signal: new AbortController().signal,
+    ...(onWarning === undefined ? {} : { onWarning }),
+  });
+}
+
+/** The rows of an output without what may differ: when an answer came, and where from. */
+async function rowsOf(path: string): Promise<string[]> {
+  if (path.endsWith(".parquet")) {
+    return (await readParquet(path)).map((row) =>
+      JSON.stringify(
+        { ...row, rep_run_id: "", rep_source: "", rep_looked_up_at: "" },
+        (_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+      ),
+    );
+  }
+  const bytes = await readFile(path);
+  const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) =>
+      line
+        .replace(/"source":"\w+"|"looked_up_at":"[^"]*"/g, "")
+        .replace(/,(?:live|duplicate),(200,\d+),[^,]*,/, ",$1,"),
+    );
+}
+
+function same(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((line, index) => line === other[index]);
+}
