@@ -1,12 +1,15 @@
 import { createRequire } from "node:module";
+import type { buildConnector as buildConnectorType } from "undici";
 import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
-import { UsageError } from "../core/errors.js";
+import { acceptContinue } from "./accept-continue.js";
+import { proxyFor, throughProxy } from "./proxy.js";
 
 const load = createRequire(import.meta.url);
 
 // The package's index loads fetch, WebSocket, caches and Node's own copy of all that as well: 45 ms of
 // every command that asks a service.
 const Pool = load("undici/lib/dispatcher/pool.js") as typeof PoolClass;
+const buildConnector = load("undici/lib/core/connect.js") as typeof buildConnectorType;
 
 export interface DispatcherOptions {
   /** Most connections open to the origin at once; make it the concurrency of the run. */
@@ -28,10 +31,9 @@ export interface DispatcherOptions {
 }
 
 /**
- * Connections to one service: a pool to its origin, or through a proxy where a proxy variable is
- * set. A loopback address is never reached through a proxy.
+ * Connections to one service: a pool to its origin, or through a proxy where a variable names one.
  *
- * @throws UsageError for a proxy variable that is no address
+ * @throws UsageError `invalid_proxy` for a variable that does not name an HTTP proxy
  */
 export function createDispatcher(baseUrl: string, options: DispatcherOptions): Dispatcher {
   const base = new URL(baseUrl);
@@ -41,46 +43,29 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     headersTimeout: options.headersTimeoutMs ?? 0,
     bodyTimeout: options.bodyTimeoutMs ?? 0,
   };
-  const env = options.env ?? process.env;
-  const httpProxy = variable(env, "http_proxy");
-  const httpsProxy = variable(env, "https_proxy");
-  if (isLoopback(base.hostname) || !(httpProxy || httpsProxy)) {
-    return new Pool(base.origin, { ...common, connect });
+  const proxy = proxyFor(base, options.env ?? process.env);
+  if (proxy === null) {
+    const connector = buildConnector(connect);
+    return new Pool(base.origin, {
+      ...common,
+      connect: (target, done) =>
+        connector(target, (...[error, socket]) => {
+          if (socket === null) done(error, null);
+          else done(null, acceptContinue(socket));
+        }),
+    });
   }
-  for (const name of ["http_proxy", "https_proxy"]) checkProxy(name, variable(env, name));
   const undici = load("undici") as { EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
-  return new undici.EnvHttpProxyAgent({
+  const agent = new undici.EnvHttpProxyAgent({
     ...common,
     connect,
-    httpProxy,
-    httpsProxy,
-    noProxy: variable(env, "no_proxy"),
+    httpProxy: proxy.address,
+    httpsProxy: proxy.address,
+    noProxy: "",
     // Plain HTTP is forwarded, not tunnelled: proxies commonly refuse CONNECT to other ports than 443.
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout },
     requestTls: connect,
   });
-}
-
-/** @throws UsageError; undici would only say that a URL is invalid */
-function checkProxy(name: string, address: string): void {
-  if (address === "" || URL.canParse(address)) return;
-  throw new UsageError("invalid_proxy", `${name.toUpperCase()} is no address of a proxy`, {
-    hint: "write it as http://HOST:PORT",
-  });
-}
-
-/** Lower case first, as curl and undici do. */
-function variable(env: Readonly<Record<string, string | undefined>>, name: string): string {
-  return env[name] ?? env[name.toUpperCase()] ?? "";
-}
-
-/** RFC 6761 section 6.3 (localhost), RFC 1122 section 3.2.1.3 (127/8), RFC 4291 section 2.5.3 (::1). */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
+  return throughProxy(agent, proxy);
 }

@@ -4,12 +4,11 @@ import type { Abortable, AbortGroup } from "./abort-groups.js";
 import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
 import { decodeBody } from "./decode-body.js";
 import type { ShiftedAnswers } from "./shifted-answers.js";
-import { TransportError, transportErrorOf } from "./transport-error.js";
+import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, Receiver, ResponseHeaders } from "./types.js";
 
 /** What every exchange with a service keeps to. */
-export interface ExchangeBounds {
-  readonly origin: string;
+export interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
   /** Ends those that take longer than `timeoutMs`. */
@@ -111,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
   broke(error: unknown): void {
     if (this.#settled) return;
     this.#settle();
-    this.#receiver.failed(transportErrorOf(error, this.#bounds.origin, this.#status));
+    this.#receiver.failed(transportErrorOf(error, this.#bounds, this.#status));
   }
 
   /** A body of unknown length ends at once, or with its next piece, when it ends like JSON. */

@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { duration, option } from "../core/options.js";
+import { partBehindPath } from "./base-address.js";
 
-const address = z.url({
-  protocol: /^https?$/,
-  error: "must be an http:// or https:// address",
-});
+/** Paths are appended to it, so nothing may come after its own. */
+const address = z
+  .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+  .superRefine((text, context) => {
+    const part = partBehindPath(text);
+    if (part === null) return;
+    context.addIssue({ code: "custom", message: `must not have a ${part}; end it with the path` });
+  });
 
 /** Where the service is and how long an answer may take. */
 export const apiOptions = z.strictObject({

@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
 import type { Again } from "../core/finding.js";
 import { readJson } from "./read-json.js";
-import { retryAfterMs } from "./retry-after.js";
+import { longestWaitMs, retryAfterMs } from "./retry-after.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
 
@@ -27,7 +27,12 @@ export function statusFault(answer: Answer, service: ServiceDescription, clock: 
   if (status >= 300 && status < 400) {
     return { code, message: `${message}; redirects are not followed`, again: null };
   }
-  return { code, message, again: againAfter(answer, clock) };
+  const again = againAfter(answer, clock);
+  const isLong = again?.afterMs === longestWaitMs;
+  const wait = isLong
+    ? "; it asks to wait an hour or longer, and is asked again after an hour"
+    : "";
+  return { code, message: message + wait, again };
 }
 
 function againAfter({ status, headers }: Answer, clock: Clock): Again | null {

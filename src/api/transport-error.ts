@@ -14,7 +14,8 @@ export type TransportFault =
   | "truncated_body"
   | "body_too_large"
   | "invalid_http"
-  | "unreadable_encoding";
+  | "unreadable_encoding"
+  | "out_of_memory";
 
 /** One attempt that brought no answer. `code` is a `TransportFault`. */
 export class TransportError extends ReputeError {
@@ -31,32 +32,59 @@ export class TransportError extends ReputeError {
     this.httpStatus = options.httpStatus ?? null;
   }
 
-  /** Whether another attempt can bring an answer: not when the answer itself or its sender is at fault. */
+  /** Whether another attempt can bring an answer: not when something is at fault that stays. */
   get passing(): boolean {
-    return this.code !== "body_too_large" && this.code !== "certificate_rejected";
+    return !lasting.has(this.code);
   }
+}
+
+const lasting: ReadonlySet<TransportFault> = new Set([
+  "body_too_large",
+  "certificate_rejected",
+  "out_of_memory",
+]);
+
+/** Where a request went. */
+export interface Peer {
+  readonly origin: string;
+  /** The proxy in between, for messages; null without one. */
+  readonly proxy: string | null;
 }
 
 /** Names what undici, Node.js or the resolver reported, in words for a person. */
 export function transportErrorOf(
   error: unknown,
-  origin: string,
+  { origin, proxy }: Peer,
   httpStatus: number | null,
 ): TransportError {
   const code = codeOf(error);
-  const fault = isReadTimeout(error) ? "timeout" : faultOf(code, httpStatus !== null);
-  const detail = code === null ? "" : ` (${code})`;
-  return new TransportError(fault, `${describe[fault](origin)}${detail}`, {
-    cause: error,
-    httpStatus,
-  });
+  const fault = isReadTimeout(error) ? "timeout" : faultOf(error, code, httpStatus !== null);
+  const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
+  const options = { cause: error, httpStatus };
+  if (proxy !== null && connecting.has(fault)) {
+    // All connections are made to the proxy.
+    const message = `${describe[fault](`the proxy ${proxy}`)}${detail}`;
+    return new TransportError("proxy_failure", message, options);
+  }
+  if (fault === "proxy_failure" && proxy !== null) {
+    const message = `the proxy ${proxy} made no connection to ${origin}${detail}`;
+    return new TransportError(fault, message, options);
+  }
+  return new TransportError(fault, `${describe[fault](origin)}${detail}`, options);
 }
+
+const connecting: ReadonlySet<TransportFault> = new Set([
+  "connect_refused",
+  "connect_timeout",
+  "connect_failed",
+  "dns_failure",
+]);
 
 const describe: Readonly<Record<TransportFault, (origin: string) => string>> = {
   connect_refused: (origin) => `${origin} refused the connection`,
   connect_timeout: (origin) => `no connection to ${origin} within the time allowed`,
   connect_failed: (origin) => `no connection to ${origin}`,
-  dns_failure: (origin) => `the name in ${origin} could not be resolved`,
+  dns_failure: (origin) => `the host name of ${origin} could not be resolved`,
   proxy_failure: (origin) => `the proxy made no connection to ${origin}`,
   tls_failure: (origin) => `no TLS connection to ${origin}`,
   certificate_rejected: (origin) => `the certificate of ${origin} is not trusted`,
@@ -67,6 +95,8 @@ const describe: Readonly<Record<TransportFault, (origin: string) => string>> = {
   invalid_http: (origin) => `the answer of ${origin} is not valid HTTP`,
   unreadable_encoding: (origin) =>
     `the answer of ${origin} is encoded in a way that cannot be read`,
+  out_of_memory: (origin) =>
+    `no memory for connections to ${origin}: the limit on address space (ulimit -v) is too low`,
 };
 
 const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFault>([
@@ -97,7 +127,11 @@ const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFau
 const certificateCode =
   /^(?:CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERR_TLS_CERT_)/;
 
-function faultOf(code: string | null, answered: boolean): TransportFault {
+function faultOf(error: unknown, code: string | null, answered: boolean): TransportFault {
+  // undici's parser is WebAssembly, which wants gigabytes of addresses.
+  if (error instanceof RangeError && /memory/i.test(error.message)) return "out_of_memory";
+  // An answer with a status below 100, and interim answers that undici does not know.
+  if (code === "ERR_ASSERTION" || isBadAnswer(error)) return "invalid_http";
   if (code === null) return answered ? "invalid_http" : "connect_failed";
   const fault = faults.get(code);
   if (fault !== undefined) {
@@ -107,6 +141,11 @@ function faultOf(code: string | null, answered: boolean): TransportFault {
   if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls_failure";
   if (code.startsWith("HPE")) return "invalid_http";
   return answered ? "truncated_body" : "connect_failed";
+}
+
+/** undici's words for an interim answer that it does not take (100, 101). */
+function isBadAnswer(error: unknown): boolean {
+  return error instanceof Error && /^bad (?:response|upgrade)$/.test(error.message);
 }
 
 /** The same code names a connection that was not made and one that fell silent. */

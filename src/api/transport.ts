@@ -1,9 +1,10 @@
 import type { Dispatcher } from "undici";
 import { CredentialMask } from "../core/credential-mask.js";
-import { UsageError } from "../core/errors.js";
 import { type Abortable, AbortGroups } from "./abort-groups.js";
+import { parseBase } from "./base-address.js";
 import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
+import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Receiver, Requests } from "./types.js";
 
@@ -55,6 +56,7 @@ export class Transport implements Requests {
     const timeoutMs = options.timeoutMs ?? 30_000;
     this.#bounds = {
       origin: this.origin,
+      proxy: proxyOf(options.dispatcher),
       timeoutMs,
       deadlines: new Deadlines(timeoutMs),
       shifted: new ShiftedAnswers(),
@@ -93,18 +95,4 @@ function maskOf(
 ): CredentialMask | null {
   const [header] = headers;
   return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
-}
-
-/** @throws UsageError for what is no address of a service */
-export function parseBase(baseUrl: string): URL {
-  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
-    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);
-  }
-  // Paths are appended to it. What follows is not shown: it may hold a key.
-  if (/[?#]/.test(baseUrl)) {
-    const message = `the address ${base.origin}${base.pathname} must not have a query or fragment`;
-    throw new UsageError("invalid_address", message, { hint: "end it before the ? or #" });
-  }
-  return base;
 }

@@ -77,7 +77,10 @@ function near(issue: z.core.$ZodIssue, value: unknown): string {
 
 const longestShown = 80;
 
+/** The query or fragment of an address, which may hold a key. */
+const behindPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
+
 function shown(value: unknown): string {
-  const text = redactAddress(JSON.stringify(value) ?? String(value));
+  const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(behindPath, "$1…");
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

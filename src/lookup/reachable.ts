@@ -21,7 +21,7 @@ export function reachable(options: ReachableOptions): LookupWrapper {
       throw new FatalError(
         "service_unreachable",
         `no answer from ${options.address} after ${finding.attempts} attempts: ${finding.error?.message ?? ""}`,
-        { hint: "check the address and that the service runs; rows are written once it answers" },
+        { hint: hints.get(finding.error?.code ?? "") ?? usualHint },
       );
     }
     return finding;
@@ -32,3 +32,10 @@ export function reachable(options: ReachableOptions): LookupWrapper {
     return options.answered() ? finding : finding.then(judged);
   };
 }
+
+const usualHint = "check the address and that the service runs; rows are written once it answers";
+
+const hints: ReadonlyMap<string, string> = new Map([
+  ["proxy_failure", "check the proxy, or name the service in NO_PROXY to reach it without one"],
+  ["out_of_memory", "raise the limit: ulimit -v unlimited"],
+]);

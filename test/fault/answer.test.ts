@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { reply } from "../helpers/scripted-server.js";
+import { raw, reply } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 import { ways } from "../helpers/connections.js";
 import { tryQuery } from "./lookup.js";
@@ -52,6 +52,38 @@ describe.each(ways)("%s", (_way, connect) => {
     });
   });
 
+  test.each([
+    ["100 Continue", ""],
+    ["103 Early Hints", "link: </a>\r\n"],
+  ])("%s before an answer is passed over", async (status, header) => {
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
+    const { finding } = await tryQuery(
+      connect,
+      raw(`HTTP/1.1 ${status}\r\n${header}\r\n${head}${text}`, false),
+    );
+    expect(finding.status).toBe("complete");
+  });
+
+  test.each(["000", "099"])("status %s is no valid HTTP, and may pass", async (status) => {
+    const { finding } = await tryQuery(
+      connect,
+      raw(`HTTP/1.1 ${status} Nothing\r\ncontent-length: 0\r\n\r\n`, false),
+    );
+    expect(finding).toMatchObject({
+      status: "failed",
+      error: { code: "invalid_http", message: expect.stringMatching(/is not valid HTTP$/) },
+      again: { policy: "transient" },
+    });
+  });
+
+  test("429 that asks for 30 years is throttling for an hour, and says so", async () => {
+    const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "1000000000" }));
+    expect(finding).toMatchObject({
+      error: { message: expect.stringContaining("asks to wait an hour or longer") },
+      again: { policy: "throttled", afterMs: 3_600_000 },
+    });
+  });
+
   test("a redirect is not followed", async () => {
     const { finding, server } = await tryQuery(
       connect,
@@ -99,7 +131,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test.each([
-    ["a text of 7 MB", { ...ipResult(), item: "x".repeat(7_000_000) }],
+    ["a text of 7 MB", { ...ipResult(), intent: "x".repeat(7_000_000) }],
     ["an unknown member of 7 MB", { ...ipResult(), note: "x".repeat(7_000_000) }],
   ])("%s is data", async (_, result) => {
     const { finding } = await tryQuery(connect, reply(200, success(result)));

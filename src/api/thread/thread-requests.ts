@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { AbortGroups } from "../abort-groups.js";
-import { parseBase } from "../transport.js";
+import { parseBase } from "../base-address.js";
 import { TransportError } from "../transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { AnswerReader } from "./answer-pack.js";

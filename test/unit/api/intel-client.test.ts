@@ -332,6 +332,15 @@ describe("configuration", () => {
     },
   );
 
+  test.each([
+    ["http://127.0.0.1:9/beta?key=s3cret", "must not have a query"],
+    ["http://127.0.0.1:9/beta#s3cret", "must not have a fragment"],
+  ])("%s is no base address", (baseUrl, message) => {
+    const make = () => new IntelClient({ ...options, baseUrl });
+    expect(make).toThrow(message);
+    expect(make).not.toThrow("s3cret");
+  });
+
   test.each(["", "two words", "key\n", "schl\u00fcssel"])(
     "the API key %j cannot be sent, and is not shown",
     (apiKey) => {

@@ -15,6 +15,9 @@ test.each([
   ["0", 0],
   ["-30", 0],
   ["999999", 3_600_000],
+  ["1000000000", 3_600_000],
+  [String(now / 1000), 3_600_000],
+  ["9".repeat(400), 3_600_000],
 ])("%j is so many seconds, at most an hour", (text, ms) => {
   expect(wait({ "retry-after": text })).toBe(ms);
 });

@@ -5,7 +5,7 @@ const origin = "https://intel.example.com";
 
 function faultOf(code: string | undefined, httpStatus: number | null = null, more: object = {}) {
   const error = Object.assign(new Error("the words underneath"), { code }, more);
-  return transportErrorOf(error, origin, httpStatus);
+  return transportErrorOf(error, { origin, proxy: null }, httpStatus);
 }
 
 test.each([
@@ -52,7 +52,35 @@ test("a connection that fell silent is a timeout", () => {
 test("the message names the origin and the code, and keeps the error underneath", () => {
   const fault = faultOf("ENOTFOUND");
   expect(fault.message).toBe(
-    "the name in https://intel.example.com could not be resolved (ENOTFOUND)",
+    "the host name of https://intel.example.com could not be resolved (ENOTFOUND)",
   );
   expect(fault.cause).toBeInstanceOf(Error);
+});
+
+test("an assertion of the HTTP parser is told as an answer that is not HTTP", () => {
+  const error = faultOf("ERR_ASSERTION");
+  expect(error.code).toBe("invalid_http");
+  expect(error.message).toBe("the answer of https://intel.example.com is not valid HTTP");
+});
+
+test("without memory for the HTTP parser, the limit is named and nothing is tried again", () => {
+  const cause = new RangeError(
+    "WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory",
+  );
+  const error = transportErrorOf(cause, { origin, proxy: null }, null);
+  expect(error.code).toBe("out_of_memory");
+  expect(error.message).toContain("(ulimit -v)");
+  expect(error.passing).toBe(false);
+});
+
+test.each([
+  ["ECONNREFUSED", "the proxy http://p.example (from HTTP_PROXY) refused the connection"],
+  ["ENOTFOUND", "the host name of the proxy http://p.example (from HTTP_PROXY) could not be"],
+  ["UND_ERR_CONNECT_TIMEOUT", "no connection to the proxy http://p.example (from HTTP_PROXY)"],
+])("%s is the proxy's where there is one", (code, message) => {
+  const cause = Object.assign(new Error(), { code });
+  const proxy = "http://p.example (from HTTP_PROXY)";
+  const error = transportErrorOf(cause, { origin, proxy }, null);
+  expect(error.code).toBe("proxy_failure");
+  expect(error.message).toContain(message);
 });

@@ -53,6 +53,16 @@ test("the file may hold JSON numbers where flags hold text", () => {
 
 describe("a wrong value", () => {
   test.each([
+    [
+      "intelUrl",
+      "https://intel.example/beta?key=s3cret",
+      '--x must not have a query (?…); end it with the path; got "https://intel.example/beta?…"',
+    ],
+    [
+      "intelUrl",
+      "https://intel.example/beta#",
+      '--x must not have a fragment (#…); end it with the path; got "https://intel.example/beta#"',
+    ],
     ["retries", "many", '--x must be a whole number; got "many"'],
     ["retries", "-1", '--x must be a whole number; got "-1"'],
     ["concurrency", "0", '--x must be at least 1; got "0"'],
