@@ -5,7 +5,9 @@ import { commandNamed } from "./find-command.js";
 import { commandHelp, groupHelp, programHelp } from "./help.js";
 import { optionSpecs } from "./option-spec.js";
 import { type ParsedArguments, parseArguments } from "./parse-arguments.js";
+import { passwordWarning } from "./password-warning.js";
 import { shownCommand } from "./redact.js";
+import { checkSecretFiles } from "./secrets.js";
 import { loadSettings } from "./settings.js";
 import type { CliContext, Command } from "./command.js";
 import type { OptionSpec } from "./option-spec.js";
@@ -41,6 +43,9 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     return 0;
   }
   const { command, flags, operands } = parsed;
+  const warning = passwordWarning(args);
+  if (warning !== null) context.reporter.warning(warning);
+  await checkSecretFiles(flags);
   const loaded = loadSettings(command.options, await settingLevels(command, flags, context));
   return command.run({
     settings: loaded.settings,

@@ -1,8 +1,10 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
 import { UsageError } from "../core/errors.js";
 import type { CliContext } from "./command.js";
 import { fileFault } from "./file-fault.js";
 import { keyFault, longestKeyFile, readKeyFile } from "./key-file.js";
-import type { GivenSettings } from "./settings.js";
+import type { GivenSetting, GivenSettings } from "./settings.js";
 
 /** A secret: where it may come from, which is never a flag and never the configuration itself. */
 export interface Secret {
@@ -68,6 +70,22 @@ export function secretHint({ variable, fileFlag }: Secret): string {
 }
 
 /**
+ * Checks that the files of secrets that flags name are there, needed or not: a name on the command
+ * line is a wish, and a mistake in it must not go unseen.
+ *
+ * @throws UsageError for the first that is not
+ */
+export async function checkSecretFiles(flags: GivenSettings): Promise<void> {
+  for (const secret of Object.values(secrets)) {
+    const file = flags.get(secret.fileKey);
+    if (file === undefined) continue;
+    await access(String(file.value), constants.R_OK).catch((error: unknown) => {
+      throw unreadable(secret, file, error);
+    });
+  }
+}
+
+/**
  * The secret, or null when none is configured. A file named by a flag beats the variable, which
  * beats a file named by another variable or the configuration.
  *
@@ -85,11 +103,7 @@ export async function readSecret(
   const path = String(file.value);
   const bytes = await readKeyFile(path, longestKeyFile, context).catch((error: unknown) => {
     context.signal.throwIfAborted();
-    throw new UsageError(
-      "secret_unreadable",
-      `cannot read ${path}, the file of the ${secret.name} (${file.name}): ${fileFault(error)}`,
-      { cause: error },
-    );
+    throw unreadable(secret, file, error);
   });
   if (bytes !== null) return checked(secret, bytes.toString(), path);
   throw malformed(secret, path, `it is longer than ${longestKeyFile} bytes`);
@@ -100,6 +114,18 @@ function checked(secret: Secret, text: string, place: string): string {
   const fault = keyFault(value);
   if (fault === null) return value;
   throw malformed(secret, place, fault);
+}
+
+function unreadable(
+  { name }: Secret,
+  { value, name: place }: GivenSetting,
+  error: unknown,
+): UsageError {
+  return new UsageError(
+    "secret_unreadable",
+    `cannot read ${String(value)}, the file of the ${name} (${place}): ${fileFault(error)}`,
+    { cause: error },
+  );
 }
 
 function malformed({ name }: Secret, place: string, fault: string): UsageError {

@@ -20,7 +20,8 @@ type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "loaded" | "con
 
 /**
  * Gives `use` the services of these names. Where one of them is the embedded service, that is
- * started for so long on a free port of the loopback interface; it takes credentials of its own.
+ * started for so long on a free port of the loopback interface. It takes the credential whose file
+ * a flag names, else one of its own: a variable or configuration may be meant for a real service.
  *
  * @throws UsageError when an address or a credential cannot be had, before anything is started
  */
@@ -30,12 +31,16 @@ export async function withServices<Name extends ServiceName, T>(
   use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
   const chosen = new Map<Name, ServiceAccess | null>();
+  const own: EmbeddedCredentials = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
-    const credential = url === null ? null : await readSecret(secrets[name], given, context);
+    const secret = secrets[name];
+    const named = given.get(secret.fileKey)?.level === "flag";
+    const credential = url === null && !named ? null : await readSecret(secret, given, context);
+    if (url === null) own[name] = credential;
     chosen.set(name, url === null ? null : { url, credential, embedded: false });
   }
-  const embedded = [...chosen.values()].includes(null) ? await startEmbedded() : null;
+  const embedded = [...chosen.values()].includes(null) ? await startEmbedded(own) : null;
   try {
     const services = [...chosen].map(([name, access]) => [name, access ?? embedded?.access[name]]);
     return await use(Object.fromEntries(services) as Record<Name, ServiceAccess>);
@@ -44,15 +49,21 @@ export async function withServices<Name extends ServiceName, T>(
   }
 }
 
-async function startEmbedded() {
+/** Credentials that the embedded service is to take in place of its own. */
+type EmbeddedCredentials = Partial<Record<ServiceName, string | null>>;
+
+async function startEmbedded({ intel, ops, case: caseKey }: EmbeddedCredentials) {
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../service/service.js");
-  const service = await startService();
+  const apiKey = intel ?? undefined;
+  const accessToken = ops ?? sampleAccessToken;
+  const caseApiKey = caseKey ?? sampleCaseApiKey;
+  const service = await startService({ apiKey, accessToken, caseApiKey });
   const { intelUrl, opsUrl, caseUrl } = service;
   const access: Readonly<Record<ServiceName, ServiceAccess>> = {
-    intel: { url: intelUrl, embedded: true, credential: null },
-    ops: { url: opsUrl, embedded: true, credential: sampleAccessToken },
-    case: { url: caseUrl, embedded: true, credential: sampleCaseApiKey },
+    intel: { url: intelUrl, embedded: true, credential: apiKey ?? null },
+    ops: { url: opsUrl, embedded: true, credential: accessToken },
+    case: { url: caseUrl, embedded: true, credential: caseApiKey },
   };
   return { access, close: () => service.close() };
 }

@@ -12,6 +12,11 @@ import pg from "pg";
 const superuser = "postgres";
 const password = "p:w@rd\\/'1";
 
+/** All that a run says on stderr whose command line has the address of a cluster, with its password. */
+export const passwordWarned =
+  "repute: warning: the password of a PostgreSQL address on the command line can be seen by other " +
+  "users (ps): set PGPASSWORD, keep it in ~/.pgpass, or give the address as a variable or with --config\n";
+
 /** A PostgreSQL server of its own: temporary folder, free port at 127.0.0.1, one superuser. */
 export class PostgresCluster {
   readonly port: number;

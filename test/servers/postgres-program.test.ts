@@ -11,7 +11,7 @@ import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
-import { PostgresCluster } from "../helpers/postgres-cluster.js";
+import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import type { RunReputeResult } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
@@ -29,7 +29,7 @@ describe("enrich into a table", () => {
   it("makes the table, and keeps the manifest and nothing else in the working folder", async () => {
     const { cwd, output, server } = await prepared("fresh", 50);
     const run = await enrichKilled({ server, cwd, args: ["in.csv", "-o", output], kill: null });
-    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(await countsOf("fresh")).toEqual({ rows: "50", keys: "50", last: "50" });
     const names = await readdir(cwd);
     expect(names.toSorted()).toEqual([
@@ -46,7 +46,7 @@ describe("enrich into a table", () => {
     });
     expect(await cluster.query("SELECT count(*) FROM fresh_newest")).toEqual([{ count: "45" }]);
     const verified = await runRepute(["verify", output], { cwd });
-    expect(verified).toMatchObject({ code: 0, stderr: "" });
+    expect(verified).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(verified.stdout).toMatch(/^postgres:.*table=fresh: 50 rows, as its manifest says\n$/);
     await cluster.query("DELETE FROM fresh WHERE rep_row = 7");
     expect((await runRepute(["verify", output], { cwd })).stderr).toMatch(/the table has 49/);
@@ -68,7 +68,7 @@ describe("enrich into a table", () => {
     });
     expect(refused.code).toBe(2);
     const whole = await enrichKilled({ server, cwd, args, kill: null });
-    expect(whole).toMatchObject({ code: 0, stderr: "" });
+    expect(whole).toMatchObject({ code: 0, stderr: passwordWarned });
     const said = [kept, refused.stderr, whole.stdout, await textUnder(cwd)].join("\n");
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
     // What is kept in the database is no more than the database needs.
@@ -177,7 +177,7 @@ describe("a run into a table that is disturbed", () => {
       // A kill may come when all is done and only the process has yet to end.
     } while (run.code === null && (await hasState(cwd)));
     expect([0, null]).toContain(run.code);
-    expect(run.stderr).toBe("");
+    expect(run.stderr).toBe(passwordWarned);
     expect(killed).toBeGreaterThan(6);
     expect(await countsOf(table)).toEqual({ rows: "15000", keys: "15000", last: "15000" });
     expect(await notesOf(cwd, output)).toEqual([]);
@@ -200,7 +200,7 @@ describe("a run into a table that is disturbed", () => {
       kills++;
       await delay(Math.floor(random() * 900));
     }
-    expect(await result).toMatchObject({ code: 0, stderr: "" });
+    expect(await result).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(kills).toBeGreaterThan(0);
     expect(await countsOf("server_killed")).toEqual({
       rows: "20000",
@@ -227,7 +227,7 @@ describe("a run into a table that is disturbed", () => {
       if (run.code === 1) refusals.push(run.stderr);
     } while (run.code === 1 || (run.code === null && (await hasState(cwd))));
     expect([0, null]).toContain(run.code);
-    expect(run.stderr).toBe("");
+    expect(run.stderr).toBe(passwordWarned);
     // A server that is not there at the very beginning is told of: the run is begun again.
     expect(refusals.filter((text) => !text.includes("cannot reach postgres:"))).toEqual([]);
     expect(killed).toBeGreaterThan(2);
@@ -286,7 +286,7 @@ describe("a run into a table that is disturbed", () => {
     await cluster.startServer();
     const args = ["in.csv", "-o", output, "--resume"];
     const run = await enrichKilled({ server, cwd, args, kill: null });
-    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(await countsOf("stopped")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
   });
 });

@@ -89,6 +89,10 @@ export const planCommand = defineCommand({
 
 async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   const { settings, operands, context } = call;
+  // Refused here as by enrich, though nothing is asked.
+  if (settings.local && settings.intelUrl !== undefined) {
+    chooseAddress("intel", settings, call.loaded.given);
+  }
   const { plan } = await import("../../pipeline/plan.js");
   const rates = paceOf(settings.rate, settings.local);
   const cache = await openPlannedCache(call);
