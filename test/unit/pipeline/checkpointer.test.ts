@@ -5,6 +5,7 @@ import type { StateFolder } from "../../../src/pipeline/state-folder.js";
 import { Tally } from "../../../src/pipeline/tally.js";
 import type { Sink } from "../../../src/sinks/types.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { readingOf } from "../../contract/sources-reading.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 describe("a checkpoint", () => {
@@ -84,7 +85,7 @@ function prepared() {
       input: { path: "in.csv", bytes: 1, head: null, tail: null },
       options: {},
     },
-    columns: ["ip"],
+    source: { columns: ["ip"], reading: readingOf("csv", "ip") },
     before: null,
     runId: "a run",
   });
