@@ -54,7 +54,9 @@ export async function readingOf(
     },
     open: (resume) => {
       const format = resume?.reading.format ?? sniffed.format;
-      const options = { format, gzip, ...flags, comment: sniffed.comment, resume, clock };
+      const guessed = settings.from === undefined;
+      const { comment } = sniffed;
+      const options = { format, guessed, gzip, ...flags, comment, resume, clock };
       return sources[format](sniffed.input, options);
     },
     begin: (lookup) => beginRow({ recognise: recogniseItem, parseKind: parseKindName, lookup }),

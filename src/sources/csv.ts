@@ -14,7 +14,9 @@ import type { Delimiter, InputReading, OpenFormat, SourceOptions } from "./types
 
 /** Comma-separated values (RFC 4180 and what is found in its place: semicolons, tabs). */
 export const openCsv: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => begin(reading, [",", "\t", ";"], options));
+  openSource(input, options, async (reading) => {
+    return begin(reading, options.guessed ? [",", "\t", ";"] : [",", ";"], options);
+  });
 
 /** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
 export const openTsv: OpenFormat = async (input, options) =>
@@ -54,7 +56,9 @@ async function settle(
 ): Promise<Settled> {
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, settlesHead, pauses);
-  const { content, comments, comment } = headLines(head, { lineEnd, comment: options.comment });
+  const mark = options.comment ?? (options.guessed ? "#" : null);
+  const { content, comments } = headLines(head, { lineEnd, comment: mark });
+  const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const delimiter = sniffDelimiter(content, delimiters) ?? delimiters[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };

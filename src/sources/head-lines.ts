@@ -6,8 +6,6 @@ import { limits } from "./limits.js";
 export interface HeadLines {
   /** Comment lines before the first line of content, without what marks them. */
   readonly comments: readonly string[];
-  /** What marks them, or null where the input does not begin with a comment. */
-  readonly comment: string | null;
   /** The first lines of content, no blank ones; the last is left out where it may be cut off. */
   readonly content: readonly string[];
 }
@@ -19,13 +17,13 @@ export function settlesHead(head: Buffer): boolean {
   for (let at = head.indexOf(lineFeed); at !== -1; at = head.indexOf(lineFeed, at + 1)) lines += 1;
   if (lines < limits.sampleLines) return false;
   // Comments do not count.
-  return headLines(head, { lineEnd: "lf", comment: null }).content.length >= limits.sampleLines;
+  return headLines(head, { lineEnd: "lf", comment: "#" }).content.length >= limits.sampleLines;
 }
 
 /**
  * Cuts the beginning of an input into lines.
  *
- * @param options.comment what marks a comment; null for `#`
+ * @param options.comment what marks a comment; null for none
  */
 export function headLines(
   head: Buffer,
@@ -36,20 +34,24 @@ export function headLines(
   const cutOff = head.length >= limits.headBytes && lines.length > 1;
   if (cutOff) lines.pop();
   const filled = lines.filter((line) => line.trim() !== "");
-  const mark = options.comment ?? "#";
-  const first = isHeaderWithMark(filled, mark) ? 0 : filled.findIndex((l) => !l.startsWith(mark));
+  const mark = options.comment;
+  if (mark === null || isHeaderWithMark(filled, mark)) return withoutComments(filled);
+  const first = filled.findIndex((line) => !line.startsWith(mark));
   const begin = first === -1 ? filled.length : first;
   return {
     comments: filled.slice(0, begin).map((line) => line.slice(mark.length).trimStart()),
-    comment: options.comment ?? (begin > 0 ? mark : null),
     content: filled
       .slice(begin)
-      .filter((line) => !(begin > 0 && line.startsWith(mark)))
+      .filter((line) => !line.startsWith(mark))
       .slice(0, limits.sampleLines),
   };
 }
 
 const lineFeed = 0x0a;
+
+function withoutComments(lines: readonly string[]): HeadLines {
+  return { comments: [], content: lines.slice(0, limits.sampleLines) };
+}
 
 /**
  * A first line such as `#,ip,count` or `#id,ip,count`, followed by data at once, is no comment but

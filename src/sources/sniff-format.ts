@@ -30,8 +30,10 @@ export async function sniffFormat(
   const bytes = await openInput(input, { gzip: options.gzip, offset: 0 });
   try {
     const { head, chunks } = await peek(bytes.chunks, settlesHead, pausesOf(bytes, options));
-    const { content, comment } = headLines(head, { ...bytes, comment: options.comment });
-    const found = { format: formatOf(content), comment };
+    const comment = options.comment ?? "#";
+    const { content, comments } = headLines(head, { lineEnd: bytes.lineEnd, comment });
+    const marked = options.comment ?? (comments.length > 0 ? comment : null);
+    const found = { format: formatOf(content), comment: marked };
     if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };
     await bytes.close();
     return { input, ...found };

@@ -77,7 +77,12 @@ export interface SourceOptions {
   readonly gzip: boolean;
   /** True: the first record names the columns. False: it is a row. Null: found by itself. */
   readonly header: boolean | null;
-  /** Lines that start with this text are skipped; null for `#` where the input begins with it. */
+  /**
+   * False where a flag says the format. True where the input's name does, or its first lines: CSV
+   * may have tabs then, and comments where it begins with `#`.
+   */
+  readonly guessed: boolean;
+  /** Lines that start with this text are skipped; null for none. */
   readonly comment: string | null;
   /** Name of the item column (NDJSON: dotted path); null finds it by itself. */
   readonly itemColumn: string | null;

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
 import { sources } from "../../src/sources/registry.js";
 import type {
+  InputReading,
   OpenedSource,
   SourceFormat,
   SourceInput,
@@ -9,12 +10,13 @@ import type {
   SourcePosition,
 } from "../../src/sources/types.js";
 
-/** Options as they are when no flag is given. */
+/** Options that leave nothing to be found: the tests of it give their own. */
 const plainOptions: Omit<SourceOptions, "format"> = {
   gzip: false,
+  guessed: false,
   header: true,
   comment: null,
-  itemColumn: null,
+  itemColumn: "item",
   kindColumn: null,
   resume: null,
 };
@@ -66,6 +68,7 @@ export function plainRow(row: Row): Row {
     extra: row.extra,
     json: row.json,
     itemText: row.itemText,
+    itemNotText: row.itemNotText ?? false,
     kindText: row.kindText,
     fault: row.fault,
     end: row.end,
@@ -74,6 +77,27 @@ export function plainRow(row: Row): Row {
 }
 
 /** Where a run goes on whose last row was this one. */
-export function positionAfter(row: Row, columns: readonly string[]): SourcePosition {
-  return { offset: row.end, row: row.number, line: row.endLine, columns };
+export function positionAfter(
+  row: Row,
+  { columns, reading }: Pick<OpenedSource, "columns" | "reading">,
+): SourcePosition {
+  return { offset: row.end, row: row.number, line: row.endLine, columns, reading };
+}
+
+/** How an input is read whose item was named by a flag. */
+export function readingOf(
+  format: SourceFormat,
+  item = "item",
+  rest: Partial<InputReading> = {},
+): InputReading {
+  return {
+    format,
+    delimiter: format === "csv" ? "," : format === "tsv" ? "\t" : null,
+    comment: null,
+    spaced: false,
+    header: format === "csv" || format === "tsv" ? "record" : "none",
+    item: { name: item, index: 0, by: "flag", sample: null },
+    kind: null,
+    ...rest,
+  };
 }

@@ -9,6 +9,7 @@ import {
   openSource,
   piped,
   plainRow,
+  readingOf,
   positionAfter,
   readSource,
   streamOf,
@@ -49,7 +50,7 @@ describe.each(sourceFormats)("%s source", (format) => {
       it("finds the columns and the item column", async () => {
         const source = await openSource(format, await input(), options);
         await source.close();
-        expect({ columns: source.columns, item: source.itemColumn.trim() }).toEqual({
+        expect({ columns: source.columns, item: source.reading.item.name.trim() }).toEqual({
           columns: sample.columns,
           item: "item",
         });
@@ -82,24 +83,25 @@ describe.each(sourceFormats)("%s source", (format) => {
       it("goes on behind any row with exactly the rows that remain", async () => {
         const { rows, source } = await readSource(format, await input(), options);
         for (const [index, row] of rows.entries()) {
-          const resume = positionAfter(row, source.columns);
+          const resume = positionAfter(row, source);
           const rest = await readSource(format, await input(), { ...options, resume });
           expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
         }
       });
 
-      it("has the same columns and item column when it goes on", async () => {
+      it("has the same columns and is read in the same way when it goes on", async () => {
         const { rows, source } = await readSource(format, await input(), options);
-        const resume = positionAfter(rows[1]!, source.columns);
+        const resume = positionAfter(rows[1]!, source);
         const resumed = await readSource(format, await input(), { ...options, resume });
-        expect([resumed.source.columns, resumed.source.itemColumn]).toEqual([
+        expect([resumed.source.columns, resumed.source.reading]).toEqual([
           source.columns,
-          source.itemColumn,
+          source.reading,
         ]);
       });
 
       it("refuses to go on behind the end of an input that has shrunk", async () => {
-        const resume = { offset: 100_000, row: 9, line: 9, columns: sample.columns };
+        const { columns } = sample;
+        const resume = { offset: 100_000, row: 9, line: 9, columns, reading: readingOf(format) };
         const reading = input().then(async (bytes) =>
           readSource(format, bytes, { ...options, resume }),
         );
@@ -182,7 +184,7 @@ describe.each(sourceFormats)("%s source", (format) => {
       await writeFile(path, content);
       const { rows, source } = await readSource(format, { path }, options);
       for (const [index, row] of rows.entries()) {
-        const resume = positionAfter(row, source.columns);
+        const resume = positionAfter(row, source);
         const rest = await readSource(format, { path }, { ...options, resume });
         expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
       }
@@ -190,7 +192,9 @@ describe.each(sourceFormats)("%s source", (format) => {
   });
 
   it("reads as from the beginning when no row was done", async () => {
-    const resume = { offset: 0, row: 0, line: 0, columns: sample.columns };
+    const { source } = await readSource(format, piped(sample.content), options);
+    const { columns, reading } = source;
+    const resume = { offset: 0, row: 0, line: 0, columns, reading };
     const { rows } = await readSource(format, piped(sample.content), { ...options, resume });
     expect(rows.map((row) => row.number)).toEqual(sample.items.map((_, index) => index + 1));
   });

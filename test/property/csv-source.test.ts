@@ -22,6 +22,7 @@ const table = fc.integer({ min: 1, max: 5 }).chain((width) =>
 );
 
 const chunkSize = fc.integer({ min: 1, max: 40 });
+const noHeader = { header: false, itemColumn: "column_1" };
 const recordEnd = fc.constantFrom("\n", "\r\n");
 
 describe.each([
@@ -37,7 +38,7 @@ describe.each([
           quoted: true,
           quoted_empty: true,
         });
-        const { rows } = await readSource(format, piped(content, size), { header: false });
+        const { rows } = await readSource(format, piped(content, size), noHeader);
         expect(rows.map((row) => row.cells)).toEqual(cells);
       }),
     );
@@ -48,7 +49,7 @@ describe.each([
       fc.asyncProperty(table, chunkSize, async (cells, size) => {
         // A record of one empty cell would be a blank line; CR is no concern of csv-stringify.
         const content = stringify(cells, { delimiter, quoted_match: /\r|^$/ });
-        const { rows } = await readSource(format, piped(content, size), { header: false });
+        const { rows } = await readSource(format, piped(content, size), noHeader);
         expect(rows.map((row) => row.cells)).toEqual(cells);
       }),
     );
@@ -63,12 +64,12 @@ describe.each([
       fc.asyncProperty(messy, chunkSize, fc.nat(), async (text, size, pick) => {
         // The line feed in front settles that a CR alone ends no line.
         const content = `\n${text}`;
-        const options = { header: false, comment: "#" };
+        const options = { ...noHeader, comment: "#" };
         const read = await readSource(format, piped(content, size), options).catch(() => null);
         if (read === null || read.rows.length === 0) return;
         const { rows, source } = read;
         const index = pick % rows.length;
-        const resume = positionAfter(rows[index]!, source.columns);
+        const resume = positionAfter(rows[index]!, source);
         const rest = await readSource(format, piped(content, size), { ...options, resume });
         expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
       }),

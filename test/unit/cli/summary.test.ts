@@ -10,7 +10,13 @@ const manifest: Manifest = {
   input: {
     path: "dump.csv",
     format: "csv",
+    delimiter: ",",
+    header: "record",
     item_column: "ioc",
+    item_column_by: "name",
+    item_column_share: 1,
+    kind_column: null,
+    kind_column_by: null,
     bytes: 920_439,
     rows: 10_430,
     grew_while_interrupted: false,

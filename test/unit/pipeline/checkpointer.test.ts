@@ -6,6 +6,7 @@ import type { StateFolder } from "../../../src/pipeline/state-folder.js";
 import { Tally } from "../../../src/pipeline/tally.js";
 import type { Sink } from "../../../src/sinks/types.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { readingOf } from "../../contract/sources-reading.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 describe("a checkpoint", () => {
@@ -94,7 +95,11 @@ function prepared() {
       input: { path: "in.csv", bytes: 1, head: null, tail: null },
       options: {},
     },
-    source: { columns: ["ip"], checksum: () => ({ bytes: 12, crc: 34, marks: [] }) },
+    source: {
+      columns: ["ip"],
+      reading: readingOf("csv", "ip"),
+      checksum: () => ({ bytes: 12, crc: 34, marks: [] }),
+    },
     before: null,
     runId: "a run",
   });

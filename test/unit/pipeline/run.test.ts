@@ -6,6 +6,7 @@ import { run } from "../../../src/pipeline/run.js";
 import { Tally } from "../../../src/pipeline/tally.js";
 import type { Sink } from "../../../src/sinks/types.js";
 import type { OpenedSource } from "../../../src/sources/types.js";
+import { readingOf } from "../../contract/sources-reading.js";
 import { aFinding, anItem, aRow } from "../../helpers/enriched-rows.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -190,7 +191,7 @@ function sourceOf(batches: readonly Row[][], end?: Error): OpenedSource {
   }
   return {
     columns: ["ip"],
-    itemColumn: "ip",
+    reading: readingOf("csv", "ip"),
     rows: read(),
     bytesTotal: null,
     bytesRead: () => 0,

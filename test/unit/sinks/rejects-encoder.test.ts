@@ -4,9 +4,8 @@ import type { RejectsOptions } from "../../../src/sinks/rejects-encoder.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 
 const options: RejectsOptions = {
-  format: "csv",
   columns: ["n", "ip"],
-  header: true,
+  reading: { format: "csv", delimiter: ",", header: "record" },
   formulaGuard: true,
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../src/core/bytes.js";
 import type { SourceOptions } from "../../../src/sources/types.js";
-import { openSource, piped, readSource } from "../../contract/sources-reading.js";
+import { openSource, piped, readingOf, readSource } from "../../contract/sources-reading.js";
 
 async function cellsOf(
   content: string | Buffer,
@@ -194,7 +194,7 @@ describe("csv lines", () => {
 });
 
 describe("csv without header", () => {
-  const options = { header: false };
+  const options = { header: false, itemColumn: "column_1" };
 
   it("has columns by number, as many as the first row has cells", async () => {
     const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
@@ -206,11 +206,6 @@ describe("csv without header", () => {
       ["a", "b"],
       ["c", "d"],
     ]);
-  });
-
-  it("has its items in the first column by default", async () => {
-    const { source } = await readSource("csv", piped("a,b\n"), options);
-    expect(source.itemColumn).toBe("column_1");
   });
 
   it("has its items in the column that is named", async () => {
@@ -227,7 +222,8 @@ describe("csv without header", () => {
 describe("csv item and kind column", () => {
   it("are found in spite of spaces and letter case", async () => {
     const content = "note, Indicator ,Type\na,192.0.2.1,ip\n";
-    const { rows } = await readSource("csv", piped(content), { kindColumn: "type" });
+    const options = { itemColumn: "indicator", kindColumn: "type" };
+    const { rows } = await readSource("csv", piped(content), options);
     expect([rows[0]?.itemText, rows[0]?.kindText]).toEqual(["192.0.2.1", "ip"]);
   });
 
@@ -243,7 +239,7 @@ describe("csv item and kind column", () => {
     expect(source.warnings.size).toBe(1);
   });
 
-  it("have an error that lists the columns when no customary one is there", async () => {
+  it("have an error that lists the columns when the one named is not there", async () => {
     expect(await errorOf("Data,Note\na,b\n")).toMatchObject({
       name: "UsageError",
       code: "column_not_found",
@@ -283,7 +279,7 @@ describe("csv quote that is never closed", () => {
 
   it("is told with its line in a resumed run", async () => {
     const content = 'item\na\nb\n"c\n';
-    const resume = { offset: 7, row: 1, line: 2, columns: ["item"] };
+    const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
     expect(await errorOf(content, { resume })).toMatchObject({
       message: "line 4 of stdin: a quote opens here and is never closed",
     });

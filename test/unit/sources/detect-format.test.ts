@@ -9,9 +9,6 @@ describe("detectSourceFormat", () => {
     ["dump.ndjson", "ndjson"],
     ["dump.jsonl", "ndjson"],
     ["dump.json", "ndjson"],
-    ["dump.txt", "text"],
-    ["dump.list", "text"],
-    ["dump.ioc", "text"],
     ["folder.csv/DUMP.NDJSON", "ndjson"],
     ["two.dots.csv", "csv"],
   ])("takes %s for %s", (path, format) => {
@@ -22,7 +19,7 @@ describe("detectSourceFormat", () => {
     expect(detectSourceFormat(path)).toEqual({ format: "csv", gzip: true });
   });
 
-  it.each(["-", "dump", "dump.xlsx", "folder.csv/dump", ".csv/x"])(
+  it.each(["-", "dump", "dump.txt", "dump.list", "dump.xlsx", "folder.csv/dump", ".csv/x"])(
     "knows nothing of %s",
     (path) => {
       expect(detectSourceFormat(path).format).toBeNull();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchColumn, matchCustomary, warnOfTwins } from "../../../src/sources/find-column.js";
+import { matchColumn, warnOfTwins } from "../../../src/sources/find-column.js";
 import { Warnings } from "../../../src/sources/warnings.js";
 
 describe("matchColumn", () => {
@@ -19,22 +19,17 @@ describe("matchColumn", () => {
     expect(matchColumn(["data", "data"], "data")?.index).toBe(0);
   });
 
+  it("takes a name with the # of a header in a comment for the name", () => {
+    expect(matchColumn(["id", "ip"], "#id")).toEqual({ name: "id", index: 0 });
+  });
+
+  it("finds a column without a name by its place", () => {
+    expect(matchColumn(["ip", " "], "column_2")).toEqual({ name: " ", index: 1 });
+    expect(matchColumn(["ip", "note"], "column_2")).toBeNull();
+  });
+
   it("finds nothing where nothing is", () => {
     expect(matchColumn(["note"], "data")).toBeNull();
-  });
-});
-
-describe("matchCustomary", () => {
-  it("takes the names in their own order, not in that of the columns", () => {
-    expect(matchCustomary(["url", "ip", " Indicator"])?.name).toBe(" Indicator");
-  });
-
-  it.each(["item", "indicator", "ioc", "value", "ip", "domain", "url"])("knows %s", (name) => {
-    expect(matchCustomary(["note", name])?.index).toBe(1);
-  });
-
-  it("finds nothing among other names", () => {
-    expect(matchCustomary(["note", "data"])).toBeNull();
   });
 });
 

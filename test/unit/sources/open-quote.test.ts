@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CsvDialect } from "../../../src/sources/csv-dialect.js";
 import { ignoredLines, openQuoteAt } from "../../../src/sources/open-quote.js";
 
-const dialect: CsvDialect = { delimiter: ",", comment: "#", lineEnd: "lf" };
+const dialect: CsvDialect = { delimiter: ",", spaced: false, comment: "#", lineEnd: "lf" };
 
 describe("openQuoteAt", () => {
   it.each([

@@ -46,7 +46,7 @@ describe("text source", () => {
 
   it("takes its own column's name for the item column", async () => {
     const { source } = await readSource("text", piped("a\n"), { itemColumn: "Item" });
-    expect(source.itemColumn).toBe("item");
+    expect(source.reading.item.name).toBe("item");
   });
 
   it.each(["itemColumn", "kindColumn"] as const)("refuses another %s", async (option) => {
