@@ -99,7 +99,7 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
         return output.add(answer);
       });
     } finally {
-      pace.giveBack();
+      await pace.giveBack();
       await service.close();
     }
   });

@@ -162,7 +162,7 @@ export async function assembleLookup(
         await dispatcher.destroy();
         await journal.close();
         await cache?.close();
-        paces.giveBack();
+        await paces.giveBack();
       },
     };
   } catch (error) {
