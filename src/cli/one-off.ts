@@ -100,7 +100,7 @@ export async function runOneOff(call: CommandCall<Settings>, oneOff: OneOff): Pr
       });
       for (const message of service.warnings()) context.reporter.warning(message);
     } finally {
-      pace.giveBack();
+      await pace.giveBack();
       await service.close();
     }
   });

@@ -79,7 +79,7 @@ async function withConnection<T>(
       send: settings.rate?.some(isQuota) === true ? endable : policy,
     });
   } finally {
-    pace.giveBack();
+    await pace.giveBack();
     await dispatcher.destroy();
   }
 }

@@ -59,18 +59,6 @@ export async function awaitLock(path: string, patienceMs: number): Promise<Unloc
   }
 }
 
-/** The same for what cannot wait otherwise than by doing nothing else. */
-export function awaitLockSync(path: string, patienceMs: number): (() => void) | null {
-  const until = performance.now() + patienceMs;
-  const nothing = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    const taken = tryLock(path, isAtWork);
-    if (typeof taken === "function") return taken;
-    if (performance.now() >= until) return null;
-    Atomics.wait(nothing, 0, 0, pauseMs());
-  }
-}
-
 /** A failure rejects. */
 function asPromised(unlock: () => void): Unlock {
   return () => new Promise((resolve) => resolve(unlock()));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { awaitLock, awaitLockSync, type Unlock } from "../core/run-lock.js";
+import { awaitLock, type Unlock } from "../core/run-lock.js";
 
 /** How long other processes may do their things before this one gives up, in milliseconds. */
 const patienceMs = 10_000;
@@ -27,17 +27,6 @@ export async function throughGate<T>(
   } finally {
     // One that is left behind is taken over once this process has ended.
     await leave().catch(nothing);
-  }
-}
-
-/** The same for what has to be done at once. */
-export function throughGateSync<T>(folder: string, work: () => T): T {
-  const leave = awaitLockSync(gateOf(folder), patienceMs);
-  if (leave === null) throw stuck(folder);
-  try {
-    return work();
-  } finally {
-    leave();
   }
 }
 

@@ -79,18 +79,20 @@ class Quotas implements QuotaStore {
     }
   }
 
-  reserve(name: string, options: ReserveOptions): Reservation {
+  async reserve(name: string, options: ReserveOptions): Promise<Reservation> {
     for (;;) {
+      const store = this.#store;
       try {
-        return this.#store.reserve(name, options);
+        return await store.reserve(name, options);
       } catch (error) {
-        this.#store = this.#fallBack(systemFault(error));
+        // Another quota of the service may have found out first.
+        if (store === this.#store) this.#store = this.#fallBack(systemFault(error));
       }
     }
   }
 
-  settle(name: string, id: string, used: number, nowMs: number): void {
-    this.#store.settle(name, id, used, nowMs);
+  async settle(name: string, id: string, used: number, nowMs: number): Promise<void> {
+    await this.#store.settle(name, id, used, nowMs);
   }
 
   /** The next place; memory, the last one, takes everything. */

@@ -164,9 +164,9 @@ export class Pace {
     this.#advised.set(by, { rate, window: new Gcra(rate) });
   }
 
-  /** The run is over: quotas get back what was reserved for it and not used. */
-  giveBack(): void {
-    for (const quota of this.#quotas) quota.giveBack();
+  /** Returns to quotas what was reserved and not used. Call when the run is over. */
+  async giveBack(): Promise<void> {
+    for (const quota of this.#quotas) await quota.giveBack();
   }
 
   get #limit(): LimitKnowledge {
@@ -223,7 +223,11 @@ export class Pace {
   #wake(): void {
     if (this.#timer !== null) return;
     while (this.#line.size > 0) {
-      if (!this.#leave()) return this.#sleep();
+      if (!this.#leave()) {
+        // Whoever hears that a quota is used up may have ended the requests that wait.
+        if (this.#line.size > 0) this.#sleep();
+        return;
+      }
       this.#line.admit(this.#ticket);
     }
   }

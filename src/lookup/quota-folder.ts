@@ -1,17 +1,9 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../core/make-folder.js";
-import { awaitLockSync } from "../core/run-lock.js";
+import { awaitLock } from "../core/run-lock.js";
 import {
   encodeQuotaFile,
   entriesOf,
@@ -40,10 +32,10 @@ export interface QuotaFolderOptions {
 }
 
 /** How long other processes may hold the lock before this one tries again later, in milliseconds. */
-const patienceMs = 250;
+const patienceMs = 2_000;
 
 /** When to try again, and how often in vain before the user is told. */
-const busy = { retryMs: 250, triesBeforeWarning: 8 };
+const busy = { retryMs: 250, triesBeforeWarning: 3 };
 
 /** No reservation is for longer than this after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
@@ -68,58 +60,58 @@ export class QuotaFolder implements QuotaStore {
   }
 
   /** @throws what the system says when the folder cannot be read or written */
-  reserve(name: string, options: ReserveOptions): Reservation {
+  async reserve(name: string, options: ReserveOptions): Promise<Reservation> {
     const elsewhere = entriesOf(this.#options.elsewhere ?? nothingCounted, name);
-    const reserved = this.#change(name, (entries) =>
+    const reserved = await this.#change(name, (entries) =>
       reserveFrom(entries, options, randomUUID(), elsewhere),
     );
     return reserved?.reservation ?? { permits: 0, id: "", nextAtMs: options.nowMs + busy.retryMs };
   }
 
   /** What cannot be settled stays counted in full. */
-  settle(name: string, id: string, used: number, nowMs: number): void {
+  async settle(name: string, id: string, used: number, nowMs: number): Promise<void> {
     try {
-      this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
+      await this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
     } catch {
       // Too much is counted, which no quota minds.
     }
   }
 
   /** Changes the count of a quota; null when another process does not let it go. */
-  #change<T extends { readonly entries: readonly QuotaEntry[] }>(
+  async #change<T extends { readonly entries: readonly QuotaEntry[] }>(
     name: string,
     apply: (entries: readonly QuotaEntry[]) => T,
-  ): T | null {
+  ): Promise<T | null> {
     makeFolder(this.#options.folder, 0o700);
-    const unlock = awaitLockSync(`${this.#path}.lock`, patienceMs);
+    const unlock = await awaitLock(`${this.#path}.lock`, patienceMs);
     if (unlock === null) return this.#warnBusy();
     this.#failedTries = 0;
     try {
       const counts = readQuotaCounts(this.#options);
       const changed = apply(entriesOf(counts, name));
-      this.#write({ ...counts, quotas: { ...counts.quotas, [name]: changed.entries } });
+      await this.#write({ ...counts, quotas: { ...counts.quotas, [name]: changed.entries } });
       return changed;
     } finally {
-      unlock();
+      await unlock();
     }
   }
 
-  #write(counts: QuotaCounts): void {
+  async #write(counts: QuotaCounts): Promise<void> {
     const fresh = `${this.#path}.new`;
     try {
-      const file = openSync(fresh, "w", 0o600);
+      const file = await open(fresh, "w", 0o600);
       try {
-        writeFileSync(file, encodeQuotaFile(this.#options.service, counts));
-        fsyncSync(file);
+        await file.writeFile(encodeQuotaFile(this.#options.service, counts));
+        await file.datasync();
       } finally {
-        closeSync(file);
+        await file.close();
       }
-      renameSync(fresh, this.#path);
+      await rename(fresh, this.#path);
     } catch (error) {
-      rmSync(fresh, { force: true });
+      await rm(fresh, { force: true }).catch(() => undefined);
       throw error;
     }
-    syncFolder(this.#options.folder);
+    await syncFolder(this.#options.folder);
   }
 
   #warnBusy(): null {
@@ -171,14 +163,11 @@ function quotaPath(folder: string, service: string): string {
 }
 
 /** Without it a loss of power may bring the old file back. Not every system can. */
-function syncFolder(folder: string): void {
-  let handle: number | null = null;
+async function syncFolder(folder: string): Promise<void> {
   try {
-    handle = openSync(folder, "r");
-    fsyncSync(handle);
+    const handle = await open(folder, "r");
+    await handle.sync().finally(() => handle.close());
   } catch {
     // Windows opens no folders.
-  } finally {
-    if (handle !== null) closeSync(handle);
   }
 }

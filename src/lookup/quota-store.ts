@@ -20,11 +20,11 @@ export interface ReserveOptions {
   readonly before?: { readonly id: string; readonly used: number } | undefined;
 }
 
-/** Counts what was taken from the quotas of one service. Neither call throws. */
+/** Counts what was taken from the quotas of one service. */
 export interface QuotaStore {
-  reserve(name: string, options: ReserveOptions): Reservation;
+  reserve(name: string, options: ReserveOptions): Reservation | Promise<Reservation>;
   /** Says how many permits of a reservation were used; all were used before `nowMs`. */
-  settle(name: string, id: string, used: number, nowMs: number): void;
+  settle(name: string, id: string, used: number, nowMs: number): void | Promise<void>;
 }
 
 /** Permits, and the latest moment at which they were or may be used. */

@@ -1,9 +1,12 @@
 import type { Clock } from "../core/clock.js";
 import { isQuota, type Rate } from "../core/options.js";
-import type { QuotaStore } from "./quota-store.js";
+import type { QuotaStore, Reservation } from "./quota-store.js";
 
 /** Permits are taken from the store in blocks: this share of the quota, between these bounds. */
 const block = { share: 0.01, most: 2_000, ms: 10_000 };
+
+/** When to ask again while a reservation is on its way to the disk, in milliseconds. */
+const askAgainMs = 2;
 
 export interface QuotaOptions {
   readonly rate: Rate;
@@ -25,6 +28,8 @@ export class Quota {
   readonly #options: QuotaOptions;
   #held: { id: string; permits: number; used: number; untilMs: number } | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
+  /** A reservation on its way. */
+  #pending: Promise<void> | null = null;
 
   constructor(options: QuotaOptions) {
     this.rate = options.rate;
@@ -33,22 +38,22 @@ export class Quota {
 
   /** Milliseconds until the next request may begin; 0 when it may at once. */
   wait(): number {
-    const { rate, store, name, clock } = this.#options;
-    const nowMs = clock.now();
+    const nowMs = this.#options.clock.now();
     const held = this.#held;
+    if (this.#pending !== null) return askAgainMs;
     if (held !== null && held.used < held.permits && nowMs < held.untilMs) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
     const untilMs = nowMs + block.ms;
-    const want = Math.min(block.most, Math.ceil(rate.count * block.share));
-    const before = held === null ? undefined : { id: held.id, used: held.used };
-    const got = store.reserve(name, { rate, want, nowMs, untilMs, before });
-    this.#held = null;
-    if (got.permits === 0) {
-      this.#nextAtMs = got.nextAtMs;
-      return Math.max(1, got.nextAtMs - nowMs);
+    const got = this.#reserve(nowMs, untilMs);
+    if (!(got instanceof Promise)) {
+      this.#take(got, untilMs);
+      return got.permits > 0 ? 0 : Math.max(1, got.nextAtMs - nowMs);
     }
-    this.#held = { id: got.id, permits: got.permits, used: 0, untilMs };
-    return 0;
+    this.#pending = got.then((reservation) => {
+      this.#pending = null;
+      this.#take(reservation, untilMs);
+    });
+    return askAgainMs;
   }
 
   /** Spends one request; only after `wait` said 0. */
@@ -57,12 +62,26 @@ export class Quota {
   }
 
   /** Gives back what is reserved and not used: the run is over. */
-  giveBack(): void {
+  async giveBack(): Promise<void> {
+    await this.#pending;
     const held = this.#held;
     this.#held = null;
     if (held === null) return;
     const { store, name, clock } = this.#options;
-    store.settle(name, held.id, held.used, clock.now());
+    await store.settle(name, held.id, held.used, clock.now());
+  }
+
+  #reserve(nowMs: number, untilMs: number): Reservation | Promise<Reservation> {
+    const { rate, store, name } = this.#options;
+    const held = this.#held;
+    const want = Math.min(block.most, Math.ceil(rate.count * block.share));
+    const before = held === null ? undefined : { id: held.id, used: held.used };
+    return store.reserve(name, { rate, want, nowMs, untilMs, before });
+  }
+
+  #take({ id, permits, nextAtMs }: Reservation, untilMs: number): void {
+    this.#held = permits === 0 ? null : { id, permits, used: 0, untilMs };
+    if (permits === 0) this.#nextAtMs = nextAtMs;
   }
 }
 

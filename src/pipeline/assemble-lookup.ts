@@ -167,7 +167,7 @@ export async function assembleLookup(
         await dispatcher.destroy();
         await store.close();
         await cache?.close();
-        paces.giveBack();
+        await paces.giveBack();
       },
     };
   } catch (error) {

@@ -19,7 +19,7 @@ export interface Paces {
   readonly run: Pace;
   readonly shares: Partial<Record<LookupEndpoint, Pace>>;
   /** Gives back what was reserved from quotas and not used. */
-  giveBack(): void;
+  giveBack(): Promise<void>;
 }
 
 /** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
@@ -47,8 +47,8 @@ export async function openPaces(
   return {
     run,
     shares,
-    giveBack() {
-      for (const pace of [run, ...Object.values(shares)]) pace.giveBack();
+    async giveBack() {
+      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
     },
   };
 }

@@ -1,5 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { endianness } from "node:os";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { bootNumber } from "./boot-number.js";
 import {
@@ -20,11 +19,6 @@ export type FileState =
   /** `damage` is the end of a sentence that begins with "it" or names a part. */
   | { readonly state: "damaged"; readonly damage: string };
 
-export interface LmdbCheckOptions {
-  /** True: a file that another boot of the machine wrote is left to LMDB. Default false. */
-  readonly thisBootOnly?: boolean | undefined;
-}
-
 /**
  * Tells whether an LMDB file can be opened without danger. LMDB itself trusts its file: a page that
  * lies beyond a file's end ends the process with SIGBUS, a length that is wrong with SIGSEGV. So
@@ -34,13 +28,10 @@ export interface LmdbCheckOptions {
  * meanwhile; it is looked at again then, and one that goes on changing is taken for sound: whoever
  * writes it has had it open.
  */
-export async function checkLmdbFile(
-  path: string,
-  options: LmdbCheckOptions = {},
-): Promise<FileState> {
+export async function checkLmdbFile(path: string): Promise<FileState> {
   for (let attempt = 1; ; attempt++) {
     const before = latestTransaction(path);
-    const found = await checkOnce(path, options);
+    const found = await checkOnce(path);
     if (found.state !== "damaged") return found;
     await delay(attempt === 1 ? 20 : 100);
     if (latestTransaction(path) === before) return found;
@@ -48,30 +39,16 @@ export async function checkLmdbFile(
   }
 }
 
-/**
- * Says what is damaged in an LMDB file that this boot of the machine wrote; null when it can be
- * opened, or is not there. What a loss of power left is for LMDB itself to mend.
- */
-export async function lmdbDamage(path: string): Promise<string | null> {
-  // What the check reads has the byte order of nearly every machine.
-  if (endianness() !== "LE" || !existsSync(path) || statSync(path).size === 0) return null;
-  const found = await checkLmdbFile(path, { thisBootOnly: true });
-  return found.state === "damaged" ? found.damage : null;
-}
-
 const attempts = 5;
 
-async function checkOnce(
-  path: string,
-  { thisBootOnly = false }: LmdbCheckOptions,
-): Promise<FileState> {
+async function checkOnce(path: string): Promise<FileState> {
   const file = openSync(path, "r");
   try {
     const head = readHead(file);
     const reason = unreadable(head);
     if (reason === "another version of LMDB") return { state: "another version" };
     if (reason !== null) return { state: "damaged", damage: "it is no store" };
-    return await checkSnapshots(file, snapshotsOf(head), thisBootOnly);
+    return await checkSnapshots(file, snapshotsOf(head));
   } finally {
     closeSync(file);
   }
@@ -80,14 +57,12 @@ async function checkOnce(
 async function checkSnapshots(
   file: number,
   snapshots: readonly (Snapshot | null)[],
-  thisBootOnly: boolean,
 ): Promise<FileState> {
   try {
     const latest = newest(snapshots);
     if (latest === null || snapshots.includes(null)) throw new Damage("its beginning is damaged");
     // After another boot LMDB goes back to what was flushed for certain.
     const sameBoot = latest.boot !== 0n && latest.boot === bootNumber();
-    if (thisBootOnly && !sameBoot) return { state: "sound" };
     const used = sameBoot
       ? [latest]
       : snapshots.filter((each) => each !== null && each.transaction > 0);

@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/lookup/pace.js";
+import { MemoryQuotaStore, type QuotaStore } from "../../../src/lookup/quota-store.js";
 import { paced, share } from "../../../src/lookup/paced.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, item, scripted, unaborted } from "./findings.js";
@@ -263,6 +264,27 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   expect([next.asked.length, told]).toEqual([1, []]);
   await clock.advance(600);
   expect([next.asked.length, told[0]]).toEqual([2, 2]);
+});
+
+test("no timer is left when the requests that wait end because a quota is used up", async () => {
+  const clock = new ManualClock();
+  const memory = new MemoryQuotaStore();
+  const store: QuotaStore = {
+    reserve: async (name, options) => memory.reserve(name, options),
+    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
+  };
+  const stop = new AbortController();
+  const pace = new Pace({
+    rates: [{ count: 1, perMs: 86_400_000 }],
+    clock,
+    quotas: { store, name: "all" },
+    onUsedUp: () => stop.abort(new Error("used up")),
+  });
+  const taken = [pace.take(stop.signal), pace.take(stop.signal)];
+  const ends = Promise.allSettled(taken);
+  await clock.run(ends);
+  expect((await ends).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(clock.asked.filter((ms) => ms > 60_000)).toEqual([]);
 });
 
 test("the strictest of the rates that the service tells of is kept", async () => {

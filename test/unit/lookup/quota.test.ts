@@ -57,11 +57,11 @@ test("a used-up quota tells how long to wait", async () => {
   expect(spendAll(quota)).toBeGreaterThan(0);
 });
 
-test("what is given back can be spent by another", () => {
+test("what is given back can be spent by another", async () => {
   const { clock, store, quota } = quotaOf(1000);
   quota.wait();
   quota.spend();
-  quota.giveBack();
+  await quota.giveBack();
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
 });
 
@@ -84,9 +84,9 @@ test("what another process reserved and may not use is waited for, not taken for
   const { clock, store, quota } = quotaOf(100);
   const rate = { count: 100, perMs: day };
   const nowMs = clock.now();
-  const { id } = store.reserve("all", { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
+  const { id } = await store.reserve("all", { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
   expect(quota.wait()).toBe(10_000);
-  store.settle("all", id, 40, nowMs);
+  await store.settle("all", id, 40, nowMs);
   await clock.advance(10_000);
   expect(spendAll(quota)).toBe(60);
 });
@@ -115,7 +115,7 @@ test("what a clock counted that was a year ahead is counted from now, not for a 
   const store = new MemoryQuotaStore();
   const rate = { count: 10, perMs: day };
   const nextYear = clock.now() + 365 * day;
-  store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  await store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
   const { quota } = quotaOf(10, clock, store);
   expect(quota.wait()).toBeGreaterThan(day - 60_000);
   expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);
