@@ -7,9 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/long/**/*.test.ts"],
     globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
-    reporters: inCi
-      ? ["default", ["json", { outputFile: ".out/reports/long.json" }]]
-      : ["default"],
+    reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],
     testTimeout: 900_000,
     hookTimeout: 120_000,
     // Each starts programs of its own, two at once.

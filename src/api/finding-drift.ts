@@ -11,6 +11,7 @@ export function withDrift(item: Item, finding: Finding): Finding {
   const result = finding.query ?? finding.quickCheck;
   if (result === null) return finding;
   const drift = driftOf(result);
-  if (itemDiffers(item.value, result["item"])) return { ...finding, drift: [...drift, "item_differs"] };
+  if (itemDiffers(item.value, result["item"]))
+    return { ...finding, drift: [...drift, "item_differs"] };
   return drift.length === 0 ? finding : { ...finding, drift };
 }

@@ -13,7 +13,7 @@ import { intelService } from "./service-description.js";
 import { NotSentError } from "./not-sent-error.js";
 import { ServiceError, SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./transport-error.js";
-import type { Answer, CallOptions } from "./types.js";
+import type { CallOptions } from "./types.js";
 
 export interface IntelClientOptions extends ClientOptions {
   /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */

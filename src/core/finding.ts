@@ -88,7 +88,7 @@ export interface Finding {
 }
 
 /** Where a journalled finding came from, so that a resumed run counts it as the first one did. */
-export interface FindingOrigin {
+interface FindingOrigin {
   /** Number of the row that asked first; null where no row did. */
   readonly row: number | null;
   /** HTTP status or fault code of each request that is not in an earlier record of the same lookup. */

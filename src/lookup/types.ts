@@ -11,7 +11,7 @@ export interface LookupOptions {
 }
 
 /** The requests of one lookup. Each layer notes its part; the journal keeps the sum. */
-export interface AskedSoFar {
+interface AskedSoFar {
   /** HTTP status or fault code of each request that no record holds yet. */
   outcomes: string[];
   /** Attempts before the one under way. */

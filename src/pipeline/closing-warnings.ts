@@ -29,7 +29,7 @@ export function closingWarnings(
 }
 
 /** A run that found next to nothing to look up most likely read the wrong column. */
-export function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
+function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
   const { unsupported } = tally.snapshot();
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < tally.rows * nearlyAll) return null;

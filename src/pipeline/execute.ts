@@ -93,7 +93,9 @@ async function finishEarlier(
   const now = await takeFingerprint(job, work, target);
   const { differences } = await compareRuns(job, finished.checkpoint, now);
   if (differences.length === 0) return finished.manifest;
-  job.onWarning?.(`completed the earlier run of ${target.name}; this is another one and starts now`);
+  job.onWarning?.(
+    `completed the earlier run of ${target.name}; this is another one and starts now`,
+  );
   await state.startOver();
   return null;
 }

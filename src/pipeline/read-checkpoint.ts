@@ -38,7 +38,7 @@ export function readMark(folder: string): Promise<FinishedRun | null> {
 async function readSealed<T extends object>(path: string): Promise<T | null> {
   const text = await readText(path);
   if (text === null) return null;
-  const found = (openSealedJson(text) ?? unsealed(text)) as { readonly version?: unknown } | null;
+  const found: { readonly version?: unknown } | null = openSealedJson(text) ?? unsealed(text);
   if (found === null) {
     throw new FatalError(
       "checkpoint_damaged",
@@ -57,7 +57,10 @@ async function readSealed<T extends object>(path: string): Promise<T | null> {
 /** Reads the checkpoint in a state folder; null where it cannot be read, whatever the reason. */
 export async function readAnyCheckpoint(folder: string): Promise<Partial<Checkpoint> | null> {
   const mark = (await readAny(join(folder, markName))) as Partial<FinishedRun> | null;
-  return mark?.checkpoint ?? ((await readAny(join(folder, checkpointName))) as Partial<Checkpoint> | null);
+  return (
+    mark?.checkpoint ??
+    ((await readAny(join(folder, checkpointName))) as Partial<Checkpoint> | null)
+  );
 }
 
 async function readAny(path: string): Promise<unknown> {

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../core/finding.js";
-import { elementTexts, memberTexts } from "../core/json-members.js";
 
 /** The way to one value in JSON objects: a member's name, or names and array indexes with dots. */
 export class MemberPath {

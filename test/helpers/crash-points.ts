@@ -21,8 +21,6 @@ export interface CrashCase {
   readonly args: readonly string[];
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
-  /** Prepares a database before each run; `run` tells runs apart. */
-  readonly prepare?: (run: string) => Promise<void>;
   /** Arguments that differ from run to run. */
   readonly argsOf?: (run: string) => readonly string[];
   /** Everything that the run wrote, with what differs from run to run replaced. */
@@ -38,7 +36,7 @@ interface Outcome {
 }
 
 export interface CrashReport {
-  /** Operations of an undisturbed run: the crash points. */
+  /** Operations at which a run was killed. */
   readonly points: number;
   /** What went wrong at each point, as sentences; empty where all is well. */
   readonly faults: readonly string[];
@@ -46,30 +44,34 @@ export interface CrashReport {
 
 /**
  * Kills a run at its first operation that changes a file or commits to a database, resumes it and
- * compares what is there with an undisturbed run; then the same at the second operation, and so on to
- * the last.
+ * compares what is there with an undisturbed run; then the same at the second operation, and so on
+ * until a run ends before it is killed.
  *
- * @param every looks at each n-th point only. Default 1
+ * @param every takes each n-th operation only. Default 1
  */
 export async function crashEverywhere(
   folder: string,
   crashCase: CrashCase,
   every = 1,
 ): Promise<CrashReport> {
-  const counting = await Bench.open(folder, crashCase, "undisturbed");
-  const names = join(folder, "operations.json");
-  const expected = await counting.outcome({ CRASH_COUNT: names });
-  const asked = await counting.requests();
-  await counting.close();
-  const points = (JSON.parse(await readFile(names, "utf8")) as readonly string[]).length;
+  const undisturbed = await Bench.open(folder, crashCase, "undisturbed");
+  const expected = await undisturbed.outcome({});
+  const asked = await undisturbed.requests();
+  await undisturbed.close();
   const faults: string[] = [];
+  let points = 0;
   let next = 1;
+  let isOver = false;
   const work = async (): Promise<void> => {
-    for (let point = next; point <= points; point = next) {
-      next = point + every;
+    while (!isOver) {
+      const point = next;
+      next += every;
       const bench = await Bench.open(folder, crashCase, `at-${point}`);
-      const fault = await bench.crash(point, expected, asked);
-      if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
+      if (await bench.killed(point)) {
+        points++;
+        const fault = await bench.resumed(expected, asked);
+        if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
+      } else isOver = true;
       await bench.close();
     }
   };
@@ -93,7 +95,6 @@ class Bench {
     const folder = join(parent, name);
     await mkdir(folder);
     await writeFile(join(folder, "in.csv"), input);
-    await crashCase.prepare?.(name);
     return new Bench(folder, crashCase, await startService());
   }
 
@@ -104,10 +105,16 @@ class Bench {
     return (requests.query?.total ?? 0) + (requests["quick-check"]?.total ?? 0);
   }
 
-  /** Kills the run at an operation and resumes it; says what is wrong then, or null. */
-  async crash(point: number, expected: Outcome, asked: number): Promise<string | null> {
-    const first = await this.#run({ CRASH_AT: String(point) });
-    if (first.signal !== "SIGKILL") return `it was not killed (${first.code}): ${first.stderr}`;
+  /** Starts a run that is to be killed at an operation; false when it ended before. */
+  async killed(point: number): Promise<boolean> {
+    const { code, signal, stderr } = await this.#run({ CRASH_AT: String(point) });
+    if (signal === "SIGKILL") return true;
+    if (code === 0 || code === 3) return false;
+    throw new Error(`the run ended with ${code}: ${stderr}`);
+  }
+
+  /** Resumes the run; says what is wrong then, or null. */
+  async resumed(expected: Outcome, asked: number): Promise<string | null> {
     const outcome = await this.outcome({}, ["--resume"]);
     for (const name of ["code", "written", "manifest", "files"] as const) {
       const [is, was] = [text(outcome[name]), text(expected[name])];
@@ -124,7 +131,7 @@ class Bench {
     const { code, stderr } = await this.#run(env, flags);
     if (code !== 0 && code !== 3) throw new Error(`the run ended with ${code}: ${stderr}`);
     const files = (await readdir(this.#folder, { recursive: true })).sort();
-    const [manifest] = files.filter((name) => name.endsWith("manifest.json"));
+    const manifest = files.find((name) => name.endsWith("manifest.json"));
     return {
       code,
       written: await this.#case.read(this.#folder, basename(this.#folder)),
@@ -143,13 +150,11 @@ class Bench {
     flags: readonly string[] = [],
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
     const { args, argsOf, commits } = this.#case;
-    const command = [
-      ...["--require", preload, program, "enrich", "in.csv", ...args],
-      ...(argsOf?.(basename(this.#folder)) ?? []),
-      ...["--intel-url", this.#service.intelUrl, "--partial-retries", "0", "--quiet"],
-      ...["--concurrency", String(concurrency), "--rate", "900/s", ...flags],
-    ];
-    const child = spawn(process.execPath, command, {
+    const own = argsOf?.(basename(this.#folder)) ?? [];
+    const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "0", "--quiet"];
+    const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
+    const command = ["enrich", "in.csv", ...args, ...own, ...service, ...pace, ...flags];
+    const child = spawn(process.execPath, ["--require", preload, program, ...command], {
       cwd: this.#folder,
       env: {
         ...process.env,
@@ -174,7 +179,7 @@ function rows(count: number): string[] {
   const known = [
     "192.0.2.1,listed",
     "hxxp[://]login[.]example[.]com/verify?session=1",
-    "login[.]example[.]com,\"a \"\"quoted\"\" note\"",
+    'login[.]example[.]com,"a ""quoted"" note"',
     "203.0.113.51,always answered in part,surplus",
     "invalid.example.org,refused",
     "3395856CE81F2B7382DEE72602F798B642F14140,a hash",
@@ -213,11 +218,8 @@ function isGeneration(name: string): boolean {
 /** Text of a file (decompressed by its name) without times of this run. */
 export async function readText(path: string): Promise<string> {
   const bytes = await readFile(path);
-  return withoutTimes((path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8"));
-}
-
-/** Times with milliseconds are this run's; those of the dataset have none. */
-export function withoutTimes(content: string): string {
+  const content = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+  // Times with milliseconds are this run's; those of the dataset have none.
   return content.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME");
 }
 

@@ -1,14 +1,12 @@
 // Loaded before the program (`node --require`): counts what changes a file or commits to a database,
 // and kills the process at the operation that CRASH_AT names. A write that is the last one leaves half
-// of its bytes, as a kill in the middle of it would. Without CRASH_AT the names of all
-// operations are written to CRASH_COUNT when the process exits.
+// of its bytes, as a kill in the middle of it would.
 const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
 const { isMainThread } = require("node:worker_threads");
 
 const crashAt = Number(process.env.CRASH_AT ?? 0);
 const { writeSync } = fs;
-const steps = [];
 let count = 0;
 
 function die() {
@@ -17,10 +15,9 @@ function die() {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** @param half writes half of what the operation would write */
-function step(name, half) {
+/** @param {(() => void) | undefined} half writes half of what the operation would write */
+function step(half) {
   count += 1;
-  if (crashAt === 0) steps.push(name);
   if (count !== crashAt) return;
   half?.();
   die();
@@ -29,11 +26,26 @@ function step(name, half) {
 const opensToWrite = (flags) =>
   typeof flags === "string"
     ? /[wa+]/.test(flags)
-    : typeof flags === "number" && (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) !== 0;
+    : typeof flags === "number" &&
+      (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) !== 0;
 
 const changing = [
-  "appendFile", "copyFile", "fdatasync", "fsync", "ftruncate", "link", "mkdir", "mkdtemp",
-  "rename", "rm", "rmdir", "symlink", "truncate", "unlink", "writeFile", "writev",
+  "appendFile",
+  "copyFile",
+  "fdatasync",
+  "fsync",
+  "ftruncate",
+  "link",
+  "mkdir",
+  "mkdtemp",
+  "rename",
+  "rm",
+  "rmdir",
+  "symlink",
+  "truncate",
+  "unlink",
+  "writeFile",
+  "writev",
 ];
 
 /** The position of a write in its different forms: (fd, buffer, offset, length, position). */
@@ -45,13 +57,11 @@ function halfOf(fd, [data, offset, length, position]) {
   return () => writeSync(fd, data, start, size >> 1, at);
 }
 
-function wrap(owner, name, isSync) {
+function wrap(owner, name) {
   const original = owner[name];
   if (typeof original !== "function") return;
   owner[name] = function (...args) {
-    if (name.startsWith("open")) {
-      if (opensToWrite(args[1])) step(`${name} ${args[0]}`);
-    } else step(`${name} ${typeof args[0] === "string" ? args[0] : ""}`);
+    if (!name.startsWith("open") || opensToWrite(args[1])) step();
     return original.apply(this, args);
   };
 }
@@ -66,7 +76,7 @@ if (isMainThread) {
     const original = fs[name];
     fs[name] = function (fd, ...args) {
       // The terminal is no file of the run's.
-      if (fd > 2) step(name, halfOf(fd, args));
+      if (fd > 2) step(halfOf(fd, args));
       return original.call(this, fd, ...args);
     };
   }
@@ -83,18 +93,12 @@ if (isMainThread) {
   syncBuiltinESMExports();
   if (process.env.CRASH_COMMITS === "duckdb") patchDuckdb();
   if (process.env.CRASH_COMMITS === "postgres") patchPostgres();
-  if (process.env.CRASH_COUNT !== undefined) {
-    process.on("exit", () => {
-      const text = JSON.stringify(steps);
-      writeSync(fs.openSync(process.env.CRASH_COUNT, "w"), text);
-    });
-  }
 }
 
 function patchHandle(prototype) {
   const write = prototype.write;
   prototype.write = function (...args) {
-    step("handle.write", halfOf(this.fd, args));
+    step(halfOf(this.fd, args));
     return write.apply(this, args);
   };
   for (const name of ["appendFile", "datasync", "sync", "truncate", "writeFile", "writev"]) {
@@ -108,11 +112,11 @@ function aroundCommits(prototype, method) {
   prototype[method] = function (...args) {
     const text = typeof args[0] === "string" ? args[0] : (args[0]?.text ?? "");
     if (!/^\s*(COMMIT|CHECKPOINT)/i.test(text)) return original.apply(this, args);
-    step(`before ${text}`);
+    step();
     const result = original.apply(this, args);
     if (typeof result?.then !== "function") return result;
     return result.then((value) => {
-      step(`after ${text}`);
+      step();
       return value;
     });
   };

@@ -103,7 +103,10 @@ describe("when a run was interrupted", () => {
     const first = { ...unaborted(), row: 7 };
     await wrap("query", store)(scripted(complete()))(item, first);
     const resumed = wrap("query", store)(scripted());
-    const sources = [(await resumed(item, first)).source, (await resumed(item, { ...first, row: 8 })).source];
+    const sources = [
+      (await resumed(item, first)).source,
+      (await resumed(item, { ...first, row: 8 })).source,
+    ];
     expect(sources).toEqual(["live", "duplicate"]);
   });
 });

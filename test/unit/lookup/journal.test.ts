@@ -151,7 +151,10 @@ test("replays in order what an earlier session put, with its row and its request
   const before = await opened({ folder });
   const origin = { row: 7, outcomes: ["429", "200"] };
   await before.put("query ip 192.0.2.1", { ...complete(), origin, drift: ["intent=odd"] });
-  await before.put("query ip 192.0.2.2", { ...failed("timeout"), origin: { row: null, outcomes: [] } });
+  await before.put("query ip 192.0.2.2", {
+    ...failed("timeout"),
+    origin: { row: null, outcomes: [] },
+  });
   await before.closeNow();
   const replayed: unknown[] = [];
   const onReplay = (key: string, { origin, drift }: Finding): void =>
