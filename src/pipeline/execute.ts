@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
-import { partPath } from "../sinks/file-destination.js";
+import { removePart } from "../sinks/file-destination.js";
 import type { EncoderOptions } from "../sinks/types.js";
 import type { OpenedSource } from "../sources/types.js";
 import { assembleLookup } from "./assemble-lookup.js";
@@ -68,7 +68,7 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   } catch (error) {
     // What did not get anywhere leaves nothing behind; an interrupted run stays resumable.
     keep = state.worthKeeping;
-    if (!keep && target.file !== null) await rm(partPath(target.file), { force: true });
+    if (!keep && target.file !== null) await removePart(target.file);
     throw error;
   } finally {
     await (keep ? state.release() : state.remove());
