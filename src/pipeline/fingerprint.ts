@@ -92,7 +92,9 @@ export function compareFingerprints(
   } else if (now.input.bytes === null) {
     // Nothing to hold against what it was: a device, or a file that opening it will explain.
   } else if (was.bytes !== null && (now.input.bytes ?? 0) < was.bytes) {
-    differences.push(`the input had ${was.bytes} bytes, now ${now.input.bytes ?? 0}`);
+    differences.push(
+      `${was.path ?? "the input"} had ${was.bytes} bytes, now ${now.input.bytes ?? 0}`,
+    );
   } else if (was.head !== nowAtOldSize.head || was.tail !== nowAtOldSize.tail) {
     differences.push(`the content of ${was.path ?? "the input"} has changed`);
   }

@@ -1,5 +1,4 @@
-import { rm } from "node:fs/promises";
-import { partPath } from "../sinks/file-destination.js";
+import { removePart } from "../sinks/file-destination.js";
 import { discardRows } from "./discard-rows.js";
 import { finalPath } from "./final-path.js";
 import type { OutputTarget } from "./open-output.js";
@@ -30,6 +29,6 @@ export async function removeParts(
   { file }: OutputTarget,
   rejects: string | undefined,
 ): Promise<void> {
-  if (file !== null) await rm(partPath(file), { force: true });
-  if (rejects !== undefined) await rm(partPath(await finalPath(rejects)), { force: true });
+  if (file !== null) await removePart(file);
+  if (rejects !== undefined) await removePart(await finalPath(rejects));
 }

@@ -15,6 +15,12 @@ export function partPath(path: string): string {
   return `${path}.part`;
 }
 
+/** Removes the part of an output that came to nothing; whatever else has its name stays. */
+export async function removePart(path: string): Promise<void> {
+  const facts = await lstat(partPath(path)).catch(() => null);
+  if (facts?.isFile()) await rm(partPath(path), { force: true });
+}
+
 /** What a checkpoint says of a file. */
 export type FilePosition = Pick<SinkPosition, "length" | "checksum">;
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, stat, truncate } from "node:fs/promises";
+import { readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
@@ -101,6 +101,39 @@ it("refuses to go on with a part that is shorter than it was", async () => {
   await truncate(`${file}.part`, 100);
   await expect(open(folder, position)).rejects.toMatchObject({ code: "output_part_gone" });
 });
+
+it.each(["parquet-groups.ndjson", "parquet-rows-1.ndjson"])(
+  "refuses to go on when any byte of %s has changed",
+  async (name) => {
+    const { folder, opened } = await open();
+    await opened.sink.write(someRows(1, 15));
+    const position = await opened.sink.checkpoint();
+    await opened.sink.abandon();
+    const path = join(folder, "state", name);
+    const whole = await readFile(path);
+    for (let at = 0; at < whole.length; at += 1 + Math.floor(whole.length / 100)) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 1 + (at % 255);
+      for (const bytes of [damaged, whole.subarray(0, at)]) {
+        await writeFile(path, bytes);
+        await expect(open(folder, position)).rejects.toMatchObject({
+          code: "output_state_damaged",
+          message: expect.stringMatching(
+            `${name} is damaged at line \\d+ \\(byte \\d+\\): `,
+          ) as string,
+          hint: "start anew with --restart",
+        });
+      }
+    }
+    await rm(path);
+    await expect(open(folder, position)).rejects.toMatchObject({
+      code: "output_state_damaged",
+      message: `${path} is missing`,
+    });
+    await writeFile(path, whole);
+    await (await open(folder, position)).opened.sink.abandon();
+  },
+);
 
 it("keeps microseconds", async () => {
   const { file, opened } = await open();
