@@ -8,7 +8,8 @@ import { cliOptions } from "./cli-options.js";
 const callOptions = z.strictObject({
   timeout: apiOptions.shape.timeout,
   rate: option(lookupOptions.shape.rate, {
-    description: "Most requests in a length of time (s, m, h, d); default 100/s, with --local none",
+    description:
+      "Most requests in a length of time (s, m, h, d); default 100/s, with --local none. Per hour or day it is a quota, counted across runs",
     value: "N/s",
     repeats: true,
   }),

@@ -53,7 +53,7 @@ export const lookupOptions = z.strictObject({
   }),
   rate: option(rates().optional(), {
     description:
-      "Most requests in a length of time (s, m, h, d), all endpoints together; may be given several times, all are kept; default 100/s, with --local none",
+      "Most requests in a length of time (s, m, h, d), all endpoints together; may be given several times, all are kept; default 100/s, with --local none. Per hour or day it is a quota: counted by service address in the user's state folder, across runs",
     value: "N/s",
     repeats: true,
   }),

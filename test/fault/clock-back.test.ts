@@ -8,7 +8,10 @@ import { enrichOptions } from "../../src/pipeline/options.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-it("runs to its end although the wall clock goes backwards all the time", async () => {
+it.each([
+  ["", undefined],
+  [" with a quota", "2000/d"],
+])("runs to its end although the wall clock goes backwards all the time%s", async (_, rate) => {
   const folder = await temporaryFolder();
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -18,10 +21,11 @@ it("runs to its end although the wall clock goes backwards all the time", async 
   const output = join(folder, "out.csv");
   let wall = Date.UTC(2026, 0, 1);
   const manifest = await enrich({
-    settings: enrichOptions.parse({ intelUrl: server.url, output, rate: undefined }),
+    settings: enrichOptions.parse({ intelUrl: server.url, output, rate }),
     input: { path },
     stdout: new PassThrough(),
     apiKey: null,
+    stateFolder: join(folder, "state"),
     command: [],
     signal: new AbortController().signal,
     clock: { ...systemClock, now: () => (wall -= 60_000) },

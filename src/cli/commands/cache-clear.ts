@@ -5,7 +5,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
-import { showRecord } from "../show-record.js";
+import { showCounts } from "../show-record.js";
 
 const options = z.strictObject({
   json: option(cliOptions.shape.json, { description: "JSON on a terminal too" }),
@@ -45,6 +45,6 @@ export const cacheClearCommand = defineCommand({
 async function clear(call: CommandCall<z.output<typeof options>>): Promise<number> {
   const folder = oneOperand("cache clear", "the folder of a cache", call.operands);
   const { clearCache } = await import("../../lookup/cache/cache-upkeep.js");
-  await showRecord(call, { folder, bytes: clearCache(folder) });
+  await showCounts(call, { folder, bytes: clearCache(folder) });
   return exitCodes.done;
 }

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { oneOperand } from "../operands.js";
-import { showRecord } from "../show-record.js";
+import { showCounts } from "../show-record.js";
 
 const options = z.strictObject({
   cacheTtl: lookupOptions.shape.cacheTtl,
@@ -54,6 +54,6 @@ async function stats(call: CommandCall<z.output<typeof options>>): Promise<numbe
     onWarning: (message) => context.reporter.warning(message),
     signal: context.signal,
   });
-  await showRecord(call, found);
+  await showCounts(call, found);
   return exitCodes.done;
 }

@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parse } from "csv-parse/sync";
+import { expect, onTestFinished } from "vitest";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** How one round ended: what was damaged, and what the program made of it. */
+interface Round {
+  readonly seed: number;
+  readonly damage: string;
+  readonly code?: number;
+  readonly stderr?: string;
+  readonly rows?: string | null;
+}
+
+/** Runs write to the disk and wait for it; where there is one, a file system in memory saves that. */
+const inMemory = existsSync("/dev/shm") ? "/dev/shm" : undefined;
+
+const script = fileURLToPath(new URL("damaged-runs.mjs", import.meta.url));
+
+/** A few items are not in the cache, so that every run counts against its quota. */
+const items = { cached: 100, fresh: 4 };
+
+/**
+ * Fills a cache and counts a quota, damages copies of both, one file in each round, and runs again.
+ *
+ * @returns how the rounds ended, all of them judged
+ */
+export async function damageRounds(seeds: readonly number[]): Promise<readonly Round[]> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder(inMemory);
+  const kept = join(folder, "kept");
+  await mkdir(kept);
+  const names = Array.from({ length: items.cached + items.fresh }, (_, n) => `n${n}.example.com\n`);
+  await writeFile(join(folder, "warm.csv"), `domain\n${names.slice(0, items.cached).join("")}`);
+  await writeFile(join(folder, "in.csv"), `domain\n${names.join("")}`);
+  const flags = ["--lookups", "query", "--rate", "900/s", "--rate", "1000/d", "--quiet"];
+  const service = ["--intel-url", server.url, "--cache", join(kept, "cache")];
+  const env = { XDG_STATE_HOME: join(kept, "state") };
+  const warm = ["enrich", "warm.csv", "-o", "warm.out.csv", ...service, ...flags];
+  expect(await runRepute(warm, { cwd: folder, env })).toMatchObject({ code: 0, stderr: "" });
+  const sound = { input: join(folder, "in.csv"), url: server.url };
+  const expected = await soundRows(folder, sound);
+
+  const halves = [0, 1].map((half) => seeds.filter((_, n) => n % 2 === half));
+  const ends = await Promise.all(
+    halves.map((half, n) =>
+      rounds({ ...sound, kept, work: join(folder, `work${n}`), seeds: half }),
+    ),
+  );
+  const all = ends.flat();
+  for (const round of all) judge(round, expected);
+  return all;
+}
+
+/** The rows of a run to which nothing was done. */
+async function soundRows(
+  folder: string,
+  { input, url }: { readonly input: string; readonly url: string },
+): Promise<unknown> {
+  const args = ["enrich", input, "-o", "sound.csv", "--intel-url", url, "--lookups", "query"];
+  const { code } = await runRepute([...args, "--rate", "900/s", "--quiet"], { cwd: folder });
+  expect(code).toBe(0);
+  return answersOf(await readFile(join(folder, "sound.csv"), "utf8"));
+}
+
+async function rounds(options: {
+  readonly input: string;
+  readonly url: string;
+  readonly kept: string;
+  readonly work: string;
+  readonly seeds: readonly number[];
+}): Promise<readonly Round[]> {
+  const ended = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)], {
+    maxBuffer: 2 ** 30,
+  }).catch((error: { stdout: string; stderr: string; signal: string }) => error);
+  const told = ended.stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Round);
+  const whole = told.filter(({ code }) => code !== undefined);
+  if (whole.length < options.seeds.length) {
+    const { seed, damage } = told.at(-1) ?? {};
+    const signal = "signal" in ended ? ended.signal : "no signal";
+    throw new Error(`the program died (${signal}) of seed ${seed}, ${damage}: ${ended.stderr}`);
+  }
+  return whole;
+}
+
+/** Never a wrong row, never a fault of repute itself; whatever is said names the file and a remedy. */
+function judge({ seed, damage, code, stderr = "", rows }: Round, expected: unknown): void {
+  const what = `seed ${seed}, ${damage}: ${stderr}`;
+  expect(stderr, what).not.toMatch(/unexpected error|\n\s+at |undefined|\[object|NaN/);
+  for (const line of stderr.split("\n").filter((text) => text.startsWith("repute: warning:"))) {
+    expect(line, what).toMatch(/(cache|quota count) \S+work\d\/\S+/);
+    expect(line, what).toMatch(/cache clear|asked for again|begun anew|delete the file/);
+  }
+  if (damage.startsWith("state") && code === 75) {
+    expect(stderr, what).toMatch(/quota count .* is damaged: .*\n.*is used up until/s);
+    return;
+  }
+  expect(code, what).toBe(0);
+  expect(answersOf(rows ?? ""), what).toEqual(expected);
+}
+
+/** Rows without what differs from run to run: where an answer is from, and when it was given. */
+function answersOf(csv: string): unknown {
+  const records = parse(csv, { columns: true }) as Record<string, string>[];
+  return records.map(({ rep_source: _source, rep_looked_up_at: _at, ...rest }) => rest);
+}

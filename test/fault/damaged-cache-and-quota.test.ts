@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { damageRounds } from "./damage-rounds.js";
+
+test("a damaged cache or quota count costs requests or time, never a wrong row", async () => {
+  const seeds = Array.from({ length: 160 }, (_, n) => 1_000 + n);
+  const rounds = await damageRounds(seeds);
+  expect(rounds).toHaveLength(seeds.length);
+  const outcomes = rounds.map(({ code, stderr = "" }) => (stderr === "" ? "unseen" : `${code}`));
+  // Damage of each kind: without any effect, a warning, a quota that has to wait.
+  expect(new Set(outcomes)).toEqual(new Set(["unseen", "0", "75"]));
+}, 180_000);
