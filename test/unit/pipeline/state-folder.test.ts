@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Checkpoint } from "../../../src/pipeline/checkpoint.js";
+import { type Checkpoint, checkpointVersion } from "../../../src/pipeline/checkpoint.js";
 import { openStateFolder, statePath } from "../../../src/pipeline/state-folder.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -95,5 +95,5 @@ async function interrupted(text = JSON.stringify(aCheckpoint())): Promise<string
 }
 
 function aCheckpoint(): Checkpoint {
-  return { version: 1, runId: "r1" } as unknown as Checkpoint;
+  return { version: checkpointVersion, runId: "r1" } as unknown as Checkpoint;
 }
