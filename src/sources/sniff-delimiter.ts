@@ -13,15 +13,33 @@ export function sniffDelimiter(
   lines: readonly string[],
   candidates: readonly Delimiter[],
 ): Delimiter | null {
-  const throughout = candidates.filter((delimiter) => separates(lines, delimiter));
-  if (throughout.length < 2) return throughout[0] ?? null;
-  return throughout.find((delimiter) => hasIndicators(lines, delimiter)) ?? throughout[0] ?? null;
+  const records = joinQuoted(lines);
+  const throughout = candidates.filter((delimiter) => separates(records, delimiter));
+  const [first = null, second] = throughout;
+  if (second === undefined) return first;
+  return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
+}
+
+/** Lines that a quoted cell joins, as one; a quote that nothing closes is text. */
+function joinQuoted(lines: readonly string[]): readonly string[] {
+  const records: string[] = [];
+  let open: string[] = [];
+  for (const line of lines) {
+    const quotes = line.split('"').length - 1;
+    if (open.length === 0 && quotes % 2 === 0) records.push(line);
+    else open.push(line);
+    if (open.length > 1 && quotes % 2 === 1) {
+      records.push(open.join("\n"));
+      open = [];
+    }
+  }
+  return [...records, ...open];
 }
 
 /** The first line has it, nearly all lines have it, and half of them as often as each other. */
 function separates(lines: readonly string[], delimiter: Delimiter): boolean {
   const counts = lines.map((line) => countDelimiters(line, delimiter));
-  if ((counts[0] ?? 0) === 0) return false;
+  if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
   const having = counts.filter((count) => count > 0);
   if (having.length < counts.length * nearlyAll) return false;
   // Lines that are items as they stand, such as URLs with commas, must not differ at all.
@@ -29,6 +47,13 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
     return lines.length > 1 && counts.every((count) => count === counts[0]);
   }
   return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
+}
+
+/** A list of items may have a comma behind each. */
+function isOneCell(line: string, delimiter: Delimiter): boolean {
+  return splitLine(line, delimiter)
+    .slice(1)
+    .every((cell) => cell.trim() === "");
 }
 
 const nearlyAll = 0.8;

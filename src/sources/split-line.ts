@@ -3,10 +3,9 @@ import type { Delimiter } from "./types.js";
 /** In the order in which they are tried where nothing says which one it is. */
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
 
-/** Delimiters in a line outside of quotes; those at its end do not count. */
+/** Delimiters in a line outside of quotes. */
 export function countDelimiters(line: string, delimiter: Delimiter): number {
-  const cells = splitLine(line, delimiter);
-  return cells.findLastIndex((cell) => cell.trim() !== "") < 1 ? 0 : cells.length - 1;
+  return splitLine(line, delimiter).length - 1;
 }
 
 /** The cells of a line that is a record by itself; quotes may follow a space. For guesses only. */
