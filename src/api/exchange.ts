@@ -204,11 +204,11 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
 
 /** Of the headers two are shown, where a body cannot be read. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  let masked = headers;
+  const masked: Record<string, ResponseHeaders[string]> = { ...headers };
   for (const name of ["content-type", "content-encoding"] as const) {
     const value = headers[name];
     if (typeof value !== "string" || !mask.isIn(value)) continue;
-    masked = { ...masked, [name]: mask.inText(value) };
+    masked[name] = mask.inText(value);
   }
   return masked;
 }

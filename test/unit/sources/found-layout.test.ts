@@ -117,7 +117,7 @@ describe("a CSV input without flags", () => {
     const { columns, reading, rows } = await read(content);
     expect(columns).toEqual(["seen", "ioc_value", "tags"]);
     expect(reading).toMatchObject({ header: "comment", comment: "#", spaced: true });
-    expect(rows.map((row) => [row.line, ...row.cells])).toEqual([
+    expect(rows.map(({ line, cells }) => [line, cells].flat())).toEqual([
       [4, "2026", "192.0.2.1", "a, b"],
       [5, "2026", "192.0.2.2", ""],
     ]);
