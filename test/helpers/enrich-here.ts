@@ -18,6 +18,8 @@ export interface EnrichHereOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
+  readonly onFinished?: (lastStep: () => void) => void;
+  readonly onWarning?: (message: string) => void;
   /** Default: a folder of its own. */
   readonly folder?: string;
 }
@@ -47,6 +49,8 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
     command: [],
     signal: options.signal ?? new AbortController().signal,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.onFinished === undefined ? {} : { onFinished: options.onFinished }),
+    ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
   });
   const written = await readFile(output, "utf8");
   return {
