@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type { Socket } from "node:net";
 import type { buildConnector as buildConnectorType } from "undici";
 import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
 import { acceptContinue } from "./accept-continue.js";
@@ -49,9 +50,10 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     return new Pool(base.origin, {
       ...common,
       connect: (target, done) =>
-        connector(target, (...[error, socket]) => {
-          if (socket === null) done(error, null);
-          else done(null, acceptContinue(socket));
+        connector(target, (error, socket) => {
+          // undici gives no socket at all with an error, whatever its types say.
+          if (error) done(error, null);
+          else done(null, acceptContinue(socket as Socket));
         }),
     });
   }

@@ -70,7 +70,7 @@ const server = createServer((socket) => {
 });
 
 function answerTo(path) {
-  const item = path.slice(path.lastIndexOf("/") + 1);
+  const item = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
   const length = head.length + item.length + tail.length;
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${head}${item}${tail}`;
 }

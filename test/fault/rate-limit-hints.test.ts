@@ -4,9 +4,7 @@ import type { Clock } from "../../src/core/clock.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
-import { ipResult, success } from "../unit/api/answers.js";
-
-const answer = success(ipResult());
+import { replyFor } from "../unit/api/answers.js";
 
 function addresses(count: number): string {
   return `ip\n${Array.from({ length: count }, (_, n) => `192.0.2.${n}`).join("\n")}\n`;
@@ -22,9 +20,9 @@ test.each([
 ])("nothing is sent once an answer says that nothing is left: %j", async (headers) => {
   const clock = new HurriedClock();
   const sleptBefore: boolean[] = [];
-  const server = await startScriptedServer((_, at) => {
+  const server = await startScriptedServer((request, at) => {
     sleptBefore.push(clock.asked.some((ms) => ms > 28_000));
-    return reply(200, answer, at === 1 ? headers : {});
+    return replyFor(request, at === 1 ? headers : {});
   });
   onTestFinished(() => server.close());
   const { manifest } = await enrichHere({
@@ -40,7 +38,7 @@ test.each([
 test("what is left is used without a pause", async () => {
   const clock = new HurriedClock();
   const headers = { ratelimit: '"default";r=1;t=30', "x-ratelimit-remaining": "1" };
-  const server = await startScriptedServer(() => reply(200, answer, headers));
+  const server = await startScriptedServer((request) => replyFor(request, headers));
   onTestFinished(() => server.close());
   const intelUrl = server.url;
   await enrichHere({ input: ["in.csv", addresses(20)], intelUrl, settings, clock });
@@ -50,7 +48,7 @@ test("what is left is used without a pause", async () => {
 test("the rate that the service tells of is kept", async () => {
   const clock = new HurriedClock();
   const headers = { "ratelimit-policy": '"burst";q=2;w=1, "day";q=1000000;w=86400' };
-  const server = await startScriptedServer(() => reply(200, answer, headers));
+  const server = await startScriptedServer((request) => replyFor(request, headers));
   onTestFinished(() => server.close());
   const intelUrl = server.url;
   const { manifest } = await enrichHere({
@@ -99,14 +97,14 @@ test("one throttle answer pauses all workers", async () => {
   let released = false;
   let sentInPause = 0;
   // The first eight are open together; one of them is throttled, the others are answered after that.
-  const server = await startScriptedServer((_, at) => {
+  const server = await startScriptedServer((asked, at) => {
     if (at >= 8) {
       if (!released) sentInPause++;
-      return reply(200, answer);
+      return replyFor(asked);
     }
     return (socket, request) => {
       const throttled = at === 0;
-      const step = throttled ? reply(429, "", { "retry-after": "30" }) : reply(200, answer);
+      const step = throttled ? reply(429, "", { "retry-after": "30" }) : replyFor(asked);
       open.push(() => step(socket, request));
       if (open.length === 8) open.shift()?.();
     };

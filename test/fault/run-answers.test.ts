@@ -13,7 +13,7 @@ import {
   truncated,
 } from "../helpers/scripted-server.js";
 import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
-import { ipResult, partialSuccess, success } from "../unit/api/answers.js";
+import { ipResult, partialSuccess, replyFor, success } from "../unit/api/answers.js";
 
 const whole = reply(200, success(ipResult()));
 const page = reply(200, "<!doctype html><title>Sign in</title>", { "content-type": "text/html" });
@@ -135,7 +135,7 @@ describe("an answer that does not come as it should", () => {
   ])("fails its row when it stays so: %s", async (_, fault, requests) => {
     // The service answers another item, or the run would say that nothing is there.
     const first = await startScriptedServer((request) =>
-      request.path.endsWith("192.0.2.1") ? whole : fault,
+      request.path.endsWith("192.0.2.1") ? replyFor(request) : fault,
     );
     onTestFinished(() => first.close());
     const { manifest, records } = await enrichHere({

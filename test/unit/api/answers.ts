@@ -2,6 +2,7 @@ import type { Bench } from "../../../src/api/judge.js";
 import { intelService } from "../../../src/api/service-description.js";
 import type { Answer, ResponseHeaders } from "../../../src/api/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
+import { reply, type Step } from "../../helpers/scripted-server.js";
 
 /** What judging needs, at 2024-01-01T00:00:00Z and with no API key configured. */
 export function bench(): Bench {
@@ -46,6 +47,15 @@ export function ipResult() {
     asn: { countryCode: "DE", asn: "AS64496", name: "Example Network" },
     observedActivity: observedActivity(),
   };
+}
+
+/** The answer to a query for the address at the end of a path. */
+export function replyFor(
+  { path }: { readonly path: string },
+  headers: Readonly<Record<string, string>> = {},
+): Step {
+  const item = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
+  return reply(200, success({ ...ipResult(), item }), headers);
 }
 
 export function observedActivity() {

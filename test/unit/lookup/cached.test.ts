@@ -93,3 +93,13 @@ test("rows that repeat what the cache answers say so, however close they follow"
   const sources = [...close, await lookup(item, options)].map(({ source }) => source);
   expect([sources, next.asked.length]).toEqual([["cache", "cache", "cache"], 0]);
 });
+
+test("an answer that is there for another item is asked for again, and replaced", async () => {
+  const store = new MemoryStore();
+  const foreign = complete({ item: "192.0.2.99", type: "IP" });
+  await wrap(scripted(foreign), { store })(item, unaborted());
+  const right = complete({ item: item.value, type: "IP" });
+  const lookup = wrap(scripted(right), { store });
+  expect(await lookup(item, unaborted())).toEqual(right);
+  expect(await lookup(item, unaborted())).toMatchObject({ query: right.query, source: "cache" });
+});

@@ -33,3 +33,10 @@ test("a store that is busy is waited for", async () => {
   expect(await lookup(otherItem, unaborted())).toEqual(complete());
   expect(next.asked).toEqual([otherItem]);
 });
+
+test("an answer that came for another item is not taken", async () => {
+  const store = new MemoryStore();
+  await store.put(arrivedKey("/query/192.0.2.1"), complete({ item: "192.0.2.99", type: "IP" }));
+  const lookup = recovered({ endpoint: "query", store, pathOf: lookupPath })(scripted(found));
+  expect(await lookup(item, unaborted())).toEqual(found);
+});
