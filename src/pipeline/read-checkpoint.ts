@@ -25,7 +25,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint | null>
     await mustBeUnused(folder, path);
     return null;
   }
-  const found = (openSealedJson(text) ?? unsealed(text)) as Partial<Checkpoint> | null;
+  const found: Partial<Checkpoint> | null = openSealedJson(text) ?? unsealed(text);
   if (found === null) {
     throw new FatalError(
       "checkpoint_damaged",
@@ -44,7 +44,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint | null>
 /** Reads the checkpoint in a state folder; null where it cannot be read, whatever the reason. */
 export async function readAnyCheckpoint(folder: string): Promise<Partial<Checkpoint> | null> {
   const text = await readText(join(folder, "checkpoint.json")).catch(() => null);
-  return text === null ? null : ((openSealedJson(text) ?? unsealed(text)) as Partial<Checkpoint>);
+  return text === null ? null : (openSealedJson(text) ?? unsealed(text));
 }
 
 async function readText(path: string): Promise<string | null> {
