@@ -10,7 +10,7 @@ export function sealJson(value: object): string {
 }
 
 /** Reads what `sealJson` wrote; null when any of it has changed. */
-export function openSealedJson(text: string): unknown {
+export function openSealedJson(text: string): Readonly<Record<string, unknown>> | null {
   const found = seal.exec(text);
   if (found === null) return null;
   const body = text.slice(0, found.index);

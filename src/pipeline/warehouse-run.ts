@@ -86,7 +86,7 @@ export class WarehouseRun {
     const hint = "start anew with --restart";
     let newest = saved;
     if (note !== null) {
-      const read = openSealedJson(note) as CheckpointNote | null;
+      const read = openSealedJson(note) as Partial<CheckpointNote> | null;
       if (read?.runId !== saved.runId || read.version !== saved.version) {
         const text = `the checkpoint of the interrupted run in ${name} is not what the run wrote`;
         throw new FatalError("checkpoint_damaged", text, { hint });

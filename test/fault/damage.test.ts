@@ -43,7 +43,7 @@ const part = (output: string, damages: number): DamagedFile => ({
 const journal = (output: string, damages: number): DamagedFile => ({
   name: `${output}.state/journal/records`,
   damages,
-  // Between two records there may be bytes that say nothing; they are told below by a test of theirs.
+  // Some bytes between two records say nothing.
   mustBeTold: never,
 });
 
@@ -100,15 +100,18 @@ describe("a killed run whose files are damaged", () => {
     const [output, rows, files] = forms[0]!;
     const fixture = await fixtureOf(output, rows);
     const random = seeded(7);
+    const wrong: string[] = [];
     for (const { name } of files) {
       await restore(fixture);
       const { kind, at } = await damageFile(join(fixture.folder, name), random);
       const { code, stderr } = await runRepute([...programArgs(fixture), "--resume"]);
-      const what = `${name}, ${kind} at ${at}, ended with ${code}: ${stderr}`;
-      expect(stderr, what).not.toContain("unexpected error");
-      expect(code, what).toBeOneOf([0, 1, 2]);
-      if (code !== 0) expect(stderr, what).toMatch(/repute-test-.*\n.*--restart/);
+      const isExplained = /repute-test-.*\n.*--restart/.test(stderr);
+      const isRight = code === 0 || ((code === 1 || code === 2) && isExplained);
+      if (!isRight || stderr.includes("unexpected error")) {
+        wrong.push(`${name}, ${kind} at ${at}, ended with ${code}: ${stderr}`);
+      }
     }
+    expect(wrong).toEqual([]);
   });
 });
 
