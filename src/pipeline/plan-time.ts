@@ -55,13 +55,16 @@ export function quotaEnds(
 ): readonly QuotaEnd[] {
   const smooth = rates.filter((rate) => !isQuota(rate));
   return quotaUse(rates, spent)
-    .map(({ spent: used, ...quota }) => ({ ...quota, free: quota.count - used }))
-    .filter(({ free }) => requests > free)
-    .map(({ free, ...quota }) => ({
-      ...quota,
-      used_up_after_seconds: secondsFor(free, smooth) ?? 0,
-      left: requests - free,
-    }));
+    .filter((quota) => requests > quota.count - quota.spent)
+    .map((quota) => {
+      const free = quota.count - quota.spent;
+      return {
+        count: quota.count,
+        per_seconds: quota.per_seconds,
+        used_up_after_seconds: secondsFor(free, smooth) ?? 0,
+        left: requests - free,
+      };
+    });
 }
 
 function secondsWithin(requests: number, rate: Rate, rates: readonly Rate[], spent: Spent): number {
