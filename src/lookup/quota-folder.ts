@@ -65,7 +65,8 @@ export class QuotaFolder implements QuotaStore {
     const reserved = await this.#change(name, (entries) =>
       reserveFrom(entries, options, randomUUID(), elsewhere),
     );
-    return reserved?.reservation ?? { permits: 0, id: "", nextAtMs: options.nowMs + busy.retryMs };
+    const nextAtMs = options.nowMs + busy.retryMs;
+    return reserved?.reservation ?? { permits: 0, id: "", nextAtMs, busy: true };
   }
 
   /** What cannot be settled stays counted in full. */
