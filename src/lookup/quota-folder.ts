@@ -65,7 +65,8 @@ export class QuotaFolder implements QuotaStore {
     const reserved = await this.#change(name, (entries) =>
       reserveFrom(entries, options, randomUUID(), elsewhere),
     );
-    return reserved?.reservation ?? { permits: 0, id: "", nextAtMs: options.nowMs + busy.retryMs };
+    const nextAtMs = options.nowMs + busy.retryMs;
+    return reserved?.reservation ?? { permits: 0, id: "", nextAtMs, busy: true };
   }
 
   /** What cannot be settled stays counted in full. */
@@ -166,7 +167,11 @@ function quotaPath(folder: string, service: string): string {
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, "r");
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch {
     // Windows opens no folders.
   }

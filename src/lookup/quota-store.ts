@@ -7,6 +7,8 @@ export interface Reservation {
   readonly id: string;
   /** When to ask again, in milliseconds since 1970; only where `permits` is 0. */
   readonly nextAtMs: number;
+  /** True: another process held the count, and nothing was changed. */
+  readonly busy?: boolean;
 }
 
 export interface ReserveOptions {

@@ -79,9 +79,10 @@ export class Quota {
     return store.reserve(name, { rate, want, nowMs, untilMs, before });
   }
 
-  #take({ id, permits, nextAtMs }: Reservation, untilMs: number): void {
-    this.#held = permits === 0 ? null : { id, permits, used: 0, untilMs };
+  #take({ id, permits, nextAtMs, busy = false }: Reservation, untilMs: number): void {
     if (permits === 0) this.#nextAtMs = nextAtMs;
+    // What is held then is still to be settled.
+    if (!busy) this.#held = permits === 0 ? null : { id, permits, used: 0, untilMs };
   }
 }
 

@@ -54,12 +54,17 @@ export function quotaEnds(
   spent: Spent = nothing,
 ): readonly QuotaEnd[] {
   const smooth = rates.filter((rate) => !isQuota(rate));
-  return quotaUse(rates, spent).flatMap(({ count, per_seconds, spent: used }) => {
-    const free = count - used;
-    if (requests <= free) return [];
-    const used_up_after_seconds = secondsFor(free, smooth) ?? 0;
-    return [{ count, per_seconds, used_up_after_seconds, left: requests - free }];
-  });
+  return quotaUse(rates, spent)
+    .filter((quota) => requests > quota.count - quota.spent)
+    .map((quota) => {
+      const free = quota.count - quota.spent;
+      return {
+        count: quota.count,
+        per_seconds: quota.per_seconds,
+        used_up_after_seconds: secondsFor(free, smooth) ?? 0,
+        left: requests - free,
+      };
+    });
 }
 
 function secondsWithin(requests: number, rate: Rate, rates: readonly Rate[], spent: Spent): number {

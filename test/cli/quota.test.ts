@@ -25,7 +25,12 @@ async function prepared(options: ServiceOptions = {}) {
     await writeFile(join(cwd, name), `ip\n${lines.join("")}`);
   };
   const args = (...more: readonly string[]): readonly string[] => [
-    ...["enrich", "in.csv", "--lookups", "query", "--quiet", "--rate", "500/s", ...more],
+    "enrich",
+    "in.csv",
+    "--lookups=query",
+    "--quiet",
+    "--rate=500/s",
+    ...more,
     ...(more.includes("-o") ? [] : ["-o", "out.csv"]),
     ...(more.includes("--intel-url") ? [] : ["--intel-url", service.intelUrl]),
   ];

@@ -56,7 +56,7 @@ export async function damageRounds(seeds: readonly number[]): Promise<readonly R
     ),
   );
   const all = ends.flat();
-  for (const round of all) judge(round, expected);
+  expect(all.flatMap((round) => problems(round, expected))).toEqual([]);
   return all;
 }
 
@@ -64,7 +64,7 @@ export async function damageRounds(seeds: readonly number[]): Promise<readonly R
 async function soundRows(
   folder: string,
   { input, url }: { readonly input: string; readonly url: string },
-): Promise<unknown> {
+): Promise<string> {
   const args = ["enrich", input, "-o", "sound.csv", "--intel-url", url, "--lookups", "query"];
   const { code } = await runRepute([...args, "--rate", "900/s", "--quiet"], { cwd: folder });
   expect(code).toBe(0);
@@ -94,24 +94,33 @@ async function rounds(options: {
   return whole;
 }
 
-/** Never a wrong row, never a fault of repute itself; whatever is said names the file and a remedy. */
-function judge({ seed, damage, code, stderr = "", rows }: Round, expected: unknown): void {
-  const what = `seed ${seed}, ${damage}: ${stderr}`;
-  expect(stderr, what).not.toMatch(/unexpected error|\n\s+at |undefined|\[object|NaN/);
+/** What is wrong with how a round ended; none when nothing is. */
+function problems(round: Round, expected: string): readonly string[] {
+  const { seed, damage, code, stderr = "", rows } = round;
+  const found: string[] = [];
+  if (/unexpected error|\n\s+at |undefined|\[object|NaN/.test(stderr))
+    found.push("a fault of its own");
   for (const line of stderr.split("\n").filter((text) => text.startsWith("repute: warning:"))) {
-    expect(line, what).toMatch(/(cache|quota count) \S+work\d\/\S+/);
-    expect(line, what).toMatch(/cache clear|asked for again|begun anew|delete the file/);
+    if (!/(cache|quota count) \S+work\d\/\S+/.test(line)) found.push("a warning names no file");
+    if (!/cache clear|asked for again|begun anew|delete the file/.test(line)) {
+      found.push("a warning names no remedy");
+    }
   }
   if (damage.startsWith("state") && code === 75) {
-    expect(stderr, what).toMatch(/quota count .* is damaged: .*\n.*is used up until/s);
-    return;
+    const isTold = /quota count .* is damaged: .*\n.*is used up until/s.test(stderr);
+    if (!isTold) found.push("the damage is not told");
+  } else if (code !== 0) {
+    found.push(`exit code ${code}`);
+  } else if (answersOf(rows ?? "") !== expected) {
+    found.push("wrong rows");
   }
-  expect(code, what).toBe(0);
-  expect(answersOf(rows ?? ""), what).toEqual(expected);
+  return found.map((problem) => `${problem} (seed ${seed}, ${damage}): ${stderr}`);
 }
 
 /** Rows without what differs from run to run: where an answer is from, and when it was given. */
-function answersOf(csv: string): unknown {
+function answersOf(csv: string): string {
   const records = parse(csv, { columns: true }) as Record<string, string>[];
-  return records.map(({ rep_source: _source, rep_looked_up_at: _at, ...rest }) => rest);
+  return JSON.stringify(
+    records.map(({ rep_source: _source, rep_looked_up_at: _at, ...rest }) => rest),
+  );
 }

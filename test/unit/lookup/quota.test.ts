@@ -91,6 +91,27 @@ test("what another process reserved and may not use is waited for, not taken for
   expect(spendAll(quota)).toBe(60);
 });
 
+test("what is held stays to be settled when another process holds the count", async () => {
+  const memory = new MemoryQuotaStore();
+  let busy = false;
+  const store: QuotaStore = {
+    reserve: (name, options) =>
+      busy
+        ? { permits: 0, id: "", nextAtMs: options.nowMs + 250, busy }
+        : memory.reserve(name, options),
+    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
+  };
+  const { clock, quota } = quotaOf(1000, new ManualClock(), store);
+  quota.wait();
+  quota.spend();
+  await clock.advance(20_000);
+  busy = true;
+  expect(quota.wait()).toBe(250);
+  busy = false;
+  await quota.giveBack();
+  expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
+});
+
 test("a long day of small runs leaves a bounded number of entries, none of them early", () => {
   const rate = { count: 1_000_000, perMs: day };
   let entries: readonly QuotaEntry[] = [];
@@ -115,7 +136,7 @@ test("what a clock counted that was a year ahead is counted from now, not for a 
   const store = new MemoryQuotaStore();
   const rate = { count: 10, perMs: day };
   const nextYear = clock.now() + 365 * day;
-  await store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
   const { quota } = quotaOf(10, clock, store);
   expect(quota.wait()).toBeGreaterThan(day - 60_000);
   expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);
