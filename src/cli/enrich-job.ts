@@ -46,7 +46,9 @@ export async function runEnrichJob(
     clock: context.clock,
     onWarning: (message) => context.reporter.warning(message),
     onNotice: (message) => {
-      if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+      // Where the summary is JSON on stderr, nothing else is.
+      const isJson = settings.json && settings.output === "-";
+      if (!settings.quiet && !isJson) context.reporter.print(`repute: ${message}`);
     },
   });
   await report(manifest, call);
