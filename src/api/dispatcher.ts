@@ -53,7 +53,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
         connector(target, (error, socket) => {
           // undici gives no socket at all with an error, whatever its types say.
           if (error) done(error, null);
-          else done(null, acceptContinue(socket as Socket));
+          else done(null, acceptContinue(socket));
         }),
     });
   }

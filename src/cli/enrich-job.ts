@@ -52,7 +52,9 @@ export async function runEnrichJob(
     onWarning: (message) => context.reporter.warning(message),
     onFinished: (step) => void (lastStep = step),
     onNotice: (message) => {
-      if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+      // Where the summary is JSON on stderr, nothing else is.
+      const isJson = settings.json && settings.output === "-";
+      if (!settings.quiet && !isJson) context.reporter.print(`repute: ${message}`);
     },
   });
   // Only once nothing is left that a resume would have to do.

@@ -34,12 +34,16 @@ describe("an input that cannot be worked with is told in a line, with what to do
     expect(stderr).toContain('Did you mean "source_ip"?');
   });
 
-  test("no column of a customary name", async () => {
+  test.each([
+    ["no column with indicators", "id,name\n1,alpha\n", /"id" {2}0%[^]*"name" {2}0%/],
+    ["two columns with indicators", "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n", /"src_ip" {2}100%/],
+  ])("%s", async (_, text, shares) => {
     const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), "id,address\n1,192.0.2.1\n");
+    await writeFile(join(cwd, "in.csv"), text);
     const { code, stderr } = await refused("in.csv", cwd);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/"id", "address"[^]*--item-column/);
+    expect(stderr).toMatch(shares);
+    expect(stderr).toContain("--item-column");
   });
 
   test.each([
@@ -144,6 +148,8 @@ test("no server ends the run, and says where none is", async () => {
   const service = ["--intel-url", "http://127.0.0.1:9/beta", "--retries", "0"];
   const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", ...service], { cwd });
   expect(result.code).toBe(1);
-  expect(result.stderr).toMatch(/^repute: no answer from http:\/\/127\.0\.0\.1:9\/beta .*\n {2}\S/);
+  expect(result.stderr).toMatch(
+    /^repute: no answer from http:\/\/127\.0\.0\.1:9\/beta .*\n {2}\S/m,
+  );
   expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
 });

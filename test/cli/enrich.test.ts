@@ -34,7 +34,7 @@ describe("a run to a file", () => {
     const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
     expect(result).toMatchObject({ code: 0, stdout: "" });
     expect(result.stderr).toMatch(
-      /^repute: 3 rows in .*\n {2}verdict +malicious +1 +33\.3%\n[^]*\n {2}rows +3 read, 3 written\n/,
+      /^repute: using column "ip" \(3 of 3 sampled cells are indicators\)\nrepute: 3 rows in .*\n {2}verdict +malicious +1 +33\.3%\n[^]*\n {2}rows +3 read, 3 written\n/,
     );
     const written = await readFile(join(cwd, "out.csv"), "utf8");
     expect(written.split("\n").map((line) => line.split(",").slice(0, 4).join(","))).toEqual([
@@ -57,7 +57,7 @@ describe("a run to a file", () => {
     const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--json"];
     const { stdout, stderr } = await runRepute(args, { cwd });
     const kept = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
-    expect(stderr).toBe("");
+    expect(stderr).toBe('repute: using column "ip" (3 of 3 sampled cells are indicators)\n');
     expect(JSON.parse(stdout)).toEqual(JSON.parse(kept));
   });
 
@@ -76,7 +76,7 @@ describe("a run to stdout", () => {
   test("writes rows to stdout and the summary to stderr", async () => {
     const { code, stdout, stderr } = await runRepute(["enrich", "--local"], { stdin: rows });
     expect([code, stdout.split("\n").length]).toEqual([0, 5]);
-    expect(stderr).toMatch(/^repute: 3 rows in /);
+    expect(stderr).toMatch(/^repute: using column "ip" .*\nrepute: 3 rows in /);
   });
 
   test("prints the manifest on stderr with --json", async () => {
@@ -88,7 +88,7 @@ describe("a run to stdout", () => {
   });
 
   test("ends quietly when its reader has seen enough", async () => {
-    const { child, result, waitFor } = startRepute(["enrich", "--local"]);
+    const { child, result, waitFor } = startRepute(["enrich", "--local", "--item-column", "ip"]);
     child.stdin?.write(`ip\n${"192.0.2.1\n".repeat(100_000)}`);
     await waitFor("stdout", /\n/);
     child.stdout?.destroy();
@@ -161,7 +161,7 @@ describe("an interrupted run", () => {
     const cwd = await folderWith({ "in.csv": many });
     const { intelUrl, tenthRequest } = await slowService();
     const { child, result } = startRepute(
-      ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl],
+      ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl, "--item-column", "ip"],
       { cwd },
     );
     await Promise.race([tenthRequest, result]);

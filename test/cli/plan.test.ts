@@ -14,7 +14,10 @@ test("a plan is told line by line, and asks nothing", async () => {
   const cwd = await inputFolder();
   const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
   const { code, stdout, stderr } = await runRepute(args, { cwd });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'repute: using column "ip" (4 of 4 sampled cells are indicators)\n',
+  });
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
   expect(stdout).toMatch(

@@ -7,7 +7,10 @@ import { enrichHere } from "../helpers/enrich-here.js";
 import type { EnrichHereOptions } from "../helpers/enrich-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const input: EnrichHereOptions["input"] = ["in.csv", "item\na.example.com\nb.example.com\na.example.com\n"];
+const input: EnrichHereOptions["input"] = [
+  "in.csv",
+  "item\na.example.com\nb.example.com\na.example.com\n",
+];
 
 /** A run that is killed with nothing left to do but its last step. */
 async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {

@@ -1,0 +1,86 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const samples = fileURLToPath(new URL("../../samples/publishers/", import.meta.url));
+
+const kinds = {
+  "misp-export.csv": ["ip", "domain", "url", "sha1", "", "", "email"],
+  "commented-header.csv": ["ip", "url", "domain", ""],
+  "semicolons.csv": ["ip", "ip", "domain"],
+  "counted-list.txt": ["ip", "ip", "ip", "ip"],
+  "report.csv": ["", "ip", "domain", "url", "", "", "", ""],
+};
+
+const chosen = {
+  "misp-export.csv": ["value", "7 of 7", '; kinds are in "type"'],
+  "commented-header.csv": ["ioc_value", "4 of 4", '; kinds are in "ioc_type"'],
+  "semicolons.csv": ["Peer", "3 of 3", ""],
+  "counted-list.txt": ["column_1", "4 of 4", ""],
+  "report.csv": ["Data", "7 of 8", '; kinds are in "Indicator"'],
+};
+
+type Sample = keyof typeof kinds;
+
+async function enriched(input: string, args: readonly string[] = []) {
+  const out = join(await temporaryFolder(), "out.csv");
+  const flags = ["-o", out, "--local", "--lookups", "quick-check", ...args];
+  const { code, stderr } = await runRepute(["enrich", input, ...flags]);
+  const rows: Record<string, string>[] = parse(await readFile(out, "utf8"), { columns: true });
+  const manifest = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Manifest;
+  return { code, stderr, rows, input: manifest.input };
+}
+
+test.each(Object.keys(kinds) as Sample[])("%s needs no flag", async (name) => {
+  const { code, stderr, rows, input } = await enriched(join(samples, name));
+  const [column, share, kindColumn] = chosen[name];
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    `repute: using column "${column}" (${share} sampled cells are indicators)${kindColumn}\n`,
+  );
+  expect(rows.map((row) => row["rep_kind"])).toEqual(kinds[name]);
+  expect(input.item_column).toBe(column);
+});
+
+test.each(Object.keys(kinds) as Sample[])("%s may come through a pipe", async (name) => {
+  const stdin = await readFile(join(samples, name));
+  const args = ["enrich", "--local", "--lookups", "quick-check", "--quiet"];
+  const { stdout, stderr } = await runRepute(args, { stdin });
+  const rows: Record<string, string>[] = parse(stdout, { columns: true });
+  expect(stderr).toBe("");
+  expect(rows.map((row) => row["rep_kind"])).toEqual(kinds[name]);
+});
+
+test("naming the item column changes no kind", async () => {
+  const { rows } = await enriched(join(samples, "report.csv"), ["--item-column", "data"]);
+  expect(rows.map((row) => row["rep_kind"])).toEqual(kinds["report.csv"]);
+});
+
+test("rejected rows keep delimiter and header, and are an input again", async () => {
+  const folder = await temporaryFolder();
+  const rejects = join(folder, "left.csv");
+  const input = join(folder, "in.csv");
+  await writeFile(input, 'peer;note\n192.0.2.1;a\nsetup.exe;"b;c"\nexample.com;d\n');
+  await enriched(input, ["--rejects", rejects]);
+  expect(await readFile(rejects, "utf8")).toMatch(
+    /^peer;note;reject_code;reject_reason\nsetup\.exe;"b;c";file_name;reads as a file name/,
+  );
+  const again = await enriched(rejects);
+  expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);
+});
+
+test("a run with nothing to look up does not pass for a success in silence", async () => {
+  const folder = await temporaryFolder();
+  const input = join(folder, "in.csv");
+  await writeFile(input, "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n");
+  const { code, stderr } = await enriched(input, ["--item-column", "name", "--quiet"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    'repute: warning: 2 of 2 rows have no indicator in the column "name"; --item-column names another',
+  );
+});
