@@ -6,7 +6,6 @@ import { failedSuffix } from "../core/failed-name.js";
 import { detectSinkFormat } from "../sinks/registry.js";
 import { findWarehouse } from "../sinks/warehouse/registry.js";
 import { addressScheme } from "../sinks/warehouse/target.js";
-import { detectSourceFormat } from "../sources/detect-format.js";
 
 /**
  * Refuses an output whose name asks for a format that cannot be written. Names without an extension,
@@ -40,10 +39,13 @@ export function checkRejectsName(rejects: string): void {
     throw new UsageError("unknown_output", message, { hint });
   }
   const extension = extensionOf(rejects);
-  const isText = detectSourceFormat(rejects).format === "text";
-  if (isText || extension === null || detectSinkFormat(rejects).format !== null) return;
+  const isText = extension === null || listNames.test(extension);
+  if (isText || detectSinkFormat(rejects).format !== null) return;
   throw unknown(rejects, extension, [".csv", ".tsv", ".ndjson", ".txt"], { hint });
 }
+
+/** What lists of one item per line are called. */
+const listNames = /^\.(?:txt|text|list|lst|iocs?|ipset|netset)$/i;
 
 function unknown(
   path: string,

@@ -87,8 +87,9 @@ async function finishEarlier(
   target: OutputTarget,
   state: StateFolder,
 ): Promise<Manifest | null> {
-  const { finished } = state;
-  if (finished === null) return null;
+  if (state.finished === null) return null;
+  const { manifest, ...rest } = state.finished;
+  const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
   await publishAgain(job, target, finished, state.path);
   const now = await takeFingerprint(job, work, target);
   const { differences } = await compareRuns(job, finished.checkpoint, now);

@@ -35,7 +35,7 @@ test("a resume returns the result of a run that had finished, and asks for nothi
   const { run, options, folder } = await killedAtTheEnd(server);
   const before = server.total;
   const again = await enrichHere({ ...options, settings: resume });
-  expect(again.manifest).toEqual(run.manifest);
+  expect(again.manifest).toEqual({ ...run.manifest, resumed: 1 });
   expect(again.text).toBe(run.text);
   expect(server.total).toBe(before);
   expect((await readdir(folder)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
@@ -48,7 +48,7 @@ test("a resume publishes what the finished run had not yet given its name", asyn
   const again = await enrichHere({ ...options, settings: resume });
   expect(again.text).toBe(run.text);
   const saved: unknown = JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8"));
-  expect(saved).toEqual(run.manifest);
+  expect(saved).toEqual({ ...run.manifest, resumed: 1 });
 });
 
 test("the mark counts wherever the kill left it", async () => {

@@ -1,3 +1,4 @@
+import { rowWarnings } from "../../../src/core/row-warnings.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../src/core/bytes.js";
 import type { Row } from "../../../src/core/row.js";
@@ -96,10 +97,9 @@ describe("ndjson rows", () => {
 
   it("count lines with bytes that are no UTF-8 as a warning", async () => {
     const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
-    const { source } = await readSource("ndjson", piped(content));
-    expect([...source.warnings]).toEqual([
-      ["line with bytes that are not UTF-8, kept as they are", 1],
-    ]);
+    const { rows } = await readSource("ndjson", piped(content));
+    const message = "row with bytes that are not UTF-8, kept as they are";
+    expect(rows.map(rowWarnings)).toEqual([[message], []]);
   });
 
   it("are read behind a byte order mark in the middle of joined files", async () => {

@@ -246,7 +246,9 @@ test.each(["https://intel.example/beta?key=s3cret", "https://intel.example/beta#
     expect(() => new RequestThread(1, { entry }).open({ baseUrl })).toThrow(
       expect.objectContaining({
         code: "invalid_address",
-        message: "the address https://intel.example/beta must not have a query or fragment",
+        message: expect.stringMatching(
+          /^the address https:\/\/intel\.example\/beta must not have a (query|fragment) [^s]*$/,
+        ) as string,
       }),
     );
   },
