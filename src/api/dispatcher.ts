@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import type { Socket } from "node:net";
 import type { buildConnector as buildConnectorType } from "undici";
 import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
 import { acceptContinue } from "./accept-continue.js";
@@ -53,7 +52,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
         connector(target, (error, socket) => {
           // undici gives no socket at all with an error, whatever its types say.
           if (error) done(error, null);
-          else done(null, acceptContinue(socket as Socket));
+          else done(null, acceptContinue(socket));
         }),
     });
   }

@@ -111,7 +111,9 @@ test("a resumed run writes results of its journal byte for byte", async () => {
     clock: new HurriedClock(),
   } as const;
   const first = { ...settings, lookups: "query" };
-  await expect(enrichHere({ ...options, settings: first, signal: stop.signal })).rejects.toThrow();
+  await expect(enrichHere({ ...options, settings: first, signal: stop.signal })).rejects.toThrow(
+    "SIGINT",
+  );
   server.onRequest = () => false;
   const { text } = await enrichHere({ ...options, settings: { ...first, resume: true } });
   const expected = Array.from({ length: 20 }, (_, n) => queryText(domain(n)));
