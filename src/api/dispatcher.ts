@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import type { Socket } from "node:net";
 import type { buildConnector as buildConnectorType } from "undici";
 import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
 import { acceptContinue } from "./accept-continue.js";

@@ -71,10 +71,7 @@ function judgeSuccess(asked: Asked, answer: Answer, bench: Bench): Finding {
   if (result === null) return schemaFinding(answer, bench, "result must be an object", once);
   const fault = resultFault(asked.endpoint, "full", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, once);
-  const finding = resultFinding(asked, answer, bench, { result, text: reading.text });
-  return finding.status === "failed"
-    ? finding
-    : { ...finding, body: answer.body, tookMs: answer.tookMs };
+  return resultFinding(asked, answer, bench, result, reading.text);
 }
 
 function judgeFailure(answer: Answer, bench: Bench): Finding {
@@ -99,10 +96,11 @@ function judgePartial(asked: Asked, answer: Answer, bench: Bench): Finding {
   if (result === null) return schemaFinding(answer, bench, "result must be an object", transient);
   const fault = resultFault(asked.endpoint, "partial", result, answer.body.length);
   if (fault !== null) return schemaFinding(answer, bench, fault, transient);
-  const finding = resultFinding(asked, answer, bench, { result, text: reading.text });
+  const finding = resultFinding(asked, answer, bench, result, reading.text);
   if (finding.status === "failed") return finding;
+  const { body: _, tookMs: __, ...data } = finding;
   const missing = missingMembers(result, asked.endpoint);
-  return { ...finding, status: "partial", missing, again: partial };
+  return { ...data, status: "partial", missing, again: partial };
 }
 
 /** A result that follows the interface, if it can be about the item. */
@@ -110,7 +108,8 @@ function resultFinding(
   { endpoint, item }: Asked,
   answer: Answer,
   bench: Bench,
-  { result, text }: { readonly result: JsonObject; readonly text: string },
+  result: JsonObject,
+  text: string,
 ): Finding {
   const { status, body } = answer;
   const fault = item === null ? null : mismatch(item, result);
@@ -133,6 +132,8 @@ function resultFinding(
     queryText: isQuery ? received : undefined,
     quickCheckText: isQuery ? undefined : received,
     bytes: body.length > largeAnswer ? body.length : undefined,
+    body,
+    tookMs: answer.tookMs,
   };
 }
 
