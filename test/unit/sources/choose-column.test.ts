@@ -34,7 +34,7 @@ describe("chooseItemColumn", () => {
     "takes the usual name %s although another column has a larger share",
     (name) => {
       const cells = { peer: tenth(10), [` ${name.toUpperCase()} `]: tenth(5) };
-      expect(chosen(cells)).toBe(` ${name.toUpperCase()} ` + " by name");
+      expect(chosen(cells)).toBe(` ${name.toUpperCase()}  by name`);
     },
   );
 

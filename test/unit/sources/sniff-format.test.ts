@@ -53,8 +53,14 @@ describe("sniffFormat", () => {
     const content = "# list\n192.0.2.1\n192.0.2.2\n";
     const { input, format, comment } = await sniffFormat(piped(content, 3), options);
     const source = await sources[format](input, {
-      ...{ format, comment, gzip: false, guessed: true, header: null },
-      ...{ itemColumn: null, kindColumn: null, resume: null },
+      format,
+      comment,
+      gzip: false,
+      guessed: true,
+      header: null,
+      itemColumn: null,
+      kindColumn: null,
+      resume: null,
     });
     const items: string[] = [];
     for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
