@@ -57,13 +57,14 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
 /**
  * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
  *
+ * @param inputFormat asked only where neither `--to` nor the output's name says the format
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
  * `checkOutputName`, `chooseWarehouse` and `checkRejects`
  */
 export async function chooseOutput(
   output: string,
   settings: SinkSettings,
-  inputFormat: SourceFormat,
+  inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<OutputTarget> {
   if (settings.to === undefined) await checkOutputName(output);
@@ -83,11 +84,12 @@ export async function chooseOutput(
 async function chooseTarget(
   output: string,
   settings: SinkSettings,
-  inputFormat: SourceFormat,
+  inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<TextOutputTarget> {
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
-  const format = settings.to ?? detected.format ?? (inputFormat === "ndjson" ? "ndjson" : "csv");
+  const named = settings.to ?? detected.format;
+  const format = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
   const stream = { file: null, base: null, format, warehouse: null };
   if (output === "-") return { ...stream, name: "stdout", gzip: false };
 

@@ -5,7 +5,8 @@ import type { BeginRow } from "./begin-row.js";
 
 /** What is to be done with the rows of an input; `execute` does the rest. */
 export interface Work {
-  readonly inputFormat: SourceFormat;
+  /** The format of the input: that of the output where nothing else names one. */
+  inputFormat(): Promise<SourceFormat>;
   /** Options of reading that change the output, by flag name; a resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at its beginning or where an interrupted run got to. */

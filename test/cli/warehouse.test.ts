@@ -473,7 +473,10 @@ async function manifestOf(cwd: string, base: string): Promise<Manifest> {
 function emptyTally(tally: Record<string, unknown>): Record<string, unknown> {
   const zeros = (counts: unknown): Record<string, number> =>
     Object.fromEntries(Object.keys(counts as object).map((name) => [name, 0]));
-  const counted = ["statuses", "verdicts", "kinds", "sources"].map((name) => [name, zeros(tally[name])]);
+  const counted = ["statuses", "verdicts", "kinds", "sources"].map((name) => [
+    name,
+    zeros(tally[name]),
+  ]);
   return {
     ...tally,
     ...Object.fromEntries(counted),

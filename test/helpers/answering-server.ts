@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { createServer, isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
 export interface AnsweringServer {
@@ -77,18 +77,27 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
 function answer(endpoint: string, item: string, partial: boolean): string {
   const number = Buffer.from(item).reduce((sum, byte) => (sum * 31 + byte) % 1009, 7);
   const common = { item, serviceMailBlocklist: number % 3 === 0 ? "ACTIVE" : "NOT_LISTED" };
+  const isAddress = isIP(item) > 0;
   const result =
-    endpoint === "quick-check"
-      ? { ...common, type: "DOMAIN", bogon: false, intent: "none", activity: number % 2 === 0 }
-      : {
-          ...common,
-          type: "DOMAIN",
-          tags: number % 5 === 0 ? ["example:tag", `example:${number}`] : [],
-          firstSeen: "2025-01-01T00:00:00Z",
-          lastSeen: null,
-          intent: number % 3 === 0 ? "malicious" : "none",
-          observedActivity: null,
-        };
+    endpoint === "query" && isAddress
+      ? { item, type: "IP_BOGON", bogon: true }
+      : endpoint === "quick-check"
+        ? {
+            ...common,
+            type: isAddress ? "IP" : "DOMAIN",
+            bogon: isAddress,
+            intent: "none",
+            activity: number % 2 === 0,
+          }
+        : {
+            ...common,
+            type: "DOMAIN",
+            tags: number % 5 === 0 ? ["example:tag", `example:${number}`] : [],
+            firstSeen: "2025-01-01T00:00:00Z",
+            lastSeen: null,
+            intent: number % 3 === 0 ? "malicious" : "none",
+            observedActivity: null,
+          };
   const body = partial
     ? JSON.stringify({
         status: "partial_success",

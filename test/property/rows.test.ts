@@ -8,11 +8,10 @@ import { reply, reset, startScriptedServer, truncated } from "../helpers/scripte
 import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 
-const whole = reply(200, success(ipResult()));
-
-/** What a service may answer before it answers well, or for ever. */
-const answers: Readonly<Record<string, Step>> = {
-  partial: reply(503, partialSuccess({ ...ipResult(), asn: null })),
+/** What a service may answer for an item before it answers well, or for ever. */
+const answers: Readonly<Record<string, Step | ((item: string) => Step)>> = {
+  whole: (item) => reply(200, success({ ...ipResult(), item })),
+  partial: (item) => reply(503, partialSuccess({ ...ipResult(), item, asn: null })),
   page: reply(200, "<title>Sign in</title>"),
   reset: reset(),
   truncated: truncated(success(ipResult())),
@@ -34,7 +33,8 @@ beforeAll(async () => {
     const n = asked.get(path) ?? 0;
     asked.set(path, n + 1);
     const item = path.slice(path.lastIndexOf("/") + 1);
-    return answers[script[item]?.[n] ?? ""] ?? whole;
+    const step = answers[script[item]?.[n] ?? "whole"]!;
+    return typeof step === "function" ? step(item) : step;
   });
 });
 
@@ -73,7 +73,7 @@ test("whatever the service does, every row comes out once, unchanged and in orde
         input: [`in.${form}`, text],
         output: `out.${form}`,
         intelUrl: server.url,
-        settings: { rate: "1000000/s", ...settings },
+        settings: { rate: "1000000/s", itemColumn: "ip", ...settings },
         clock: new HurriedClock(),
       });
       const out =

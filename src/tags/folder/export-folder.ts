@@ -1,4 +1,4 @@
-import { lstat, readdir, readlink, rename, symlink, unlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/json-file.js";
@@ -63,7 +63,10 @@ export class ExportFolder {
    * @throws as {@link open} and {@link current}
    */
   static async check(path: string): Promise<void> {
+    const made = await mkdir(path, { recursive: true }).catch(() => undefined);
     await (await ExportFolder.open(path)).current();
+    // A run that exports nothing leaves no folder.
+    if (made !== undefined) await rm(made, { recursive: true });
   }
 
   /**
