@@ -9,16 +9,16 @@ import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 
 /** What a service may answer for an item before it answers well, or for ever. */
-const answers: Readonly<Record<string, Step | ((item: string) => Step)>> = {
+const answers: Readonly<Record<string, (item: string) => Step>> = {
   whole: (item) => reply(200, success({ ...ipResult(), item })),
   partial: (item) => reply(503, partialSuccess({ ...ipResult(), item, asn: null })),
-  page: reply(200, "<title>Sign in</title>"),
-  reset: reset(),
-  truncated: truncated(success(ipResult())),
-  unavailable: reply(503, "busy"),
-  throttled: reply(429, "", { "retry-after": "1" }),
-  absent: reply(404),
-  invalid: reply(400, failure("no such item")),
+  page: () => reply(200, "<title>Sign in</title>"),
+  reset: () => reset(),
+  truncated: (item) => truncated(success({ ...ipResult(), item })),
+  unavailable: () => reply(503, "busy"),
+  throttled: () => reply(429, "", { "retry-after": "1" }),
+  absent: () => reply(404),
+  invalid: () => reply(400, failure("no such item")),
 };
 
 /** For each item the answers that it gets first, in turn. */
@@ -33,8 +33,7 @@ beforeAll(async () => {
     const n = asked.get(path) ?? 0;
     asked.set(path, n + 1);
     const item = path.slice(path.lastIndexOf("/") + 1);
-    const step = answers[script[item]?.[n] ?? "whole"]!;
-    return typeof step === "function" ? step(item) : step;
+    return answers[script[item]?.[n] ?? "whole"]!(item);
   });
 });
 
