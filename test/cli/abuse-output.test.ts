@@ -75,7 +75,7 @@ describe("a full device", () => {
     const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
     const { stderr } = await shell(line, cwd);
     expect(stderr).toMatch(
-      /^repute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
+      /^repute: using column .*\nrepute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
     );
   });
 });

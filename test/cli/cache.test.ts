@@ -71,7 +71,10 @@ test("a plan counts what is cached, line by line and as JSON", async () => {
   const asked = server.total;
   const plan = ["plan", "in.csv", "--cache", "cache", "--intel-url", server.url];
   const told = await runRepute(plan, { cwd });
-  expect(told).toMatchObject({ code: 0, stderr: "" });
+  expect(told).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^repute: using column .*\n$/) as string,
+  });
   expect(told.stdout).toMatch(/^already cached +query 20, quick-check 0$/m);
   expect(told.stdout).toMatch(/^requests query +none$/m);
   expect(told.stdout).toMatch(/^requests query,quick-check +quick-check 20$/m);
