@@ -9,12 +9,10 @@ import type { EnrichJob, Manifest } from "./types.js";
  * @throws UsageError when the job cannot begin, FatalError when it cannot go on, EarlyEndError,
  * InterruptedError
  */
-export async function enrich(job: EnrichJob): Promise<Manifest> {
-  const { signal } = job;
-  const sniffing = readingOf(job.input, job.settings, job.clock);
-  const reading = await orStopped(sniffing, signal, () => Promise.resolve());
+export function enrich(job: EnrichJob): Promise<Manifest> {
+  const reading = readingOf(job.input, job.settings, job.clock);
   return execute(job, {
-    inputFormat: reading.format,
+    inputFormat: () => orStopped(reading.format(), job.signal, () => Promise.resolve()),
     options: reading.options,
     open: (resume) => reading.open(resume),
     begin: (lookup, tally) => reading.begin(lookup, (message) => tally.warning(message)),

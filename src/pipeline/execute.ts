@@ -39,7 +39,7 @@ import type { Work } from "./work.js";
 export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
   const { settings } = job;
   const inputPath = "path" in job.input ? job.input.path : null;
-  const target = await chooseOutput(settings.output, settings, work.inputFormat, inputPath);
+  const target = await chooseOutput(settings.output, settings, () => work.inputFormat(), inputPath);
   if (job.durable === false) {
     if (target.warehouse === null) return executeInto(job, work, target, null, null);
     throw new UsageError("warehouse_is_durable", `${target.name} needs a run that is durable`);

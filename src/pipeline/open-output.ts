@@ -62,7 +62,7 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
 export async function chooseOutput(
   output: string,
   settings: SinkSettings,
-  inputFormat: SourceFormat,
+  inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<OutputTarget> {
   const warehouse = output === "-" ? null : findWarehouse(output);
@@ -81,11 +81,12 @@ export async function chooseOutput(
 async function chooseTarget(
   output: string,
   settings: SinkSettings,
-  inputFormat: SourceFormat,
+  inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<TextOutputTarget> {
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
-  const format = settings.to ?? detected.format ?? (inputFormat === "ndjson" ? "ndjson" : "csv");
+  const format =
+    settings.to ?? detected.format ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
   const stream = { file: null, base: null, format, warehouse: null };
   if (output === "-") return { ...stream, name: "stdout", gzip: false };
 

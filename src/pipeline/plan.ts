@@ -56,7 +56,7 @@ export interface Plan {
  */
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, signal } = job;
-  const reading = await readingOf(job.input, settings);
+  const reading = readingOf(job.input, settings);
   const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
   // One for all, and for ever open: nobody waits for it.
   const none = new Promise<Finding>(() => undefined);

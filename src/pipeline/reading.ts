@@ -3,7 +3,7 @@ import { recogniseItem } from "../core/item/recognise.js";
 import type { Lookup } from "../lookup/types.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { detectSourceFormat } from "../sources/detect-format.js";
-import { sniffFormat } from "../sources/sniff-format.js";
+import { type SniffedInput, sniffFormat } from "../sources/sniff-format.js";
 import { sources } from "../sources/registry.js";
 import type { OpenedSource, SourceFormat, SourceInput, SourcePosition } from "../sources/types.js";
 import { type BeginRow, beginRow } from "./begin-row.js";
@@ -17,34 +17,37 @@ export type ReadingSettings = Pick<
 
 /** How the rows of an input are read and what their items are: one way for runs and plans. */
 export interface Reading {
-  readonly format: SourceFormat;
   /** What the reading depends on, by flag name. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Looks into the input where neither a flag nor its name says the format. */
+  format(): Promise<SourceFormat>;
   open(resume: SourcePosition | null): Promise<OpenedSource>;
   begin(lookup: Lookup, onWarning: (message: string) => void): BeginRow;
 }
 
-/** @throws as `sniffFormat`, where neither a flag nor the input's name says its format */
-export async function readingOf(
+export function readingOf(
   input: SourceInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
-): Promise<Reading> {
+): Reading {
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
   const gzip = detected?.gzip ?? false;
   const comment = settings.comment ?? null;
   const named = settings.from ?? detected?.format ?? null;
-  const sniffed =
-    named === null
-      ? await sniffFormat(input, { gzip, comment, clock })
-      : { input, format: named, comment };
   const flags = {
     header: settings.header ?? null,
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
   };
+  let sniffing: Promise<SniffedInput> | null = null;
+  const sniffed = (): Promise<SniffedInput> => {
+    sniffing ??=
+      named === null
+        ? sniffFormat(input, { gzip, comment, clock })
+        : Promise.resolve({ input, format: named, comment });
+    return sniffing;
+  };
   return {
-    format: sniffed.format,
     options: {
       from: named,
       "item-column": flags.itemColumn,
@@ -52,12 +55,13 @@ export async function readingOf(
       header: flags.header,
       comment,
     },
-    open: (resume) => {
-      const format = resume?.reading.format ?? sniffed.format;
+    format: async () => (await sniffed()).format,
+    async open(resume) {
+      const found = await sniffed();
+      const format = resume?.reading.format ?? found.format;
       const guessed = settings.from === undefined;
-      const { comment } = sniffed;
-      const options = { format, guessed, gzip, ...flags, comment, resume, clock };
-      return sources[format](sniffed.input, options);
+      const options = { format, guessed, gzip, ...flags, comment: found.comment, resume, clock };
+      return sources[format](found.input, options);
     },
     begin: (lookup, onWarning) =>
       beginRow({ recognise: recogniseItem, parseKind: parseKindName, lookup, onWarning }),

@@ -42,7 +42,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   return execute(
     { ...job, settings },
     {
-      inputFormat: format,
+      inputFormat: () => Promise.resolve(format),
       options: { retry: path },
       // They are what is to be made whole.
       partialsFromCache: false,

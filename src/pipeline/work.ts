@@ -6,7 +6,8 @@ import type { Tally } from "./tally.js";
 
 /** What is to be done with the rows of an input; `execute` does the rest. */
 export interface Work {
-  readonly inputFormat: SourceFormat;
+  /** Asked only where nothing else says the format of the output. */
+  inputFormat(): Promise<SourceFormat>;
   /** Options of reading that change the output, by flag name; a resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at its beginning or where an interrupted run got to. */

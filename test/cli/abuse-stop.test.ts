@@ -59,7 +59,8 @@ test("SIGINT ends a run whose named pipe brings nothing more", async () => {
   const { child, result } = startRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
   const writer = await open(join(cwd, "in.csv"), "w");
   onTestFinished(() => writer.close());
-  await writer.write("ip\n192.0.2.1\n");
+  // Two records: the first of them is complete, and enough to find the column by.
+  await writer.write("ip\n192.0.2.1\n192.0.2.2\n");
   await stateOf(cwd, "checkpoint.json");
   child.kill("SIGINT");
   expect((await result).code).toBe(130);

@@ -96,8 +96,7 @@ async function printSchema(call: Call): Promise<number> {
 /** The columns of an input as a run would find them. */
 async function columnsOf({ operands, settings, context }: Call): Promise<readonly string[]> {
   const { readingOf } = await import("../../pipeline/reading.js");
-  const reading = await readingOf(enrichInput(operands, context), settings);
-  const source = await reading.open(null);
+  const source = await readingOf(enrichInput(operands, context), settings).open(null);
   await source.close();
   return source.columns;
 }

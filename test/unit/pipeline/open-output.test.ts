@@ -6,6 +6,8 @@ import { chooseOutput } from "../../../src/pipeline/open-output.js";
 import { sinkOptions } from "../../../src/sinks/options.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
+const asCsv = () => Promise.resolve("csv" as const);
+
 describe("chooseOutput", () => {
   it.each([
     ["the input", "in.csv", "output_is_input"],
@@ -45,7 +47,7 @@ describe("chooseOutput", () => {
   it("refuses rejects over the input when the rows go to stdout", async () => {
     const folder = await prepared();
     const settings = sinkOptions.parse({ rejects: join(folder, "in.csv") });
-    await expect(chooseOutput("-", settings, "csv", join(folder, "in.csv"))).rejects.toMatchObject({
+    await expect(chooseOutput("-", settings, asCsv, join(folder, "in.csv"))).rejects.toMatchObject({
       code: "output_is_input",
     });
   });
@@ -112,7 +114,7 @@ describe("chooseOutput of a warehouse", () => {
   it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
     const settings = sinkOptions.parse({});
     const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
-    const target = await chooseOutput(output, settings, "csv", null);
+    const target = await chooseOutput(output, settings, asCsv, null);
     expect(target).toMatchObject({
       file: null,
       format: "postgres",
@@ -135,7 +137,7 @@ function chosen(folder: string, input: string, output: string, rejects?: string)
   const settings = sinkOptions.parse(
     rejects === undefined ? {} : { rejects: join(folder, rejects) },
   );
-  return chooseOutput(join(folder, output), settings, "csv", join(folder, input));
+  return chooseOutput(join(folder, output), settings, asCsv, join(folder, input));
 }
 
 /** The same with the paths in an address taken from the folder. */
@@ -151,7 +153,7 @@ function chosenIn(
   return chooseOutput(
     output.includes("://") ? output : `${scheme}${join(folder, path)}`,
     sinkOptions.parse(all),
-    "csv",
+    asCsv,
     join(folder, input),
   );
 }
