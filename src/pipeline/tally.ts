@@ -151,7 +151,10 @@ export class Tally {
       kinds: { ...this.#kinds },
       sources: { ...this.#sources },
       requests: Object.fromEntries(
-        [...this.#requests].map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
+        // By name: which answered first differs from run to run.
+        [...this.#requests]
+          .sort(([one], [other]) => (one < other ? -1 : 1))
+          .map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
       ),
       unsupported: plain(this.#unsupported),
       errors: plain(this.#errors),

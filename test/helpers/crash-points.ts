@@ -136,7 +136,7 @@ class Bench {
       code,
       written: await this.#case.read(this.#folder, basename(this.#folder)),
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
-      files: files.filter((name) => !isGeneration(name)),
+      files: files.filter((name) => !isGeneration(name)).map(withoutTable),
     };
   }
 
@@ -208,6 +208,11 @@ async function readManifest(path: string): Promise<unknown> {
   } = manifest;
   const { bytes: _bytes, sha256: _hash, path: _path, ...facts } = output as Record<string, unknown>;
   return { ...rest, output: facts };
+}
+
+/** The files of a run into PostgreSQL are called by its table. */
+function withoutTable(name: string): string {
+  return name.replace(/^repute-.*(\.manifest\.json)$/, "repute$1");
 }
 
 /** Names of an export's generations are random. */
