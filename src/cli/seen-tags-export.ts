@@ -43,7 +43,12 @@ export async function exportSeenTags(
   let fault: SeenTagsExport["fault"] = null;
   try {
     const names = (): readonly string[] => seen.names;
-    const report = await exportTagLists(intel, call, { names, folder }, settings.quiet);
+    const report = await exportTagLists(
+      intel,
+      call,
+      { names, folder, runId: manifest.run_id },
+      settings.quiet,
+    );
     records = recordsOf(report, folder);
     if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
   } catch (error) {

@@ -11,6 +11,7 @@ export interface TagExport {
   /** Names of the tags; the client can tell which there are. */
   readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
   readonly folder: string;
+  readonly runId?: string;
   readonly formats?: readonly TagFormat[];
   readonly formulaGuard?: boolean;
   readonly keep?: number;

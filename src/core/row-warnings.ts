@@ -8,7 +8,7 @@ import type { Row } from "./row.js";
  */
 export function rowWarnings(row: Row): readonly string[] {
   const isWhole = row.json === null ? row.cells.every(isWellFormed) : isWellFormed(row.json);
-  const isSurplus = row.extra !== null && row.json === null;
+  const isSurplus = row.extra !== null && row.json === null && row.fault === null;
   const isUnknownKind = row.kindText !== "" && parseKindName(row.kindText) === null;
   if (isWhole && !isSurplus && !isUnknownKind) return none;
   return [

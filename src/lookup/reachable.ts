@@ -33,7 +33,7 @@ export function reachable(options: ReachableOptions): LookupWrapper {
   };
 }
 
-const usualHint = "check the address and that the service runs; rows are written once it answers";
+const usualHint = "check the address and that the service runs, then run again";
 
 const hints: ReadonlyMap<string, string> = new Map([
   ["proxy_failure", "check the proxy, or name the service in NO_PROXY to reach it without one"],

@@ -16,6 +16,15 @@ import { addressScheme } from "../sinks/warehouse/target.js";
 export async function checkOutputName(output: string): Promise<void> {
   if (output === "-") return;
   refuseFailedName(output);
+  if (output.endsWith("/")) {
+    throw new UsageError(
+      "unknown_output",
+      `cannot write ${output}: the name of a file is missing`,
+      {
+        hint: "name a file, such as out.csv",
+      },
+    );
+  }
   const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
   const extension = extensionOf(output);
   if (isKnown || extension === null || (await isDevice(output))) return;

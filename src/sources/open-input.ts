@@ -1,4 +1,5 @@
 import type { ChecksumState } from "../core/running-checksum.js";
+import { refuseBinary, signatureBytes } from "./binary-input.js";
 import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
 import { tooShortError } from "./input-errors.js";
 import { limits } from "./limits.js";
@@ -90,7 +91,8 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
   if (looksGzipped(head)) chunks = gunzip(chunks, name, warnings);
   else if (options.gzip) throw notGzipError(name);
 
-  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= 3));
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= signatureBytes));
+  refuseBinary(head, name);
   const encoding = utf16Of(head);
   // The decoder takes the mark of UTF-16 away; that of UTF-8 is taken away here.
   const mark = encoding === null ? markLength(head) : 0;

@@ -39,7 +39,10 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   try {
     const current = await folder.current();
     await folder.tidy(current, Number.POSITIVE_INFINITY, state.scratchFolder);
-    return await run({ options, folder, state, current });
+    return (
+      (await earlierReport({ options, folder, state, current })) ??
+      (await run({ options, folder, state, current }))
+    );
   } finally {
     await state.release();
   }
@@ -58,6 +61,30 @@ interface Run {
   readonly folder: ExportFolder;
   readonly state: ExportState;
   readonly current: ExportIndex | null;
+}
+
+/** What the export of the same run came to that was killed after its lists appeared; else null. */
+async function earlierReport({ options, state, current }: Run): Promise<ExportReport | null> {
+  if (options.runId === undefined || current?.run_id !== options.runId) return null;
+  const there = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
+  const tags: TagResult[] = [];
+  for await (const name of options.names) {
+    const tag = there.get(name);
+    if (tag?.status !== "exported" && tag?.status !== "unchanged") return null;
+    const { status, total, added, removed, files } = tag;
+    const names = files.map(({ file }) => file);
+    tags.push({ name, status, error: null, total, added, removed, files: names });
+    await state.forget(name);
+  }
+  return {
+    folder: options.folder,
+    generation: current.generation,
+    tags,
+    exported: tags.filter(({ status }) => status === "exported").length,
+    unchanged: tags.filter(({ status }) => status === "unchanged").length,
+    failed: 0,
+    kept: there.size - tags.length,
+  };
 }
 
 async function run(job: Run): Promise<ExportReport> {
@@ -124,6 +151,7 @@ async function publish(
   const index: ExportIndex = {
     schema: indexSchemaVersion,
     exported_at: new Date(now).toISOString(),
+    ...(options.runId === undefined ? {} : { run_id: options.runId }),
     generation: await folder.generations.nameFor(now),
     previous_generation: current?.generation ?? null,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -22,6 +22,11 @@ export interface ExportTagsOptions {
   readonly client: TagService;
   /** Address of the service. An export that was interrupted is gone on with only at the same one. */
   readonly source: string;
+  /**
+   * Run whose tags these are. An export of the same tags that is there already for this run is not
+   * repeated: it would find its own lists unchanged.
+   */
+  readonly runId?: string | undefined;
   /** The tags; a name that comes again is passed over. */
   readonly names: Iterable<string> | AsyncIterable<string>;
   /** Where the lists go; made where it is not there. */

@@ -71,6 +71,8 @@ export const exportIndexSchema = z.object({
   schema: z.literal(indexSchemaVersion),
   /** When the folder came to this; RFC 3339 UTC. */
   exported_at: z.string(),
+  /** Run of the main job that the export belongs to; absent for one of its own. */
+  run_id: z.string().optional(),
   /** Folder of the files, from the export's folder; what it holds never changes. */
   generation,
   /** The generation before, which may be gone. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/make-folder.js";
-import { takeLock } from "../../core/run-lock.js";
+import { sweepLocks, takeLock } from "../../core/run-lock.js";
 import { exportFault } from "../folder/export-fault.js";
 import type { ExportedTag } from "../folder/export-index.js";
 import { listsFolder } from "../folder/stored-list.js";
@@ -96,6 +96,7 @@ export class ExportState {
     await Promise.all([this.nextFolder, this.scratchFolder].map(remove)).catch(() => undefined);
     // These remove nothing that is not empty.
     await rmdir(join(this.#folder, tagsFolder)).catch(() => undefined);
+    await sweepLocks(join(this.#folder, "lock")).catch(() => undefined);
     await this.#release();
     await rmdir(this.#folder).catch(() => undefined);
   }

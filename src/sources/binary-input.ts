@@ -1,0 +1,33 @@
+import { UsageError } from "../core/errors.js";
+
+/** What files that are no text begin with, as one character a byte. */
+const signatures: readonly (readonly [start: string, kind: string])[] = [
+  ["PK\x03\x04", "a ZIP archive or an Excel workbook (.xlsx)"],
+  ["PK\x05\x06", "an empty ZIP archive"],
+  ["\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"],
+  ["%PDF", "a PDF document"],
+  ["PAR1", "a Parquet file"],
+  ["SQLi", "a SQLite database"],
+  ["7z\xbc\xaf", "a 7-Zip archive"],
+  ["\x28\xb5\x2f\xfd", "compressed with zstd"],
+  ["\xfd7zX", "compressed with xz"],
+  ["BZh9", "compressed with bzip2"],
+];
+
+/** Bytes that tell. */
+export const signatureBytes = 4;
+
+/**
+ * Refuses an input that is certainly no text.
+ *
+ * @param head its first bytes, decompressed where it was gzip
+ * @throws UsageError `input_binary`
+ */
+export function refuseBinary(head: Buffer, name: string): void {
+  const start = head.toString("latin1", 0, signatureBytes);
+  const kind = signatures.find(([signature]) => signature === start)?.[1];
+  if (kind === undefined) return;
+  throw new UsageError("input_binary", `${name} is not text: it is ${kind}`, {
+    hint: "Give it as CSV, TSV, NDJSON or a list; gzip is read as it is.",
+  });
+}
