@@ -19,11 +19,11 @@ import { chooseOutput, openSink } from "./open-output.js";
 import type { OutputTarget } from "./open-output.js";
 import { addRejects } from "./open-rejects.js";
 import type { RejectsFile } from "./open-rejects.js";
-import { publishAgain } from "./finished-run.js";
+import { finishEarlier } from "./finish-earlier.js";
 import { orStopped } from "./or-stopped.js";
 import { publish } from "./publish.js";
 import { run } from "./run.js";
-import { compareRuns, sameRun, takeFingerprint } from "./same-run.js";
+import { sameRun, takeFingerprint } from "./same-run.js";
 import { openStateFolder } from "./state-folder.js";
 import type { StateFolder } from "./state-folder.js";
 import { Tally } from "./tally.js";
@@ -75,30 +75,6 @@ export async function execute(job: EnrichJob, work: Work): Promise<Manifest> {
     await (state.worthKeeping ? state.release() : state.remove());
     throw error;
   }
-}
-
-/**
- * Publishes a run that was killed after its last row was written. Its manifest stands for this run,
- * unless the command or the input is another one now: then a new run starts.
- */
-async function finishEarlier(
-  job: EnrichJob,
-  work: Work,
-  target: OutputTarget,
-  state: StateFolder,
-): Promise<Manifest | null> {
-  if (state.finished === null) return null;
-  const { manifest, ...rest } = state.finished;
-  const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
-  await publishAgain(job, target, finished, state.path);
-  const now = await takeFingerprint(job, work, target);
-  const { differences } = await compareRuns(job, finished.checkpoint, now);
-  if (differences.length === 0) return finished.manifest;
-  job.onWarning?.(
-    `completed the earlier run of ${target.name}; this is another one and starts now`,
-  );
-  await state.startOver();
-  return null;
 }
 
 function takeStep(step: () => void): void {
