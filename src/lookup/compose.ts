@@ -55,8 +55,8 @@ export interface ComposeOptions {
   /** Journal of the run, or a store in memory. */
   readonly store: FindingStore;
   /**
-   * Path of the request for an item, in a run that goes on: `store` may have its answer by it. Without
-   * it that is not looked for.
+   * Path of the request for an item, in a run that goes on: `store` may have its answer by it, and
+   * earlier attempts. Without it those are not looked for.
    */
   readonly recoveredPath?: RecoveredOptions["pathOf"] | undefined;
   /** Told of each of those answers. */
@@ -103,7 +103,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const kept = (endpoint: LookupEndpoint): LookupWrapper =>
     cache === undefined ? (next) => next : cached({ ...cache, endpoint });
   const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
-    dedupe({ endpoint, store })(
+    dedupe({ endpoint, store, isResumed: recoveredPath !== undefined })(
       kept(endpoint)(
         reachable(
           retried(

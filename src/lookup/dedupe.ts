@@ -1,16 +1,22 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
-import { itemKey } from "./item-key.js";
+import type { Item } from "../core/item/item.js";
+import { attemptKey, itemKey } from "./item-key.js";
 import { journalled } from "./keep.js";
 import type { FindingStore } from "./store.js";
 import { TextMap } from "./text-map.js";
-import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
+import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 export interface DedupeOptions {
   /** The endpoint that is asked; answers of different endpoints are kept apart. */
   readonly endpoint: LookupEndpoint;
   /** Keeps what is done. Memory is bounded by what is under way and by the store. */
   readonly store: FindingStore;
+  /** The store may have attempts of an earlier part of the run. Default false. */
+  readonly isResumed?: boolean | undefined;
 }
+
+/** Options of a lookup that is asked here. */
+type OwnOptions = LookupOptions & { readonly asked: AskedSoFar };
 
 interface Asked {
   readonly finding: Promise<Finding>;
@@ -25,7 +31,7 @@ interface Asked {
  * A finding is stored before any caller sees it, failures included. Rejections (abort, fatal) are not
  * stored.
  */
-export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
+export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
   return (next) => {
     const open = new TextMap<Asked>();
 
@@ -35,15 +41,26 @@ export function dedupe({ endpoint, store }: DedupeOptions): LookupWrapper {
       if (asked) return share(asked, options, () => lookup(item, options));
       const kept = store.get(key);
       if (kept === null) {
-        const asked = { outcomes: [], attempts: 0, partial: false };
+        const asked: AskedSoFar = { outcomes: [], tried: [] };
         const own = { signal: options.signal, row: options.row, asked };
-        const finding = ask(key, next(item, own), own);
+        const answer = isResumed ? goOn(item, own) : next(item, own);
+        const finding = ask(key, answer, own);
         open.set(key, { finding, signal: options.signal });
         return finding;
       }
       if (!(kept instanceof Promise)) return Promise.resolve(fromStore(kept, options));
       // While the store was busy another may have begun to ask.
       return kept.then((found) => (found ? fromStore(found, options) : lookup(item, options)));
+    };
+
+    /** Takes up the attempts of an earlier part of the run. */
+    const goOn = async (item: Item, own: OwnOptions): Promise<Finding> => {
+      const { tried } = own.asked;
+      for (;;) {
+        const attempt = await store.get(attemptKey(endpoint, item, tried.length + 1));
+        if (attempt === null) return next(item, own);
+        tried.push(attempt);
+      }
     };
 
     const ask = (key: string, answer: Promise<Finding>, own: LookupOptions): Promise<Finding> =>

@@ -1,5 +1,6 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
-import { itemKey } from "./item-key.js";
+import type { Item } from "../core/item/item.js";
+import { attemptKey, itemKey } from "./item-key.js";
 import type { FindingStore } from "./store.js";
 import type { LookupOptions, LookupWrapper } from "./types.js";
 
@@ -9,8 +10,9 @@ export interface KeepOptions {
 }
 
 /**
- * Journals a final answer while its request's slot is still held. So a kill loses, and a resumed run
- * repeats, no more than what may be open at once.
+ * Journals each answer while its request's slot is still held. So a kill loses, and a resumed run
+ * repeats, no more than what may be open at once. An answer that is asked for again is journalled
+ * under a key of its own: a resumed run goes on with the attempts that are left.
  */
 export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
   return (next) => (item, options) => {
@@ -19,9 +21,9 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
     return new Promise((resolve, reject) => {
       const put = (finding: Finding): void => {
         options.asked?.outcomes.push(outcomeOf(finding));
-        if (!isFinal(finding, options)) return resolve(finding);
-        const attempts = (options.asked?.attempts ?? 0) + finding.attempts;
         try {
+          if (!isFinal(finding, options)) return putAttempt(item, finding, options);
+          const attempts = attemptsOf(options) + finding.attempts;
           const record = journalled({ ...finding, attempts }, options);
           store
             .put(itemKey(endpoint, item), record)
@@ -29,6 +31,15 @@ export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
         } catch (error) {
           reject(error);
         }
+      };
+      const putAttempt = (item: Item, finding: Finding, by: LookupOptions): void => {
+        // What ends the lookup is stored with the lookup.
+        if (finding.again === undefined) return resolve(finding);
+        const key = attemptKey(endpoint, item, (by.asked?.tried.length ?? 0) + 1);
+        // Only what the lookup comes to counts as drift.
+        const { drift: _, ...attempt } = finding;
+        const record = journalled(attempt, by);
+        store.put(key, record).then(() => resolve(finding), reject);
       };
       answer.then(put, reject);
     });
@@ -46,7 +57,15 @@ type JournalledBy = { readonly row?: number | null | undefined } & Pick<LookupOp
 
 /** Whether no later attempt, and no partial answer of an earlier one, changes this finding. */
 function isFinal({ again, status }: Finding, { asked }: LookupOptions): boolean {
-  return again === undefined && (status === "complete" || asked?.partial !== true);
+  return again === undefined && (status === "complete" || !hasPartial(asked?.tried));
+}
+
+function hasPartial(tried: readonly Finding[] = []): boolean {
+  return tried.some(({ status }) => status === "partial");
+}
+
+function attemptsOf({ asked }: LookupOptions): number {
+  return (asked?.tried ?? []).reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
 function outcomeOf({ outcome, httpStatus }: Finding): string {

@@ -16,37 +16,39 @@ import type { LookupOptions, LookupWrapper } from "./types.js";
 export function retry(options: RetryOptions): LookupWrapper {
   const sleeps = new Sleeps(options.clock);
   return (next) => {
+    /** @param tried what was tried so far, one at least; further attempts are added */
     const askAgain = async (
       item: Item,
       lookupOptions: LookupOptions,
-      first: Finding,
+      tried: Finding[],
     ): Promise<Finding> => {
       const plan = new RetryPlan(options);
-      const partials: Finding[] = [];
-      let finding = first;
-      let attempts = first.attempts;
-      for (;;) {
-        if (finding.status === "partial") partials.push(finding);
-        const wait = finding.again ? plan.waitAfter(finding.again) : null;
-        if (wait === null) return conclude(finding, partials, attempts);
+      let wait: number | null = null;
+      for (const { again } of tried) wait = again ? plan.waitAfter(again) : null;
+      while (wait !== null) {
         await sleeps.sleep(wait, lookupOptions.signal);
-        if (lookupOptions.asked !== undefined) {
-          lookupOptions.asked.attempts = attempts;
-          lookupOptions.asked.partial = partials.length > 0;
-        }
-        finding = await next(item, lookupOptions);
-        attempts += finding.attempts;
+        const finding = await next(item, lookupOptions);
+        tried.push(finding);
+        wait = finding.again ? plan.waitAfter(finding.again) : null;
       }
+      return conclude(tried);
     };
-    return (item, lookupOptions) =>
-      next(item, lookupOptions).then((finding) =>
-        finding.again === undefined ? finding : askAgain(item, lookupOptions, finding),
-      );
+    return (item, lookupOptions) => {
+      const tried = lookupOptions.asked?.tried ?? [];
+      if (tried.length > 0) return askAgain(item, lookupOptions, tried);
+      return next(item, lookupOptions).then((finding) => {
+        if (finding.again === undefined) return finding;
+        tried.push(finding);
+        return askAgain(item, lookupOptions, tried);
+      });
+    };
   };
 }
 
-function conclude(last: Finding, partials: readonly Finding[], attempts: number): Finding {
-  const [first, ...others] = partials;
+function conclude(tried: readonly Finding[]): Finding {
+  const last = tried.at(-1) as Finding;
+  const attempts = tried.reduce((sum, each) => sum + each.attempts, 0);
+  const [first, ...others] = tried.filter(({ status }) => status === "partial");
   const kept =
     last.status === "complete" || first === undefined ? last : mergePartials([first, ...others]);
   const { again: _, ...finding } = kept;

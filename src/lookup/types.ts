@@ -11,13 +11,11 @@ export interface LookupOptions {
 }
 
 /** The requests of one lookup. Each layer notes its part; the journal keeps the sum. */
-interface AskedSoFar {
+export interface AskedSoFar {
   /** HTTP status or fault code of each request that no record holds yet. */
   outcomes: string[];
-  /** Attempts before the one under way. */
-  attempts: number;
-  /** An earlier attempt brought a partial answer. */
-  partial: boolean;
+  /** What the attempts before the one under way came to, in order. */
+  readonly tried: Finding[];
 }
 
 /**

@@ -151,7 +151,7 @@ class Bench {
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
     const { args, argsOf, commits } = this.#case;
     const own = argsOf?.(basename(this.#folder)) ?? [];
-    const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "0", "--quiet"];
+    const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "1", "--quiet"];
     const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
     const command = ["enrich", "in.csv", ...args, ...own, ...service, ...pace, ...flags];
     const child = spawn(process.execPath, ["--require", preload, program, ...command], {

@@ -1,6 +1,7 @@
 import { parseJson, readJson } from "../../api/read-json.js";
 import { resultText } from "../../api/result-text.js";
 import {
+  type Again,
   type Finding,
   type FindingError,
   type FindingStatus,
@@ -81,6 +82,7 @@ export function findingText(key: string, finding: Finding): string {
   const rest: unknown[] = [missing, httpStatus, attempts, lookedUpAt, error];
   const origin = originField(finding);
   if (origin !== null) rest.push(origin);
+  if (origin !== null && finding.again !== undefined) rest.push(finding.again.policy);
   const after = JSON.stringify(rest).slice(1);
   return `${before},${queryText},${quickCheckText},${after}`;
 }
@@ -138,9 +140,13 @@ export function parseFindingText(
   text: string,
   { asReceived = false }: ReadOptions = {},
 ): KeyedFinding {
-  const fields = parseJson(text) as readonly [...Fields, origin?: OriginField];
-  const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error, origin] =
-    fields;
+  const fields = parseJson(text) as readonly [
+    ...Fields,
+    origin?: OriginField,
+    again?: Again["policy"],
+  ];
+  const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error] = fields;
+  const [origin, policy] = fields.slice(9) as [OriginField?, Again["policy"]?];
   const texts = asReceived ? elementTexts(text) : [];
   return {
     key,
@@ -158,6 +164,7 @@ export function parseFindingText(
       quickCheckText: quickCheck === null ? undefined : texts[3],
       bytes: text.length > largeAnswer ? text.length : undefined,
       ...originMembers(origin ?? null),
+      ...(policy === undefined ? {} : { again: { policy, afterMs: null } }),
     },
   };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
+import type { Item } from "../../../src/core/item/item.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
+import { attemptKey } from "../../../src/lookup/item-key.js";
 import { MemoryStore } from "../../../src/lookup/memory-store.js";
 import type { FindingStore } from "../../../src/lookup/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
@@ -194,3 +196,23 @@ function slowStore(parts: Partial<FindingStore>): FindingStore {
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("in a resumed run", () => {
+  test("a lookup begins with the attempts of the earlier part, and only then", async () => {
+    const store = new MemoryStore();
+    const reset = failed("connection_reset", "transient");
+    await store.put(attemptKey("query", item, 1), reset);
+    await store.put(attemptKey("query", item, 2), reset);
+    const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
+      let tried: number | undefined;
+      const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
+        tried = options.asked?.tried.length;
+        return Promise.resolve(complete());
+      });
+      await lookup(asked, unaborted());
+      return tried;
+    };
+    expect(await begunWith(true, otherItem)).toBe(0);
+    expect(await begunWith(true, item)).toBe(2);
+  });
+});

@@ -162,3 +162,30 @@ test("aborting ends a wait with the signal's reason", async () => {
   controller.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
 });
+
+describe("with attempts of an earlier part of the run", () => {
+  const part = partial({ tags: ["a"] }, ["verdict"]);
+
+  function begunWith(tried: Finding[], ...findings: Finding[]) {
+    const clock = new ManualClock();
+    const next = scripted(...findings);
+    const lookup = retry({ retries: 2, partialRetries: 1, clock, random: () => 0.5 })(next);
+    const options = { ...unaborted(), asked: { outcomes: [], tried } };
+    return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
+  }
+
+  test("only those are made that are left", async () => {
+    const { finding, asked } = await begunWith([reset, reset], reset, reset);
+    expect([asked.length, finding.attempts, finding.status]).toEqual([1, 3, "failed"]);
+  });
+
+  test("nothing is asked when none is left", async () => {
+    const { finding, asked } = await begunWith([part, part]);
+    expect([asked.length, finding.attempts, finding.status]).toEqual([0, 2, "partial"]);
+  });
+
+  test("their partial data is kept", async () => {
+    const { finding } = await begunWith([part], reset, reset, reset);
+    expect([finding.attempts, finding.status]).toEqual([4, "partial"]);
+  });
+});
