@@ -1,19 +1,19 @@
 // Another sink: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows, each of
-// which appears by rename, for loaders that watch a folder. In `src/sinks` this file and one line in
-// `src/sinks/warehouse/registry.ts` are all that it takes; the README shows the line.
+// which appears by rename, for loaders that watch a folder. In `src/outputs` this file and one line in
+// `src/outputs/warehouse/registry.ts` are all that it takes; the README shows the line.
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ndjsonEncoder } from "../../src/sinks/ndjson-encoder.js";
-import { outputFault } from "../../src/sinks/output-fault.js";
-import type { Encoder, Sink } from "../../src/sinks/types.js";
-import { addedMemberName } from "../../src/sinks/added-names.js";
-import { auditCounts } from "../../src/sinks/warehouse/audit-counts.js";
-import type { FactsCount } from "../../src/sinks/warehouse/audit-counts.js";
+import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-encoder.js";
+import { outputFault } from "../../src/outputs/output-fault.js";
+import type { Encoder, Sink } from "../../src/outputs/types.js";
+import { addedMemberName } from "../../src/outputs/added-names.js";
+import { auditCounts } from "../../src/outputs/warehouse/audit-counts.js";
+import type { FactsCount } from "../../src/outputs/warehouse/audit-counts.js";
 import type {
   WarehouseAudit,
   WarehouseKind,
   WarehouseTarget,
-} from "../../src/sinks/warehouse/types.js";
+} from "../../src/outputs/warehouse/types.js";
 
 /** A chunk ends after so many rows, and at every checkpoint. */
 const mostRows = 20_000;

@@ -2,11 +2,11 @@ import type { Dispatcher } from "undici";
 import type { z } from "zod";
 import type { Clock } from "../core/clock.js";
 import type { Bench } from "./judge.js";
-import type { readResult } from "./read-answer.js";
+import type { readResult } from "./http/read-answer.js";
 import { serviceError } from "./service-error.js";
 import type { ServiceDescription } from "./service-description.js";
-import { Transport } from "./transport.js";
-import { TransportError } from "./transport-error.js";
+import { Transport } from "./http/transport.js";
+import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";
 import type {
   Answer,

@@ -1,7 +1,7 @@
 import { saysAuthenticationFailed } from "./authentication.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { bearer, credentialHeader } from "./credential-header.js";
-import { readBare } from "./read-answer.js";
+import { bearer, credentialHeader } from "./http/credential-header.js";
+import { readBare } from "./http/read-answer.js";
 import { type CaseContext, caseContextSchema } from "./schema/case-context.js";
 import { caseService } from "./service-description.js";
 import { refusal } from "./status-fault.js";

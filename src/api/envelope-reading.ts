@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { asObject, readJson } from "./read-json.js";
+import { asObject, readJson } from "../core/read-json.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,

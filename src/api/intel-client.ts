@@ -2,17 +2,17 @@ import { UsageError } from "../core/errors.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { credentialHeader } from "./credential-header.js";
+import { credentialHeader } from "./http/credential-header.js";
 import { withDrift } from "./finding-drift.js";
 import { type Bench, judge, judgeFault } from "./judge.js";
-import { readResult } from "./read-answer.js";
+import { readResult } from "./http/read-answer.js";
 import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/tag.js";
 import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { intelService } from "./service-description.js";
-import { NotSentError } from "./not-sent-error.js";
+import { NotSentError } from "./http/not-sent-error.js";
 import { ServiceError, SnapshotChangedError } from "./service-error.js";
-import { TransportError } from "./transport-error.js";
+import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
 
 export interface IntelClientOptions extends ClientOptions {

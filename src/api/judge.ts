@@ -10,13 +10,13 @@ import { isoTime } from "../core/iso-time.js";
 import type { Item } from "../core/item/item.js";
 import { mismatch } from "./answer-match.js";
 import { readEnvelope } from "./envelope-reading.js";
-import { asObject } from "./read-json.js";
-import { resultText } from "./result-text.js";
+import { asObject } from "../core/read-json.js";
+import { resultText } from "../core/result-text.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";
 import type { ServiceDescription } from "./service-description.js";
 import { statusFault } from "./status-fault.js";
-import type { TransportError } from "./transport-error.js";
+import type { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
 
 /** What judging needs to know beside the answer. */

@@ -1,6 +1,6 @@
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { bearer, credentialHeader } from "./credential-header.js";
-import { readBare } from "./read-answer.js";
+import { bearer, credentialHeader } from "./http/credential-header.js";
+import { readBare } from "./http/read-answer.js";
 import { type Customer, type CustomersPage, customersPageSchema } from "./schema/customers.js";
 import { type RepShareCase, repShareCaseSchema } from "./schema/rep-share-case.js";
 import { ServiceError } from "./service-error.js";

@@ -1,7 +1,7 @@
 import { readIp } from "../core/item/ip.js";
 import { readSha1 } from "../core/item/sha1.js";
 import { itemDiffers } from "./answer-match.js";
-import { asObject, readJson } from "./read-json.js";
+import { asObject, readJson } from "../core/read-json.js";
 import type { Answer } from "./types.js";
 
 /**

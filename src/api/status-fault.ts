@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http";
 import type { Clock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
 import type { Again } from "../core/finding.js";
-import { readJson } from "./read-json.js";
-import { longestWaitMs, retryAfterMs } from "./retry-after.js";
+import { readJson } from "../core/read-json.js";
+import { longestWaitMs, retryAfterMs } from "./http/retry-after.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "undici/types/header.js";
-import type { Abortable } from "./abort-groups.js";
+import type { Abortable } from "./http/abort-groups.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
 /** Response headers by lower-case name; an array where a header came more than once. */

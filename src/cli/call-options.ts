@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
 import { option } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
-import { cliOptions } from "./cli-options.js";
+import { cliOptions } from "./options/cli-options.js";
 
 /** Options of every command that asks a service for anything but items. */
 const callOptions = z.strictObject({

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { z } from "zod";
 import type { Clock } from "../core/clock.js";
-import type { LoadedSettings } from "./settings.js";
-import type { Reporter } from "./reporter.js";
+import type { LoadedSettings } from "./options/settings.js";
+import type { Reporter } from "./terminal/reporter.js";
 
 /** What the program is given by the process around it; a test gives its own. */
 export interface CliContext {

@@ -1,5 +1,5 @@
 import { UsageError } from "../core/errors.js";
-import type { SourceInput } from "../sources/types.js";
+import type { SourceInput } from "../inputs/types.js";
 import type { CliContext } from "./command.js";
 
 /**

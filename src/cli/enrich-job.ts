@@ -1,11 +1,11 @@
-import { userStateFolder } from "../core/user-state-folder.js";
-import { prepareConnections } from "../pipeline/open-connections.js";
+import { userStateFolder } from "../core/files/user-state-folder.js";
+import { prepareConnections } from "../pipeline/lookup/open-connections.js";
 import type { EnrichSettings } from "../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../pipeline/types.js";
 import type { CommandCall } from "./command.js";
 import { exitCodeOfRun, exitCodes } from "./exit-code.js";
 import { paceOf } from "./pace.js";
-import { ProgressDisplay } from "./progress-display.js";
+import { ProgressDisplay } from "./terminal/progress-display.js";
 import { requireAhead } from "./require-ahead.js";
 import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
@@ -101,7 +101,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
     // While the modules of the job are loaded, a thread loads its own.
     await prepareConnections(job.settings);
     if (settings.cache !== undefined) {
-      requireAhead(import.meta.url, "../lookup/cache/finding-cache.js");
+      requireAhead(import.meta.url, "../store/cache/finding-cache.js");
     }
     return load();
   });
@@ -126,7 +126,7 @@ async function report(manifest: Manifest, { settings, context }: EnrichJobCall):
     const stream = settings.output === "-" ? context.stderr : context.stdout;
     stream.write(`${JSON.stringify(manifest)}\n`);
   } else if (!settings.quiet) {
-    const { formatSummary } = await import("./summary.js");
+    const { formatSummary } = await import("./terminal/summary.js");
     context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100));
   }
 }

@@ -23,7 +23,7 @@ export function fireWebhooks({
 }: FireWebhooksOptions): FireWebhook {
   return async (webhook, context) => {
     const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
-      import("../api/dispatcher.js"),
+      import("../api/http/dispatcher.js"),
       import("../webhooks/send.js"),
     ]);
     const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../core/errors.js";
-import { outputBase } from "../pipeline/output-base.js";
-import { statePath } from "../pipeline/state-folder.js";
+import { outputBase } from "../pipeline/output/output-base.js";
+import { statePath } from "../pipeline/state/state-folder.js";
 
 /** A run that a signal ended, with what is left of it. */
 class InterruptedRunError extends InterruptedError {

@@ -2,8 +2,8 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import { InterruptedError, stopSignals } from "../core/errors.js";
 import type { StopSignal } from "../core/errors.js";
-import { outputFault } from "../sinks/output-fault.js";
-import { OutputClosedError } from "../sinks/stream-destination.js";
+import { outputFault } from "../outputs/output-fault.js";
+import { OutputClosedError } from "../outputs/stream-destination.js";
 import { exitCodes } from "./exit-code.js";
 
 /** What of a process is needed to be told of its signals and to end it. */

@@ -1,11 +1,11 @@
-import { createDispatcher } from "../api/dispatcher.js";
+import { createDispatcher } from "../api/http/dispatcher.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { LookupEndpoint } from "../core/finding.js";
 import { AddressWatch } from "../lookup/address-watch.js";
 import { composeLookup } from "../lookup/compose.js";
-import { MemoryStore } from "../lookup/memory-store.js";
-import type { Pace } from "../lookup/pace.js";
+import { MemoryStore } from "../store/memory-store.js";
+import type { Pace } from "../lookup/pace/pace.js";
 import type { Lookup } from "../lookup/types.js";
 
 export interface OneOffLookupOptions {

@@ -7,10 +7,10 @@ import type { Recognition } from "../core/item/item.js";
 import { lookupOptions } from "../lookup/options.js";
 import type { Lookup } from "../lookup/types.js";
 import { runOptions } from "../pipeline/options.js";
-import { answerOutput } from "./answer-output.js";
-import type { AnswerColumns } from "./answer-output.js";
+import { answerOutput } from "./terminal/answer-output.js";
+import type { AnswerColumns } from "./terminal/answer-output.js";
 import type { AnsweredItem } from "./answered-item.js";
-import { cliOptions } from "./cli-options.js";
+import { cliOptions } from "./options/cli-options.js";
 import type { Command, CommandCall } from "./command.js";
 import {
   commonExitCodes,
@@ -18,7 +18,7 @@ import {
   interruptedExitCodes,
   quotaExitCodes,
 } from "./exit-code.js";
-import { inOrder } from "./in-order.js";
+import { inOrder } from "./terminal/in-order.js";
 import { oneOffItems } from "./one-off-items.js";
 import { openPace } from "./pace.js";
 import { withServices } from "./services.js";

@@ -1,7 +1,7 @@
 import type { EarlyEndError } from "../core/errors.js";
 import type { Rate } from "../core/options.js";
-import { userStateFolder } from "../core/user-state-folder.js";
-import type { Pace } from "../lookup/pace.js";
+import { userStateFolder } from "../core/files/user-state-folder.js";
+import type { Pace } from "../lookup/pace/pace.js";
 import type { CommandCall } from "./command.js";
 import type { ServiceAccess } from "./services.js";
 
@@ -28,8 +28,8 @@ export async function openPace(
   onUsedUp: (error: EarlyEndError) => void,
 ): Promise<Pace> {
   const [{ Pace }, { quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
-    import("../lookup/pace.js"),
-    import("../pipeline/open-paces.js"),
+    import("../lookup/pace/pace.js"),
+    import("../pipeline/lookup/open-paces.js"),
   ]);
   const rates = paceOf(settings.rate, embedded);
   const places = {

@@ -1,17 +1,17 @@
 import { commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
-import { settingsFromFile } from "./config-file.js";
-import { settingsFromEnvironment, unknownVariables } from "./environment.js";
-import { commandNamed } from "./find-command.js";
-import { commandHelp, groupHelp, programHelp } from "./help.js";
-import { optionSpecs } from "./option-spec.js";
-import { type ParsedArguments, parseArguments } from "./parse-arguments.js";
-import { passwordWarning } from "./password-warning.js";
-import { shownCommand } from "./redact.js";
-import { checkSecretFiles } from "./secrets.js";
-import { loadSettings } from "./settings.js";
+import { settingsFromFile } from "./options/config-file.js";
+import { settingsFromEnvironment, unknownVariables } from "./options/environment.js";
+import { commandNamed } from "./options/find-command.js";
+import { commandHelp, groupHelp, programHelp } from "./options/help.js";
+import { optionSpecs } from "./options/option-spec.js";
+import { type ParsedArguments, parseArguments } from "./options/parse-arguments.js";
+import { passwordWarning } from "./options/password-warning.js";
+import { shownCommand } from "./options/redact.js";
+import { checkSecretFiles } from "./options/secrets.js";
+import { loadSettings } from "./options/settings.js";
 import type { CliContext, Command } from "./command.js";
-import type { OptionSpec } from "./option-spec.js";
-import type { GivenSettings } from "./settings.js";
+import type { OptionSpec } from "./options/option-spec.js";
+import type { GivenSettings } from "./options/settings.js";
 
 const widestHelp = 100;
 

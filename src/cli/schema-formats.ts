@@ -1,4 +1,4 @@
-import type { SchemaFormat as TableFormat, SchemaTextOptions } from "../sinks/warehouse/ddl.js";
+import type { SchemaFormat as TableFormat, SchemaTextOptions } from "../outputs/warehouse/ddl.js";
 
 /** Something that `repute schema` prints. */
 export interface SchemaFormat {
@@ -38,7 +38,7 @@ function rows(format: TableFormat, description: string): SchemaFormat {
     description,
     ofRows: true,
     print: async (options) => {
-      const { schemaText } = await import("../sinks/warehouse/ddl.js");
+      const { schemaText } = await import("../outputs/warehouse/ddl.js");
       return schemaText(format, options);
     },
   };

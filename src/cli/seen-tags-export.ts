@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { ReputeError } from "../core/errors.js";
-import { rewriteManifest } from "../pipeline/rewrite-manifest.js";
-import { seenTags, uncountedText } from "../pipeline/seen-tags.js";
-import type { SeenTags } from "../pipeline/seen-tags.js";
-import { othersName } from "../pipeline/tally.js";
+import { rewriteManifest } from "../pipeline/finish/rewrite-manifest.js";
+import { seenTags, uncountedText } from "../pipeline/run/seen-tags.js";
+import type { SeenTags } from "../pipeline/run/seen-tags.js";
+import { othersName } from "../pipeline/run/tally.js";
 import type { Manifest, TagExportRecord } from "../pipeline/types.js";
 import type { ExportReport } from "../tags/types.js";
 import type { CommandCall } from "./command.js";

@@ -1,7 +1,7 @@
-import { chooseAddress } from "./choose-address.js";
-import type { ServiceChoice, ServiceName } from "./choose-address.js";
+import { chooseAddress } from "./options/choose-address.js";
+import type { ServiceChoice, ServiceName } from "./options/choose-address.js";
 import type { CommandCall } from "./command.js";
-import { readSecret, secrets } from "./secrets.js";
+import { readSecret, secrets } from "./options/secrets.js";
 
 /** What stands for the embedded service's address, which is another one each time. */
 export const embeddedServiceName = "the embedded service";

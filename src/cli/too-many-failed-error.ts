@@ -1,9 +1,9 @@
 import { failedSuffix } from "../core/failed-name.js";
 import { FatalError } from "../core/errors.js";
 import type { EnrichSettings } from "../pipeline/options.js";
-import { lookedUp } from "../pipeline/too-many-failed.js";
+import { lookedUp } from "../pipeline/run/too-many-failed.js";
 import type { Manifest } from "../pipeline/types.js";
-import { formatCount } from "./quantity.js";
+import { formatCount } from "./terminal/quantity.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 

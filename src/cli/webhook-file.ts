@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { readJson } from "../api/read-json.js";
+import { readJson } from "../core/read-json.js";
 import type { CaseContext } from "../api/schema/case-context.js";
 import { UsageError } from "../core/errors.js";
 import { option } from "../core/options.js";

@@ -61,8 +61,8 @@ async function withConnection<T>(
   const { clock } = context;
   const stop = new AbortController();
   const [{ createDispatcher }, { retryCalls }, pace] = await Promise.all([
-    import("../api/dispatcher.js"),
-    import("../lookup/call-policy.js"),
+    import("../api/http/dispatcher.js"),
+    import("../lookup/attempt/call-policy.js"),
     openPace(service, call, (error) => stop.abort(error)),
   ]);
   const dispatcher = createDispatcher(url, { connections: 1 });

@@ -1,8 +1,8 @@
 import { mismatch } from "../api/answer-match.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { cacheKeys } from "./cache/cache-key.js";
-import type { FindingStore } from "./store.js";
+import { cacheKeys } from "../store/cache/cache-key.js";
+import type { FindingStore } from "../store/store.js";
 import type { Lookup, LookupWrapper } from "./types.js";
 
 /** Answers that may wait to be written before lookups wait for them. */

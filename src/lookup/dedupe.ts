@@ -1,8 +1,8 @@
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { attemptKey, itemKey } from "./item-key.js";
-import { journalled } from "./keep.js";
-import type { FindingStore } from "./store.js";
+import { journalled } from "./attempt/keep.js";
+import type { FindingStore } from "../store/store.js";
 import { TextMap } from "./text-map.js";
 import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 

@@ -1,6 +1,6 @@
-import { execute } from "./execute.js";
-import { orStopped } from "./or-stopped.js";
-import { readingOf } from "./reading.js";
+import { execute } from "./run/execute.js";
+import { orStopped } from "./run/or-stopped.js";
+import { readingOf } from "./run/reading.js";
 import type { EnrichJob, Manifest } from "./types.js";
 
 /**

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { apiOptions } from "../api/options.js";
 import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
-import { sinkOptions } from "../sinks/options.js";
-import { sourceOptions } from "../sources/options.js";
-import { failOn, maxFailed } from "./row-limits.js";
+import { sinkOptions } from "../outputs/options.js";
+import { sourceOptions } from "../inputs/options.js";
+import { failOn, maxFailed } from "./run/row-limits.js";
 
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({

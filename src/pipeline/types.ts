@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { Verdict } from "../core/verdict.js";
-import type { SourceInput } from "../sources/types.js";
+import type { SourceInput } from "../inputs/types.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything that a run needs beside its settings. */

@@ -2,7 +2,7 @@ import { copyFile, readdir, readFile, stat, truncate, writeFile } from "node:fs/
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { CacheStats } from "../../src/lookup/cache/cache-upkeep.js";
+import type { CacheStats } from "../../src/store/cache/cache-upkeep.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";

@@ -5,7 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { columns } from "../../src/core/columns.js";
-import { schemaFormats as tableFormats } from "../../src/sinks/warehouse/ddl.js";
+import { schemaFormats as tableFormats } from "../../src/outputs/warehouse/ddl.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

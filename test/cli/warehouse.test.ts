@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sealJson } from "../../src/core/sealed-json.js";
+import { sealJson } from "../../src/core/files/sealed-json.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import type { ReadRow } from "../contract/warehouse-readers.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
-import { verifyOutput } from "../../src/pipeline/verify-output.js";
+import { verifyOutput } from "../../src/pipeline/finish/verify-output.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";

@@ -4,7 +4,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
 import type { Finding } from "../../src/core/finding.js";
 import { verdictOf } from "../../src/core/verdict.js";
-import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import {
   checkReadmeQueries,

@@ -5,10 +5,10 @@ import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../src/core/errors.js";
-import { openSink } from "../../src/pipeline/open-output.js";
-import type { TextOutputTarget } from "../../src/pipeline/open-output.js";
-import type { Sink, SinkFormat, SinkPosition } from "../../src/sinks/types.js";
-import { sinkFormats } from "../../src/sinks/types.js";
+import { openSink } from "../../src/pipeline/output/open-output.js";
+import type { TextOutputTarget } from "../../src/pipeline/output/open-output.js";
+import type { Sink, SinkFormat, SinkPosition } from "../../src/outputs/types.js";
+import { sinkFormats } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
-import { sources } from "../../src/sources/registry.js";
+import { sources } from "../../src/formats/registry.js";
 import type {
   InputReading,
   OpenedSource,
@@ -8,7 +8,7 @@ import type {
   SourceInput,
   SourceOptions,
   SourcePosition,
-} from "../../src/sources/types.js";
+} from "../../src/inputs/types.js";
 
 /** Options that leave nothing to be found: the tests of it give their own. */
 const plainOptions: Omit<SourceOptions, "format"> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
-import type { OpenedWarehouse, WarehouseOptions } from "../../src/sinks/warehouse/types.js";
+import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { someCells, someOptions, someRows } from "./warehouse-opening.js";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { EnrichedRow } from "../../src/core/row.js";
-import type { WarehouseOptions } from "../../src/sinks/warehouse/types.js";
+import type { WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
 /** Options of a new run whose state folder is in `folder`. */

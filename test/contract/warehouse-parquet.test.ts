@@ -3,10 +3,10 @@ import { readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
-import { openParquet } from "../../src/sinks/parquet/open-parquet.js";
-import type { SinkPosition } from "../../src/sinks/types.js";
-import { parseParquetTarget } from "../../src/sinks/warehouse/target.js";
-import type { OpenedWarehouse } from "../../src/sinks/warehouse/types.js";
+import { openParquet } from "../../src/outputs/parquet/open-parquet.js";
+import type { SinkPosition } from "../../src/outputs/types.js";
+import { parseParquetTarget } from "../../src/outputs/warehouse/target.js";
+import type { OpenedWarehouse } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { someCells, someOptions, someRows } from "./warehouse-opening.js";

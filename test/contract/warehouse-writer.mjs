@@ -6,9 +6,9 @@
 // `kill` is null, or a moment: a step and how often it has been reached.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openParquet } from "../../dist/sinks/parquet/open-parquet.js";
-import { openDuckdb } from "../../dist/sinks/duckdb/open-duckdb.js";
-import { parseDuckdbTarget, parseParquetTarget } from "../../dist/sinks/warehouse/target.js";
+import { openParquet } from "../../dist/outputs/parquet/open-parquet.js";
+import { openDuckdb } from "../../dist/outputs/duckdb/open-duckdb.js";
+import { parseDuckdbTarget, parseParquetTarget } from "../../dist/outputs/warehouse/target.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/core/errors.js";
 import { memberTexts } from "../../src/core/json-members.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
-import { retryOutput } from "../../src/pipeline/retry-output.js";
+import { retryOutput } from "../../src/pipeline/retry/retry-output.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, type ScriptedServer, startScriptedServer } from "../helpers/scripted-server.js";

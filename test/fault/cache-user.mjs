@@ -6,7 +6,7 @@
 //
 // Keys are "key 0" … below `keys`; the answer to each holds its number and is of its length. Those
 // that are kept are the `put` ones from `from` on, `syncEvery` at a time.
-import { openCache } from "../../dist/lookup/cache/finding-cache.js";
+import { openCache } from "../../dist/store/cache/finding-cache.js";
 
 const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);
 

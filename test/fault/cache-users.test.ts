@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { checkLmdbFile } from "../../src/lookup/cache/lmdb-check.js";
+import { checkLmdbFile } from "../../src/store/cache/lmdb-check.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("cache-user.mjs", import.meta.url));

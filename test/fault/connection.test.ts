@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createDispatcher } from "../../src/api/dispatcher.js";
+import { createDispatcher } from "../../src/api/http/dispatcher.js";
 import { IntelClient } from "../../src/api/intel-client.js";
 import { systemClock } from "../../src/core/clock.js";
 import { ways } from "../helpers/connections.js";

@@ -9,10 +9,10 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
-import { errorText } from "../../dist/cli/error-text.js";
+import { errorText } from "../../dist/cli/terminal/error-text.js";
 import { exitCodeOfError } from "../../dist/cli/exit-code.js";
 import { runProgram } from "../../dist/cli/program.js";
-import { Reporter } from "../../dist/cli/reporter.js";
+import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
 
 const { input, url, kept, work, seeds } = JSON.parse(process.argv[2]);

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { createDispatcher } from "../../src/api/dispatcher.js";
+import { createDispatcher } from "../../src/api/http/dispatcher.js";
 import { RequestThread } from "../../src/api/thread/request-thread.js";
 
 /** Opens one connection at a time to a service. */

@@ -1,11 +1,11 @@
 import type { Clock } from "../../src/core/clock.js";
 import type { Finding } from "../../src/core/finding.js";
 import type { Rate } from "../../src/core/options.js";
-import { ConcurrencyNeed } from "../../src/lookup/concurrency-need.js";
-import { Foresight } from "../../src/lookup/foresight.js";
-import { limit } from "../../src/lookup/limit.js";
-import { Pace } from "../../src/lookup/pace.js";
-import { paced } from "../../src/lookup/paced.js";
+import { ConcurrencyNeed } from "../../src/lookup/pace/concurrency-need.js";
+import { Foresight } from "../../src/lookup/pace/foresight.js";
+import { limit } from "../../src/lookup/pace/limit.js";
+import { Pace } from "../../src/lookup/pace/pace.js";
+import { paced } from "../../src/lookup/pace/paced.js";
 import type { Lookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
 

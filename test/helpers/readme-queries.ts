@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Finding, JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { findWarehouse } from "../../src/sinks/warehouse/registry.js";
+import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow } from "./enriched-rows.js";
 
 /** The README's statement that gives a verdict to rows that were written without one. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
-import { Pace } from "../../src/lookup/pace.js";
+import { Pace } from "../../src/lookup/pace/pace.js";
 
 /**
  * Time without waiting: `run` goes from one timer to the next. Cheaper than the manual clock, whose

@@ -27,13 +27,13 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 /** Does what the README says: the file to its place, the import and the line to the registry. */
 async function addSink(): Promise<void> {
   const sample = await readFile(join(root, "samples", "sinks", "chunk-folder.ts"), "utf8");
-  const placed = sample.replaceAll('"../../src/sinks/', '"./');
-  await writeFile(join(copy, "src", "sinks", "chunk-folder.ts"), placed);
+  const placed = sample.replaceAll('"../../src/', '"../');
+  await writeFile(join(copy, "src", "outputs", "chunk-folder.ts"), placed);
 
   const readme = await readFile(join(root, "README.md"), "utf8");
   const marked = /<!-- the line of another sink -->\n```ts\n(import .*)\n+(.*)\n```/;
   const [, imported = "", line = ""] = marked.exec(readme) ?? [];
-  const path = join(copy, "src", "sinks", "warehouse", "registry.ts");
+  const path = join(copy, "src", "outputs", "warehouse", "registry.ts");
   const registry = await readFile(path, "utf8");
   const list = "export const warehouses: readonly FindWarehouse[] = [\n";
   expect([registry.includes(list), line.trim()]).toEqual([true, "defineWarehouse(chunkFolder),"]);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { createDispatcher } from "../../src/api/dispatcher.js";
+import { createDispatcher } from "../../src/api/http/dispatcher.js";
 import { IntelClient } from "../../src/api/intel-client.js";
 import { systemClock } from "../../src/core/clock.js";
 import { startService, type Service } from "../../src/service/service.js";

@@ -4,8 +4,8 @@
 // node postgres-writer.mjs '{"output", "state", "rows", "every", "killAfterMs"}'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openPostgres } from "../../dist/sinks/warehouse/postgres/open-postgres.js";
-import { parsePostgresTarget } from "../../dist/sinks/warehouse/target.js";
+import { openPostgres } from "../../dist/outputs/postgres/open-postgres.js";
+import { parsePostgresTarget } from "../../dist/outputs/warehouse/target.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { optionTable } from "../../src/cli/option-table.js";
+import { optionTable } from "../../src/cli/options/option-table.js";
 import { enrichCommand } from "../../src/cli/commands/enrich.js";
 import { columns } from "../../src/core/columns.js";
 import type { ColumnType } from "../../src/core/columns.js";
-import { dialectNames, sqlType } from "../../src/sinks/warehouse/dialect.js";
+import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
 
 const path = fileURLToPath(new URL("../../README.md", import.meta.url));
 

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { createDispatcher } from "../dispatcher.js";
-import { Transport } from "../transport.js";
+import { createDispatcher } from "../http/dispatcher.js";
+import { Transport } from "../http/transport.js";
 import { ArrivalLog } from "./arrival-log.js";
 import { ThreadService } from "./service.js";
 import type { Orders, ThreadStart } from "./messages.js";

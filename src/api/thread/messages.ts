@@ -1,5 +1,5 @@
-import type { TransportOptions } from "../transport.js";
-import type { TransportFault } from "../transport-error.js";
+import type { TransportOptions } from "../http/transport.js";
+import type { TransportFault } from "../http/transport-error.js";
 
 /** What the thread is told first. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {

@@ -10,8 +10,8 @@ export interface OwnRequests {
 /** What takes a thread's place; loaded when there is need of it. */
 export async function onThisThread(start: ThreadStart): Promise<OwnRequests> {
   const [{ createDispatcher }, { Transport }] = await Promise.all([
-    import("../dispatcher.js"),
-    import("../transport.js"),
+    import("../http/dispatcher.js"),
+    import("../http/transport.js"),
   ]);
   const dispatcher = createDispatcher(start.baseUrl, { connections: start.connections });
   return {

@@ -1,4 +1,4 @@
-import type { Abortable, AbortGroup } from "../abort-groups.js";
+import type { Abortable, AbortGroup } from "../http/abort-groups.js";
 import type { Receiver } from "../types.js";
 
 /** What was asked, as `Requests` has it. */

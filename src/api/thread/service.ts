@@ -1,8 +1,8 @@
-import type { Abortable } from "../abort-groups.js";
+import type { Abortable } from "../http/abort-groups.js";
 import { systemClock } from "../../core/clock.js";
-import { rateLimitHintMs, tellsLimit } from "../rate-limit-hint.js";
-import { readJson } from "../read-json.js";
-import { TransportError } from "../transport-error.js";
+import { rateLimitHintMs, tellsLimit } from "../http/rate-limit-hint.js";
+import { readJson } from "../../core/read-json.js";
+import { TransportError } from "../http/transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { packAnswers, type SeatedAnswer } from "./answer-pack.js";
 import { type ArrivalLog, frameHeadBytes } from "./arrival-log.js";

@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
-import { AbortGroups } from "../abort-groups.js";
+import { AbortGroups } from "../http/abort-groups.js";
 import { parseBase } from "../base-address.js";
-import { TransportError } from "../transport-error.js";
+import { TransportError } from "../http/transport-error.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 import { AnswerReader } from "./answer-pack.js";
 import type { Arrivals, Orders, ThreadStart } from "./messages.js";

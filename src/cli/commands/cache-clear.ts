@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
-import { cliOptions } from "../cli-options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { showCounts } from "../show-record.js";
+import { oneOperand } from "../options/operands.js";
+import { showCounts } from "../terminal/show-record.js";
 
 const options = z.strictObject({
   json: option(cliOptions.shape.json, { description: "JSON on a terminal too" }),
@@ -44,7 +44,7 @@ export const cacheClearCommand = defineCommand({
 
 async function clear(call: CommandCall<z.output<typeof options>>): Promise<number> {
   const folder = oneOperand("cache clear", "the folder of a cache", call.operands);
-  const { clearCache } = await import("../../lookup/cache/cache-upkeep.js");
+  const { clearCache } = await import("../../store/cache/cache-upkeep.js");
   await showCounts(call, { folder, bytes: clearCache(folder) });
   return exitCodes.done;
 }

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { cliOptions } from "../cli-options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { showCounts } from "../show-record.js";
+import { oneOperand } from "../options/operands.js";
+import { showCounts } from "../terminal/show-record.js";
 
 const options = z.strictObject({
   cacheTtl: lookupOptions.shape.cacheTtl,
@@ -50,7 +50,7 @@ export const cachePruneCommand = defineCommand({
 async function prune(call: CommandCall<z.output<typeof options>>): Promise<number> {
   const folder = oneOperand("cache prune", "the folder of a cache", call.operands);
   const { context, settings } = call;
-  const { pruneCache } = await import("../../lookup/cache/cache-upkeep.js");
+  const { pruneCache } = await import("../../store/cache/cache-upkeep.js");
   const result = await pruneCache(folder, {
     ttlMs: settings.cacheTtl,
     now: context.clock.now(),

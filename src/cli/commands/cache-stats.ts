@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { cliOptions } from "../cli-options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { showCounts } from "../show-record.js";
+import { oneOperand } from "../options/operands.js";
+import { showCounts } from "../terminal/show-record.js";
 
 const options = z.strictObject({
   cacheTtl: lookupOptions.shape.cacheTtl,
@@ -47,7 +47,7 @@ export const cacheStatsCommand = defineCommand({
 async function stats(call: CommandCall<z.output<typeof options>>): Promise<number> {
   const folder = oneOperand("cache stats", "the folder of a cache", call.operands);
   const { context, settings } = call;
-  const { cacheStats } = await import("../../lookup/cache/cache-upkeep.js");
+  const { cacheStats } = await import("../../store/cache/cache-upkeep.js");
   const found = await cacheStats(folder, {
     ttlMs: settings.cacheTtl,
     now: context.clock.now(),

@@ -3,10 +3,10 @@ import { callGroups, caseCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
+import { oneOperand } from "../options/operands.js";
 import { readCaseContext } from "../read-case.js";
 import { withServices } from "../services.js";
-import { showRecord } from "../show-record.js";
+import { showRecord } from "../terminal/show-record.js";
 
 /** The context of a case (interface: Case context). */
 export const caseContextCommand = defineCommand({

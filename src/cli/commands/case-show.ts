@@ -3,10 +3,10 @@ import { callGroups, opsCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
+import { oneOperand } from "../options/operands.js";
 import { readCase } from "../read-case.js";
 import { withServices } from "../services.js";
-import { showRecord } from "../show-record.js";
+import { showRecord } from "../terminal/show-record.js";
 
 /** One reputation-share case (interface: Reputation-share case). */
 export const caseShowCommand = defineCommand({

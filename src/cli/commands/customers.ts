@@ -5,10 +5,10 @@ import { FatalError } from "../../core/errors.js";
 import { callGroups, opsCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { dataTable, jsonLines, wantsLines } from "../data-output.js";
-import type { DataColumns } from "../data-output.js";
+import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
+import type { DataColumns } from "../terminal/data-output.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { noOperands } from "../operands.js";
+import { noOperands } from "../options/operands.js";
 import { withServices } from "../services.js";
 import { withOpsClient } from "../with-client.js";
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
-import { userStateFolder } from "../../core/user-state-folder.js";
+import { userStateFolder } from "../../core/files/user-state-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
-import type { Plan } from "../../pipeline/plan.js";
-import type { Spent } from "../../pipeline/plan-time.js";
-import type { PlannedCache } from "../../pipeline/planned-items.js";
-import { sourceOptions } from "../../sources/options.js";
-import { chooseAddress } from "../choose-address.js";
-import { cliOptions } from "../cli-options.js";
+import type { Plan } from "../../pipeline/plan/plan.js";
+import type { Spent } from "../../pipeline/plan/plan-time.js";
+import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
+import { sourceOptions } from "../../inputs/options.js";
+import { chooseAddress } from "../options/choose-address.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { enrichInput } from "../enrich-input.js";
@@ -93,7 +93,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   if (settings.local && settings.intelUrl !== undefined) {
     chooseAddress("intel", settings, call.loaded.given);
   }
-  const { plan } = await import("../../pipeline/plan.js");
+  const { plan } = await import("../../pipeline/plan/plan.js");
   const rates = paceOf(settings.rate, settings.local);
   const cache = await openPlannedCache(call);
   let planned: Plan;
@@ -112,7 +112,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   }
   if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
   else {
-    const { formatPlan } = await import("../plan-text.js");
+    const { formatPlan } = await import("../terminal/plan-text.js");
     context.stdout.write(formatPlan(planned));
   }
   return 0;
@@ -130,8 +130,8 @@ async function spentSoFar(
   const service = chooseAddress("intel", settings, loaded.given);
   if (service === null) return undefined;
   const [{ readSpent }, { quotaOfAll }] = await Promise.all([
-    import("../../lookup/open-quotas.js"),
-    import("../../pipeline/open-paces.js"),
+    import("../../store/quota/open-quotas.js"),
+    import("../../pipeline/lookup/open-paces.js"),
   ]);
   const onWarning = (message: string): void => context.reporter.warning(message);
   const spentOf = readSpent({ service, stateFolder, onWarning });
@@ -146,7 +146,7 @@ async function openPlannedCache({
 }: CommandCall<PlanSettings>): Promise<PlannedCache | null> {
   if (settings.cache === undefined) return null;
   const address = chooseAddress("intel", settings, loaded.given) ?? embeddedServiceName;
-  const { openCache } = await import("../../lookup/cache/finding-cache.js");
+  const { openCache } = await import("../../store/cache/finding-cache.js");
   const store = await openCache({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,

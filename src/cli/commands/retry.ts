@@ -2,15 +2,15 @@ import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { runOptions } from "../../pipeline/options.js";
-import { sinkOptions } from "../../sinks/options.js";
-import { sourceOptions } from "../../sources/options.js";
-import { cliOptions } from "../cli-options.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { sourceOptions } from "../../inputs/options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { runEnrichJob } from "../enrich-job.js";
 import type { LoadWork } from "../enrich-job.js";
 import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
+import { oneOperand } from "../options/operands.js";
 import { withServices } from "../services.js";
 
 const { to, rejects, prefix, formulaGuard } = sinkOptions.shape;
@@ -94,4 +94,4 @@ async function retry(call: CommandCall<z.output<typeof options>>): Promise<numbe
 }
 
 const loadRetry: LoadWork = async () =>
-  (await import("../../pipeline/retry-output.js")).retryOutput;
+  (await import("../../pipeline/retry/retry-output.js")).retryOutput;

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import { sinkOptions } from "../../sinks/options.js";
-import { defaultTable } from "../../sinks/warehouse/table-name.js";
-import { sourceOptions } from "../../sources/options.js";
-import { cliOptions } from "../cli-options.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { defaultTable } from "../../outputs/warehouse/table-name.js";
+import { sourceOptions } from "../../inputs/options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { writeText } from "../data-output.js";
+import { writeText } from "../terminal/data-output.js";
 import { enrichInput } from "../enrich-input.js";
 import { exitCodes } from "../exit-code.js";
-import { noOperands } from "../operands.js";
+import { noOperands } from "../options/operands.js";
 import { schemaFormatNames, schemaFormats } from "../schema-formats.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
@@ -95,7 +95,7 @@ async function printSchema(call: Call): Promise<number> {
 
 /** The columns of an input as a run would find them. */
 async function columnsOf({ operands, settings, context }: Call): Promise<readonly string[]> {
-  const { readingOf } = await import("../../pipeline/reading.js");
+  const { readingOf } = await import("../../pipeline/run/reading.js");
   const reading = readingOf(enrichInput(operands, context), settings);
   const source = await reading.open(null);
   await source.close();

@@ -3,15 +3,15 @@ import { apiOptions } from "../../api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import { serviceOptions } from "../../service/options.js";
 import type { StatsSnapshot } from "../../service/stats.js";
-import { cliOptions } from "../cli-options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
+import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
 import { exitCodes } from "../exit-code.js";
 import { fireWebhooks } from "../fire-webhooks.js";
-import { noOperands } from "../operands.js";
-import { formatCount } from "../quantity.js";
-import { secrets } from "../secrets.js";
+import { noOperands } from "../options/operands.js";
+import { formatCount } from "../terminal/quantity.js";
+import { secrets } from "../options/secrets.js";
 
 const { quiet, config } = cliOptions.shape;
 

@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { tagExportOptions } from "../../tags/options.js";
 import { callGroups, intelCallOptions } from "../call-options.js";
-import { cliOptions } from "../cli-options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
@@ -121,7 +121,7 @@ async function chooseNames(
   }
   if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
-  const { tagsSeenIn, uncountedText } = await import("../../pipeline/seen-tags.js");
+  const { tagsSeenIn, uncountedText } = await import("../../pipeline/run/seen-tags.js");
   const seen = await tagsSeenIn(seenIn);
   if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
   return () => seen.names;

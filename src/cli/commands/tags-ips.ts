@@ -8,10 +8,10 @@ import { option, wholeNumber } from "../../core/options.js";
 import { callGroups, intelCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { wantsLines, writeText } from "../data-output.js";
+import { wantsLines, writeText } from "../terminal/data-output.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { printable } from "../printable.js";
+import { oneOperand } from "../options/operands.js";
+import { printable } from "../terminal/printable.js";
 import { withServices } from "../services.js";
 import { withIntelClient } from "../with-client.js";
 

@@ -3,9 +3,9 @@ import { callGroups, intelCallOptions } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
+import { oneOperand } from "../options/operands.js";
 import { withServices } from "../services.js";
-import { showRecord } from "../show-record.js";
+import { showRecord } from "../terminal/show-record.js";
 import { withIntelClient } from "../with-client.js";
 
 /** What one tag means (interface: Tag). */

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { sinkOptions } from "../../sinks/options.js";
-import { cliOptions } from "../cli-options.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { redactAddress } from "../redact.js";
-import type { Audit } from "../../pipeline/output-audit.js";
+import { oneOperand } from "../options/operands.js";
+import { redactAddress } from "../options/redact.js";
+import type { Audit } from "../../pipeline/finish/output-audit.js";
 
 const options = z.strictObject({
   prefix: sinkOptions.shape.prefix,
@@ -55,7 +55,7 @@ export const verifyCommand = defineCommand({
 async function verify(call: CommandCall<z.output<typeof options>>): Promise<number> {
   const { context, settings } = call;
   const path = oneOperand("verify", "an output", call.operands);
-  const { verifyOutput } = await import("../../pipeline/verify-output.js");
+  const { verifyOutput } = await import("../../pipeline/finish/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix);
   if (settings.json) {
     const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;

@@ -4,11 +4,11 @@ import type { Problem } from "../../webhooks/problem.js";
 import { callGroups } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { dataTable, jsonLines, wantsLines } from "../data-output.js";
-import type { DataColumns } from "../data-output.js";
+import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
+import type { DataColumns } from "../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { formatCount } from "../quantity.js";
+import { oneOperand } from "../options/operands.js";
+import { formatCount } from "../terminal/quantity.js";
 import { chosenContext, chosenWebhooks, webhookOptions } from "../webhook-file.js";
 
 /** Looks webhooks over without calling anything (behaviour: Webhooks). */

@@ -7,13 +7,13 @@ import type { Webhook } from "../../webhooks/configuration.js";
 import { callGroups } from "../call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { wantsLines, writeText } from "../data-output.js";
-import { endpointKeysOption, readEndpointKeys } from "../endpoint-keys.js";
+import { wantsLines, writeText } from "../terminal/data-output.js";
+import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../operands.js";
-import { printable } from "../printable.js";
-import { readSecret, secrets } from "../secrets.js";
-import { showRecord } from "../show-record.js";
+import { oneOperand } from "../options/operands.js";
+import { printable } from "../terminal/printable.js";
+import { readSecret, secrets } from "../options/secrets.js";
+import { showRecord } from "../terminal/show-record.js";
 import { chosenContext, chosenWebhooks, shownNames, webhookOptions } from "../webhook-file.js";
 
 const options = z.strictObject({
@@ -127,7 +127,7 @@ async function deliver(
 ): Promise<number> {
   const { settings, context } = call;
   const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
-    import("../../api/dispatcher.js"),
+    import("../../api/http/dispatcher.js"),
     import("../../webhooks/send.js"),
   ]);
   const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import type { Options } from "csv-parse/sync";
 import { columns, schemaVersion } from "../../core/columns.js";
-import type { EncoderOptions } from "../../sinks/types.js";
+import type { EncoderOptions } from "../../outputs/types.js";
 import { memberTexts } from "../../core/json-members.js";
 import type { EarlierFacts } from "./earlier-record.js";
 

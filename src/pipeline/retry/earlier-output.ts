@@ -1,9 +1,9 @@
 import { decodeBytes } from "../../core/bytes.js";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { openInput } from "../../sources/open-input.js";
-import type { InputBytes } from "../../sources/open-input.js";
-import type { InputReading, OpenedSource, SourcePosition } from "../../sources/types.js";
+import { openInput } from "../../inputs/open-input.js";
+import type { InputBytes } from "../../inputs/open-input.js";
+import type { InputReading, OpenedSource, SourcePosition } from "../../inputs/types.js";
 import type { EarlierFormat } from "./earlier-format.js";
 import { jsonFormat, tableFormat } from "./earlier-format.js";
 import { earlierFinding, earlierItem } from "./earlier-record.js";

@@ -1,8 +1,8 @@
 import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { writeJsonFile } from "../../core/json-file.js";
-import { syncFolder } from "../../core/sync-folder.js";
+import { writeJsonFile } from "../../core/files/json-file.js";
+import { syncFolder } from "../../core/files/sync-folder.js";
 import { exportFault } from "./export-fault.js";
 import { exportedTags, type ExportIndex } from "./export-index.js";
 import { fileEndings } from "./file-stems.js";

@@ -1,8 +1,8 @@
 import { copyFile, link, lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { readJsonFile } from "../../core/json-file.js";
-import { makeFolder } from "../../core/make-folder.js";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { exportFault } from "./export-fault.js";
 import { type ExportedTag, type ExportIndex, exportIndexSchema } from "./export-index.js";
 import { listsFolder, storedListName } from "./stored-list.js";

@@ -1,4 +1,4 @@
-import { withoutFormula } from "../../sinks/formula.js";
+import { withoutFormula } from "../../formats/csv/formula.js";
 import type { AddressList } from "../address/address-list.js";
 import { addressLines } from "./address-lines.js";
 import type { ListFacts } from "./types.js";

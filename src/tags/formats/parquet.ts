@@ -1,6 +1,6 @@
-import type { SqlColumn } from "../../sinks/warehouse/dialect.js";
-import { loadDriver } from "../../sinks/warehouse/load-driver.js";
-import { RowGroupEncoder, type ParquetDriver } from "../../sinks/parquet/row-group-encoder.js";
+import type { SqlColumn } from "../../outputs/warehouse/dialect.js";
+import { loadDriver } from "../../outputs/warehouse/load-driver.js";
+import { RowGroupEncoder, type ParquetDriver } from "../../outputs/parquet/row-group-encoder.js";
 import { type AddressList, noAddresses } from "../address/address-list.js";
 import { addressLines } from "./address-lines.js";
 import type { ListFacts } from "./types.js";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { bytesOf, readFully } from "../address/list-bytes.js";
 import type { ReadAddresses } from "../address/read-entries.js";
-import { readJsonFile, writeJsonFile } from "../../core/json-file.js";
-import { makeFolder } from "../../core/make-folder.js";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { exportFault } from "../folder/export-fault.js";
 import { type Pin, pinSchema } from "./pin.js";
 

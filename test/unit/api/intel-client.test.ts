@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
-import { NotSentError } from "../../../src/api/not-sent-error.js";
+import { NotSentError } from "../../../src/api/http/not-sent-error.js";
 import type { RequestThread } from "../../../src/api/thread/request-thread.js";
 import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
 import type { Attempt, Receiver, Requests } from "../../../src/api/types.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { judge, judgeFault } from "../../../src/api/judge.js";
 import { intelService } from "../../../src/api/service-description.js";
-import { TransportError } from "../../../src/api/transport-error.js";
+import { TransportError } from "../../../src/api/http/transport-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import {

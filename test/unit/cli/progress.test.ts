@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { progressLine } from "../../../src/cli/progress-line.js";
-import { ProgressMeter } from "../../../src/cli/progress-meter.js";
-import type { Speed } from "../../../src/cli/progress-meter.js";
+import { progressLine } from "../../../src/cli/terminal/progress-line.js";
+import { ProgressMeter } from "../../../src/cli/terminal/progress-meter.js";
+import type { Speed } from "../../../src/cli/terminal/progress-meter.js";
 import type { RunProgress } from "../../../src/pipeline/types.js";
 
 function progress(members: Partial<RunProgress> = {}): RunProgress {

@@ -1,6 +1,6 @@
-import { errorText } from "../../../src/cli/error-text.js";
+import { errorText } from "../../../src/cli/terminal/error-text.js";
 import { exitCodeOfError } from "../../../src/cli/exit-code.js";
-import { commandNamed } from "../../../src/cli/find-command.js";
+import { commandNamed } from "../../../src/cli/options/find-command.js";
 import { commandNames, groups } from "../../../src/cli/command-list.js";
 import { runProgram } from "../../../src/cli/program.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { withServices } from "../../../src/cli/services.js";
-import type { GivenSetting } from "../../../src/cli/settings.js";
+import type { GivenSetting } from "../../../src/cli/options/settings.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { fakeContext } from "./fake-context.js";
 import { runInProcess } from "./run-in-process.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cached } from "../../../src/lookup/cache.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
-import { MemoryStore } from "../../../src/lookup/memory-store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
 

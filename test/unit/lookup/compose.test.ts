@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { lookupPath } from "../../../src/api/intel-client.js";
-import { NotSentError } from "../../../src/api/not-sent-error.js";
+import { NotSentError } from "../../../src/api/http/not-sent-error.js";
 import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
 import { composeLookup, type LookupClient } from "../../../src/lookup/compose.js";
-import { Foresight } from "../../../src/lookup/foresight.js";
-import { MemoryStore } from "../../../src/lookup/memory-store.js";
-import { Pace } from "../../../src/lookup/pace.js";
-import { arrivedKey } from "../../../src/lookup/recovered.js";
+import { Foresight } from "../../../src/lookup/pace/foresight.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
+import { Pace } from "../../../src/lookup/pace/pace.js";
+import { arrivedKey } from "../../../src/lookup/attempt/recovered.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";

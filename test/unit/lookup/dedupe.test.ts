@@ -3,8 +3,8 @@ import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
 import { attemptKey } from "../../../src/lookup/item-key.js";
-import { MemoryStore } from "../../../src/lookup/memory-store.js";
-import type { FindingStore } from "../../../src/lookup/store.js";
+import { MemoryStore } from "../../../src/store/memory-store.js";
+import type { FindingStore } from "../../../src/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
 
 function wrap(endpoint: LookupEndpoint = "query", store: FindingStore = new MemoryStore()) {

@@ -48,7 +48,7 @@ const built = new URL("../../../dist/", import.meta.url).href;
 
 const program = `
 import { IntelClient } from "${built}api/intel-client.js";
-import { createDispatcher } from "${built}api/dispatcher.js";
+import { createDispatcher } from "${built}api/http/dispatcher.js";
 import { systemClock as clock } from "${built}core/clock.js";
 import { exportTags } from "${built}tags/export-tags.js";
 

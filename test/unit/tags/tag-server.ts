@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { createDispatcher } from "../../../src/api/dispatcher.js";
+import { createDispatcher } from "../../../src/api/http/dispatcher.js";
 import { IntelClient } from "../../../src/api/intel-client.js";
 import type { TagIps } from "../../../src/api/schema/tag-ips.js";
 import { systemClock } from "../../../src/core/clock.js";

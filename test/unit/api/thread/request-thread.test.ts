@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/api/thread/request-thread.js";
 import { readArrivals } from "../../../../src/api/thread/read-arrivals.js";
-import { TransportError } from "../../../../src/api/transport-error.js";
+import { TransportError } from "../../../../src/api/http/transport-error.js";
 import type { Answer, Requests } from "../../../../src/api/types.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { TransportError } from "../../../../src/api/transport-error.js";
+import { TransportError } from "../../../../src/api/http/transport-error.js";
 import type { Arrivals } from "../../../../src/api/thread/messages.js";
 import { ThreadService, type ThreadServiceOptions } from "../../../../src/api/thread/service.js";
 import type { Answer, Receiver, Requests } from "../../../../src/api/types.js";

@@ -1,0 +1,218 @@
+import type { Dispatcher } from "undici";
+import type { CredentialMask } from "../../core/credential-mask.js";
+import type { Abortable, AbortGroup } from "./abort-groups.js";
+import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
+import { decodeBody } from "./decode-body.js";
+import type { ShiftedAnswers } from "../shifted-answers.js";
+import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
+import type { Answer, Receiver, ResponseHeaders } from "../types.js";
+
+/** What every exchange with a service keeps to. */
+export interface ExchangeBounds extends Peer {
+  readonly timeoutMs: number;
+  readonly maxBodyBytes: number;
+  /** Ends those that take longer than `timeoutMs`. */
+  readonly deadlines: Deadlines;
+  /** Notices answers that belong to other requests. */
+  readonly shifted: ShiftedAnswers;
+  /** Hides the credential that is sent; null when none is. */
+  readonly mask: CredentialMask | null;
+}
+
+/**
+ * One request and its answer: undici's handler that collects the body, bounded in size and in time.
+ * A body that drips on for ever ends with the time allowed, which undici's own timeouts (silence
+ * between two pieces) do not see.
+ */
+export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring {
+  readonly #bounds: ExchangeBounds;
+  readonly #path: string;
+  readonly #receiver: Receiver;
+  readonly #group: AbortGroup;
+  readonly #seat: number;
+  readonly #deadline: DeadlineSeat;
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #stopReason: Error | null = null;
+  #status: number | null = null;
+  #headers: ResponseHeaders = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** Bytes of the whole body; NaN when the service does not say. */
+  #length = Number.NaN;
+  #looks = 0;
+
+  /** @param path what is asked for, below the base address */
+  constructor(bounds: ExchangeBounds, path: string, receiver: Receiver, group: AbortGroup) {
+    this.#bounds = bounds;
+    this.#path = path;
+    this.#receiver = receiver;
+    this.#group = group;
+    this.#seat = group.join(this);
+    this.#deadline = bounds.deadlines.join(this);
+  }
+
+  abort(reason: unknown): void {
+    this.#stop(reason);
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    const { origin, timeoutMs } = this.#bounds;
+    this.#stop(
+      new TransportError(
+        "timeout",
+        `${origin} did not answer in full within ${timeoutMs / 1000} s`,
+        { httpStatus: this.#status },
+      ),
+    );
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It ended while it waited for a connection.
+    if (this.#stopReason) controller.abort(this.#stopReason);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
+    // Interim answers (RFC 9110 section 15.2) come before the one that counts.
+    if (status < 200) return;
+    this.#status = status;
+    const { mask } = this.#bounds;
+    this.#headers = mask === null ? headers : maskedHeaders(headers, mask);
+    this.#length = Number(headers["content-length"]);
+    if (this.#length > this.#bounds.maxBodyBytes) this.#onTooLarge();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#bounds.maxBodyBytes) return this.#onTooLarge();
+    this.#chunks.push(chunk);
+    if (this.#mayBeWhole(chunk)) this.#closeIfShifted(controller);
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled || this.#status === null) return;
+    this.#settle();
+    this.#tell(this.#received(this.#status));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.broke(error);
+  }
+
+  /** The request could not be made, or its answer not read to its end. */
+  broke(error: unknown): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#receiver.failed(transportErrorOf(error, this.#bounds, this.#status));
+  }
+
+  /** A body of unknown length ends at once, or with its next piece, when it ends like JSON. */
+  #mayBeWhole(chunk: Buffer): boolean {
+    if (!Number.isNaN(this.#length)) return this.#bytes === this.#length;
+    return chunk.at(-1) === closeBrace && this.#looks++ < mostLooks;
+  }
+
+  /**
+   * An answer that belongs to another request is the last one of its connection. This is found out
+   * before the answer ends, because the connection is free for another request then.
+   */
+  #closeIfShifted(controller: Dispatcher.DispatchController): void {
+    const { shifted, maxBodyBytes, origin } = this.#bounds;
+    if (this.#status === null) return;
+    const received = this.#received(this.#status);
+    let decoded = received;
+    try {
+      decoded = decodedAnswer(received, maxBodyBytes, origin);
+    } catch {
+      return; // Whoever takes the whole answer tells.
+    }
+    if (!shifted.has(this.#path, decoded)) return;
+    this.#settle();
+    this.#stopReason = new Error("the answer belongs to another request");
+    controller.abort(this.#stopReason);
+    this.#receiver.answered(this.#masked(decoded));
+  }
+
+  #received(status: number): Answer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
+    return { status, headers: this.#headers, body: this.#chunks[0]! };
+  }
+
+  #tell(received: Answer): void {
+    let answer: Answer;
+    try {
+      answer = decodedAnswer(received, this.#bounds.maxBodyBytes, this.#bounds.origin);
+    } catch (error) {
+      this.#receiver.failed(error);
+      return;
+    }
+    this.#receiver.answered(this.#masked(answer));
+  }
+
+  /** Nobody else has the answer before the credential is hidden in it. */
+  #masked(answer: Answer): Answer {
+    const { mask } = this.#bounds;
+    if (mask === null) return answer;
+    const { status, body } = answer;
+    const isData = status === 200 || (status === 503 && body.includes('"partial_success"'));
+    return { ...answer, body: isData ? mask.inData(body) : mask.inErrorBody(body) };
+  }
+
+  #onTooLarge(): void {
+    const { origin, maxBodyBytes } = this.#bounds;
+    this.#stop(
+      new TransportError(
+        "body_too_large",
+        `the answer of ${origin} is larger than ${maxBodyBytes} bytes`,
+        { httpStatus: this.#status },
+      ),
+    );
+  }
+
+  #stop(reason: unknown): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#chunks = [];
+    this.#receiver.failed(reason);
+    this.#stopReason = reason instanceof Error ? reason : new Error("stopped");
+    this.#controller?.abort(this.#stopReason);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#bounds.deadlines.leave(this.#deadline);
+    this.#group.leave(this.#seat);
+  }
+}
+
+const closeBrace = 0x7d;
+
+/** A body in many pieces, each of which ends like JSON, is not read again for every one of them. */
+const mostLooks = 8;
+
+function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer {
+  if (answer.headers["content-encoding"] === undefined) return answer;
+  return { ...answer, body: decodeBody(answer, maxBytes, origin) };
+}
+
+/** Of the headers two are shown, where a body cannot be read. */
+function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
+  const { "content-type": type, "content-encoding": encoding } = headers;
+  if (!hasKey(type, mask) && !hasKey(encoding, mask)) return headers;
+  return {
+    ...headers,
+    "content-type": mask.inText(String(type ?? "")),
+    "content-encoding": encoding === undefined ? undefined : mask.inText(String(encoding)),
+  };
+}
+
+function hasKey(value: string | string[] | undefined, mask: CredentialMask): boolean {
+  return value !== undefined && mask.isIn(String(value));
+}

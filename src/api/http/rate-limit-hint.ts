@@ -1,0 +1,42 @@
+import type { Clock } from "../../core/clock.js";
+import { retryAfterMs } from "./retry-after.js";
+import type { ResponseHeaders } from "../types.js";
+
+/**
+ * How long to send nothing, in milliseconds, because an answer says that nothing is left of a limit
+ * until it starts anew; null when it does not say so. Read are `RateLimit` (the `r` or `remaining`
+ * parameter), `RateLimit-Remaining` (IETF draft-ietf-httpapi-ratelimit-headers) and
+ * `X-RateLimit-Remaining`, with the moment that `retryAfterMs` reads.
+ */
+export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number | null {
+  const limits = text(headers["ratelimit"]);
+  if (limits !== "") return longestOf(limits, headers, clock);
+  const left = text(headers["ratelimit-remaining"]) || text(headers["x-ratelimit-remaining"]);
+  return /^0+$/.test(left) ? retryAfterMs(headers, clock) : null;
+}
+
+/** Whether an answer tells of a limit, used up or not, in any header that is read for one. */
+export function tellsLimit(headers: ResponseHeaders): boolean {
+  return (
+    headers["ratelimit"] !== undefined ||
+    headers["ratelimit-policy"] !== undefined ||
+    headers["ratelimit-remaining"] !== undefined ||
+    headers["x-ratelimit-remaining"] !== undefined
+  );
+}
+
+/** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`) each that has nothing left is waited for. */
+function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
+  let longest: number | null = null;
+  for (const limit of limits.split(/,(?=\s*")/)) {
+    if (!/(?:^|[;,])\s*(?:r|remaining)=0+(?!\d)/.test(limit)) continue;
+    const wait = retryAfterMs({ ...headers, ratelimit: limit }, clock);
+    if (wait !== null) longest = Math.max(longest ?? 0, wait);
+  }
+  return longest;
+}
+
+function text(value: string | string[] | undefined): string {
+  if (value === undefined) return "";
+  return (Array.isArray(value) ? value.join(", ") : value).trim();
+}

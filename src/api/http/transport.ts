@@ -1,0 +1,98 @@
+import type { Dispatcher } from "undici";
+import { CredentialMask } from "../../core/credential-mask.js";
+import { type Abortable, AbortGroups } from "./abort-groups.js";
+import { parseBase } from "../base-address.js";
+import { Deadlines } from "./deadlines.js";
+import { Exchange, type ExchangeBounds } from "./exchange.js";
+import { proxyOf } from "./proxy.js";
+import { ShiftedAnswers } from "../shifted-answers.js";
+import type { Receiver, Requests } from "../types.js";
+
+/** Largest body that is read by default (behaviour: Answers). */
+const defaultMaxBodyBytes = 8 * 1024 * 1024;
+
+const standardHeaders: readonly (readonly [string, string])[] = [
+  ["accept", "application/json"],
+  // Answers are small: decoding would cost more than it saves on the wire.
+  ["accept-encoding", "identity"],
+  ["user-agent", "repute"],
+];
+
+export interface TransportOptions {
+  /** Address that paths are appended to, with or without a closing `/`. */
+  readonly baseUrl: string;
+  /** Where connections come from; see `createDispatcher`. */
+  readonly dispatcher: Dispatcher;
+  /** Longest time of one attempt from its start to the last byte. Milliseconds. @default 30000 */
+  readonly timeoutMs?: number | undefined;
+  /** Largest body, before and after decoding. Bytes. @default 8 MiB */
+  readonly maxBodyBytes?: number | undefined;
+  /**
+   * The header with the credential, where there is one: pairs of name and value. It goes to the base
+   * address alone, and its value is hidden in answers.
+   */
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+}
+
+/**
+ * GET requests to one address. One call is one request: nothing is tried again, no redirect is
+ * followed, and an answer of any status is read to its end and returned.
+ */
+export class Transport implements Requests {
+  /** Scheme, host and port; what messages name. */
+  readonly origin: string;
+  readonly #prefix: string;
+  readonly #dispatcher: Dispatcher;
+  readonly #bounds: ExchangeBounds;
+  readonly #headers: string[];
+  readonly #aborts = new AbortGroups();
+
+  constructor(options: TransportOptions) {
+    const base = parseBase(options.baseUrl);
+    this.origin = base.origin;
+    this.#prefix = base.pathname.replace(/\/+$/, "");
+    this.#dispatcher = options.dispatcher;
+    const own = options.headers ?? [];
+    const timeoutMs = options.timeoutMs ?? 30_000;
+    this.#bounds = {
+      origin: this.origin,
+      proxy: proxyOf(options.dispatcher),
+      timeoutMs,
+      deadlines: new Deadlines(timeoutMs),
+      shifted: new ShiftedAnswers(),
+      mask: maskOf(own),
+      maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
+    };
+    this.#headers = [...standardHeaders, ...own].flat();
+  }
+
+  /** Without a promise of its own: the caller has one. */
+  get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null {
+    if (signal.aborted) {
+      receiver.failed(signal.reason);
+      return null;
+    }
+    const exchange = new Exchange(this.#bounds, path, receiver, this.#aborts.of(signal));
+    const request = {
+      origin: this.origin,
+      path: this.#prefix + path,
+      method: "GET",
+      headers: this.#headers,
+    } as const;
+    try {
+      this.#dispatcher.dispatch(request, exchange);
+    } catch (error) {
+      // undici's own dispatchers tell the exchange; another one may throw.
+      exchange.broke(error);
+    }
+    return exchange;
+  }
+}
+
+/** Hides the one credential that clients send, `credentialHeader` checked it. */
+function maskOf(
+  headers: readonly (readonly [name: string, value: string])[],
+): CredentialMask | null {
+  const [header] = headers;
+  return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
+}

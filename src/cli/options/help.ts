@@ -1,0 +1,149 @@
+import { optionSpecs, writtenFlag } from "./option-spec.js";
+import { membersOf } from "./find-command.js";
+import { secrets } from "./secrets.js";
+import { wrapText } from "../terminal/wrap-text.js";
+import type { Command, CommandGroup } from "../command.js";
+import type { OptionSpec } from "./option-spec.js";
+
+const indent = "  ";
+/** Longest left column; what is longer pushes its meaning to the next line. */
+const widestTerm = 28;
+
+/** The help of the program as a whole. */
+export function programHelp(commands: readonly Command[], width: number): string {
+  return sections([
+    "Usage: repute COMMAND [flags] [arguments]",
+    wrapText(
+      "Enriches dumps of indicators with the reputation that a threat intelligence service gives them: " +
+        "every row of the input comes out as one row, with what was found beside it.",
+      width,
+    ),
+    definitions(
+      "Commands",
+      commands.map((c) => [c.name, c.summary] as const),
+      width,
+    ),
+    examples(
+      commands
+        .filter(({ name }) => !name.includes(" "))
+        .flatMap((command) => command.examples.slice(0, 1)),
+      width,
+    ),
+    wrapText(
+      "`repute COMMAND --help` tells all about a command; `repute --version` the version.",
+      width,
+    ),
+  ]);
+}
+
+/** The help of commands that share their first word. */
+export function groupHelp(
+  group: CommandGroup,
+  commands: readonly Command[],
+  width: number,
+): string {
+  const members = membersOf(group, commands);
+  return sections([
+    `Usage: repute ${group.name} COMMAND [flags] [arguments]`,
+    group.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
+    definitions(
+      "Commands",
+      members.map((command) => [command.name, command.summary] as const),
+      width,
+    ),
+    examples(
+      members.flatMap((command) => command.examples.slice(0, 1)),
+      width,
+    ),
+    wrapText(`\`repute ${group.name} COMMAND --help\` tells all about a command.`, width),
+  ]);
+}
+
+/** The help of one command. */
+export function commandHelp(command: Command, width: number): string {
+  const specs = optionSpecs(command.options);
+  const groups = command.groups.map(({ title, keys }) => ({
+    title,
+    entries: keys.flatMap((key) => specs.filter((spec) => spec.key === key)).map(describe),
+  }));
+  const column = columnOf(groups.flatMap((group) => group.entries));
+  return sections([
+    `Usage: repute ${command.name} ${command.usage}`,
+    command.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
+    definitions("Arguments", command.operands, width),
+    ...groups.map(({ title, entries }) => definitions(title, entries, width, column)),
+    examples(command.examples, width),
+    definitions("Exit codes", command.exitCodes, width),
+    environment(command, width),
+  ]);
+}
+
+function describe(spec: OptionSpec): Entry {
+  const short = spec.alias === null ? "" : `-${spec.alias}, `;
+  const listed = spec.choices.length > 0 && spec.placeholder !== spec.choices.join("|");
+  const notes = [
+    ...(listed ? [`one of ${spec.choices.join(", ")}`] : []),
+    ...(spec.isSwitch || spec.defaultText === null ? [] : [`default ${spec.defaultText}`]),
+  ];
+  const meaning = spec.description + (notes.length > 0 ? ` [${notes.join("; ")}]` : "");
+  return [`${short}${writtenFlag(spec)}`, meaning];
+}
+
+type Entry = readonly [term: string, meaning: string];
+
+/** Where the meanings begin: behind the longest term, but for terms that are too long. */
+function columnOf(entries: readonly Entry[]): number {
+  const lengths = entries.map(([term]) => term.length).filter((length) => length <= widestTerm);
+  return indent.length + Math.max(0, ...lengths) + 2;
+}
+
+function definitions(
+  title: string,
+  entries: readonly Entry[],
+  width: number,
+  column = columnOf(entries),
+): string {
+  if (entries.length === 0) return "";
+  const lines = entries.map(([term, meaning]) => {
+    const text = wrapText(meaning, Math.max(width - column, 24));
+    const start = indent + term;
+    const below = `\n${" ".repeat(column)}`;
+    const first = start.length + 2 <= column ? start.padEnd(column) : start + below;
+    return first + text.replaceAll("\n", below);
+  });
+  return [`${title}:`, ...lines].join("\n");
+}
+
+function examples(list: Command["examples"], width: number): string {
+  const lines = list.map(({ command, what }) => {
+    const text = wrapText(what, width - 6).replaceAll("\n", "\n      ");
+    return `${indent}${command}\n      ${text}`;
+  });
+  return ["Examples:", ...lines].join("\n");
+}
+
+function environment({ options, variables = [] }: Command, width: number): string {
+  const held = Object.values(secrets)
+    .filter(({ fileKey }) => fileKey in options.shape)
+    .map(({ variable, meaning }) => [variable, meaning] as const);
+  const entries = definitions(
+    "Environment",
+    [
+      ...held,
+      ...variables,
+      [
+        "REPUTE_…",
+        "every flag with a value or a switch has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
+      ],
+      ["REPUTE_DEBUG", "1: show where in the program an error arose"],
+    ],
+    width,
+  );
+  const order =
+    "Flags beat variables, variables beat the file of --config (JSON, keys as the flags without dashes), and that beats the defaults.";
+  return `${entries}\n\n${wrapText(order, width)}`;
+}
+
+function sections(parts: readonly string[]): string {
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}

@@ -1,0 +1,135 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { UsageError } from "../../core/errors.js";
+import type { CliContext } from "../command.js";
+import { fileFault } from "../file-fault.js";
+import { keyFault, longestKeyFile, readKeyFile } from "./key-file.js";
+import type { GivenSetting, GivenSettings } from "./settings.js";
+
+/** A secret: where it may come from, which is never a flag and never the configuration itself. */
+export interface Secret {
+  /** As in "holds no API key". */
+  readonly name: string;
+  /** Variable that holds it. */
+  readonly variable: string;
+  /** Option that names a file with it. */
+  readonly fileKey: string;
+  /** Flag of that option. */
+  readonly fileFlag: string;
+  /** What it is for, as the help says it. */
+  readonly meaning: string;
+}
+
+/** The secrets that repute knows, by service (facts: credential; interface: Authentication). */
+export const secrets = {
+  intel: {
+    name: "API key",
+    variable: "REPUTE_API_KEY",
+    fileKey: "apiKeyFile",
+    fileFlag: "--api-key-file",
+    meaning: "key sent as x-api-key; nothing is sent without one",
+  },
+  ops: {
+    name: "access token",
+    variable: "REPUTE_ACCESS_TOKEN",
+    fileKey: "accessTokenFile",
+    fileFlag: "--access-token-file",
+    meaning: "token for the operations interface, sent as Bearer",
+  },
+  case: {
+    name: "case API key",
+    variable: "REPUTE_CASE_API_KEY",
+    fileKey: "caseApiKeyFile",
+    fileFlag: "--case-api-key-file",
+    meaning: "API key of the case management instance, sent as Bearer",
+  },
+} as const satisfies Record<string, Secret>;
+
+/** The secret that somebody tries to give as a flag or in the configuration, or null. */
+export function secretNamed(name: string): Secret | null {
+  const word = name.toLowerCase().replaceAll(/[-_]/g, "");
+  switch (word) {
+    case "apikey":
+    case "xapikey":
+    case "key":
+    case "password":
+      return secrets.intel;
+    case "accesstoken":
+    case "token":
+      return secrets.ops;
+    case "caseapikey":
+      return secrets.case;
+    default:
+      return null;
+  }
+}
+
+/** How the secret is given instead. */
+export function secretHint({ variable, fileFlag }: Secret): string {
+  return `other users can read a command line: set ${variable}, or name a file that holds it with ${fileFlag} PATH`;
+}
+
+/**
+ * Checks that the files of secrets that flags name are there, needed or not: a name on the command
+ * line is a wish, and a mistake in it must not go unseen.
+ *
+ * @throws UsageError for the first that is not
+ */
+export async function checkSecretFiles(flags: GivenSettings): Promise<void> {
+  for (const secret of Object.values(secrets)) {
+    const file = flags.get(secret.fileKey);
+    if (file === undefined) continue;
+    await access(String(file.value), constants.R_OK).catch((error: unknown) => {
+      throw unreadable(secret, file, error);
+    });
+  }
+}
+
+/**
+ * The secret, or null when none is configured. A file named by a flag beats the variable, which
+ * beats a file named by another variable or the configuration.
+ *
+ * @throws UsageError when the file cannot be read, or what it holds can be no secret; never shows it
+ */
+export async function readSecret(
+  secret: Secret,
+  given: GivenSettings,
+  context: Pick<CliContext, "env" | "reporter" | "signal">,
+): Promise<string | null> {
+  const file = given.get(secret.fileKey);
+  const text = context.env[secret.variable] ?? "";
+  if (text !== "" && file?.level !== "flag") return checked(secret, text, secret.variable);
+  if (file === undefined) return null;
+  const path = String(file.value);
+  const bytes = await readKeyFile(path, longestKeyFile, context).catch((error: unknown) => {
+    context.signal.throwIfAborted();
+    throw unreadable(secret, file, error);
+  });
+  if (bytes !== null) return checked(secret, bytes.toString(), path);
+  throw malformed(secret, path, `it is longer than ${longestKeyFile} bytes`);
+}
+
+function checked(secret: Secret, text: string, place: string): string {
+  const value = text.replace(/^\uFEFF/, "").trim();
+  const fault = keyFault(value);
+  if (fault === null) return value;
+  throw malformed(secret, place, fault);
+}
+
+function unreadable(
+  { name }: Secret,
+  { value, name: place }: GivenSetting,
+  error: unknown,
+): UsageError {
+  return new UsageError(
+    "secret_unreadable",
+    `cannot read ${String(value)}, the file of the ${name} (${place}): ${fileFault(error)}`,
+    { cause: error },
+  );
+}
+
+function malformed({ name }: Secret, place: string, fault: string): UsageError {
+  return new UsageError("secret_malformed", `${place} holds no ${name}: ${fault}`, {
+    hint: "a key is one line of ASCII without spaces",
+  });
+}

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import type { CliContext } from "../command.js";
+import { TerminalTable } from "./terminal-table.js";
+
+/** Takes records in the order in which they are to be shown. */
+export interface DataOutput<T> {
+  add(record: T): Promise<void>;
+  /** Shows what could not be shown before all was there. */
+  end(): Promise<void>;
+}
+
+/** Columns of a table: the title, and what stands below it. */
+export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
+
+/** Whether data goes out as lines of JSON: to anything but a terminal, and where `--json` says so. */
+export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">): boolean {
+  return json || stdout.isTTY !== true;
+}
+
+/** One JSON object a line, as records come. `toLine` gives its text, without the line end. */
+export function jsonLines<T>(
+  context: Pick<CliContext, "stdout" | "signal">,
+  toLine: (record: T) => string,
+): DataOutput<T> {
+  return {
+    add: (record) => writeText(context, `${toLine(record)}\n`),
+    end: () => Promise.resolve(),
+  };
+}
+
+/** A table of the records, for a terminal. */
+export function dataTable<T>(
+  context: Pick<CliContext, "stdout">,
+  columns: DataColumns<T>,
+): DataOutput<T> {
+  const table = new TerminalTable(context, { titles: columns.map(([title]) => title) });
+  return {
+    add: (record) => table.add(columns.map(([, cell]) => cell(record))),
+    end: () => table.end(),
+  };
+}
+
+/**
+ * Writes to stdout and resolves when there is room for more.
+ *
+ * @throws the signal's reason when it aborts first
+ */
+export async function writeText(
+  { stdout, signal }: Pick<CliContext, "stdout" | "signal">,
+  text: string,
+): Promise<void> {
+  if (stdout.write(text)) return;
+  await once(stdout, "drain", { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+}

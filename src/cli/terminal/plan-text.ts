@@ -1,0 +1,90 @@
+import type { Plan } from "../../pipeline/plan/plan.js";
+import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
+import { formatCount, formatSeconds } from "./quantity.js";
+
+/** Reasons that are listed; the JSON form has them all. */
+const mostReasons = 8;
+
+/** A plan for a person: one fact a line. */
+export function formatPlan(plan: Plan): string {
+  const { chosen } = plan;
+  const lines: (readonly [label: string, text: string])[] = [
+    ["rows", formatCount(plan.rows)],
+    ["kinds", list(plan.kinds)],
+    ["unsupported", list(plan.unsupported)],
+    ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
+    [
+      "items",
+      `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} rows repeat one`,
+    ],
+    ["already cached", cachedText(plan.cached)],
+    [
+      "bogons",
+      plan.bogons === 0
+        ? ""
+        : `${formatCount(plan.bogons)} distinct, which --bogons local answers without a request`,
+    ],
+    ...Object.entries(plan.requests).map(
+      ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,
+    ),
+    [
+      "time",
+      chosen.seconds === null
+        ? `${formatCount(chosen.requests)} requests, no rate given`
+        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
+    ],
+    ...chosen.quotas
+      .filter(({ spent }) => spent > 0)
+      .map(
+        ({ count, per_seconds: seconds, spent }) =>
+          [
+            "quota",
+            `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} are spent already`,
+          ] as const,
+      ),
+    ...chosen.quota_ends.map(
+      (end) =>
+        [
+          "quota",
+          `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} are used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
+        ] as const,
+    ),
+    ...Object.entries(plan.warnings).map(
+      ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
+    ),
+  ];
+  const shown = lines.filter(([, text]) => text !== "");
+  const width = Math.max(...shown.map(([label]) => label.length)) + 2;
+  return shown.map(([label, text]) => `${label.padEnd(width)}${text}\n`).join("");
+}
+
+function requestText({ query, quick_check: quickCheck }: PlannedRequests): string {
+  const quick = `quick-check ${formatCount(quickCheck)}`;
+  if (typeof query !== "number" && query.least < query.most) {
+    return `${quick}, query ${formatCount(query.least)} to ${formatCount(query.most)}, by what the quick checks show`;
+  }
+  const queries = typeof query === "number" ? query : query.most;
+  return [queries > 0 ? `query ${formatCount(queries)}` : "", quickCheck > 0 ? quick : ""]
+    .filter((text) => text !== "")
+    .concat(queries + quickCheck === 0 ? ["none"] : [])
+    .join(", ");
+}
+
+/** Whether the requests of the chosen lookups are known only as a range. */
+function isAtMost({ chosen, requests }: Plan): boolean {
+  const query = requests[chosen.lookups]?.query ?? 0;
+  return typeof query !== "number" && query.least < query.most;
+}
+
+function cachedText({ query, quick_check: quickCheck }: Plan["cached"]): string {
+  if (query + quickCheck === 0) return "";
+  return `query ${formatCount(query)}, quick-check ${formatCount(quickCheck)}`;
+}
+
+function list(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts).filter(([, n]) => n > 0);
+  entries.sort(([, m], [, n]) => n - m);
+  const text = entries.slice(0, mostReasons).map(([name, n]) => `${name} ${formatCount(n)}`);
+  const rest = entries.length - mostReasons;
+  return text.join(", ") + (rest > 0 ? `, and ${rest} others` : "");
+}

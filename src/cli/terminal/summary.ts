@@ -1,0 +1,146 @@
+import { relative } from "node:path";
+import { failedSuffix } from "../../core/failed-name.js";
+import { findingStatuses } from "../../core/finding.js";
+import { verdicts } from "../../core/verdict.js";
+import type { Verdict } from "../../core/verdict.js";
+import { manifestPath } from "../../pipeline/finish/manifest.js";
+import type { Manifest, RequestCounts } from "../../pipeline/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { formatBytes, formatCount, formatPercent, formatSeconds, formatSpeed } from "./quantity.js";
+import { wrapText } from "./wrap-text.js";
+
+/** Most entries of a list by frequency; the manifest has them all. */
+const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
+
+/** What a finished run came to, for a person: a headline and a table of what was counted. */
+export function formatSummary(manifest: Manifest, width: number): string {
+  const { input, output, seconds } = manifest;
+  const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
+  const table: (readonly [label: string, lines: readonly string[]])[] = [
+    ["verdict", verdictLines(manifest)],
+    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
+    ["status", statusLines(manifest)],
+    ["kinds", list(manifest.kinds)],
+    ["requests", requestLines(manifest.requests)],
+    ["answers", list(manifest.sources)],
+    ["unsupported", list(manifest.unsupported, longest.reasons)],
+    ["errors", list(manifest.errors, longest.errors)],
+    ["tags", list(manifest.tags, longest.tags)],
+    ["drift", list(manifest.drift, longest.drift)],
+    ["warnings", warningLines(manifest.warnings)],
+    ["output", [outputLine(output)]],
+    ["manifest", output.path === null ? [] : [manifestPath(shownBase(manifest, output.path))]],
+  ];
+  const shown = table.filter(([, lines]) => lines.length > 0);
+  const column = Math.max(...shown.map(([label]) => label.length)) + 4;
+  const body = shown.map(
+    ([label, lines]) =>
+      `  ${label}`.padEnd(column) +
+      lines
+        .map((line) => wrapText(line, Math.max(width - column, 30)))
+        .join("\n")
+        .replaceAll("\n", `\n${" ".repeat(column)}`),
+  );
+  return [
+    `repute: ${formatCount(output.rows)} rows in ${formatSeconds(seconds)}${speed}`,
+    ...body,
+  ].join("\n");
+}
+
+function outputLine({ path, bytes }: Manifest["output"]): string {
+  const name = path ?? "stdout";
+  return bytes === null ? name : `${name} (${formatBytes(bytes)})`;
+}
+
+/** What the manifest's name begins with, as short as the output itself was written. */
+function shownBase({ exit_reason }: Manifest, output: string): string {
+  const target = findWarehouse(output)?.target;
+  if (target === undefined || target.base === target.file) return output;
+  const base = exit_reason === "too_many_failed" ? target.base + failedSuffix : target.base;
+  const near = relative(".", base);
+  return near.startsWith("..") ? base : near;
+}
+
+function writtenText({ rows, indicators }: Manifest["output"]): string {
+  if (indicators === undefined) return `${formatCount(rows)} written`;
+  return `${formatCount(indicators)} indicators written`;
+}
+
+/** `none` is never to be read as safe. */
+const verdictNames: Readonly<Record<Verdict, string>> = {
+  malicious: "malicious",
+  suspicious: "suspicious",
+  listed: "listed",
+  none: "none (nothing known)",
+};
+
+function verdictLines({ verdicts: found, output }: Manifest): readonly string[] {
+  const answered = verdicts.reduce((sum, verdict) => sum + found[verdict], 0);
+  return shareLines(
+    [
+      ...verdicts.map((verdict) => [verdictNames[verdict], found[verdict]] as const),
+      ["no answer", output.rows - answered],
+    ],
+    output.rows,
+  );
+}
+
+function statusLines({ statuses, output }: Manifest): readonly string[] {
+  return shareLines(
+    findingStatuses.map((status) => [status, statuses[status]]),
+    output.rows,
+  );
+}
+
+/** A line for each count above zero, with its share of all rows. */
+function shareLines(
+  all: readonly (readonly [name: string, count: number])[],
+  rows: number,
+): readonly string[] {
+  const counts = all.filter(([, count]) => count > 0);
+  const wide = Math.max(0, ...counts.map(([, count]) => formatCount(count).length));
+  const longestName = Math.max(0, ...counts.map(([name]) => name.length));
+  return counts.map(
+    ([name, count]) =>
+      `${name.padEnd(longestName)}  ${formatCount(count).padStart(wide)}  ${formatPercent(count, rows).padStart(6)}`,
+  );
+}
+
+function requestLines(requests: Readonly<Record<string, RequestCounts>>): readonly string[] {
+  return Object.entries(requests)
+    .filter(([, counts]) => counts.total > 0)
+    .map(([endpoint, counts]) => {
+      const outcomes = list(counts.outcomes, 10, ": ").join("");
+      return `${endpoint} ${formatCount(counts.total)}${outcomes === "" ? "" : ` (${outcomes})`}`;
+    });
+}
+
+function warningLines(warnings: Readonly<Record<string, number>>): readonly string[] {
+  const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
+  const rest = entries.length - longest.warnings;
+  return [
+    ...entries
+      .slice(0, longest.warnings)
+      .map(([message, count]) =>
+        count > 1 ? `${message} (${formatCount(count)} times)` : message,
+      ),
+    ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
+  ];
+}
+
+/** The commonest entries first, as one line; none when nothing was counted. */
+function list(
+  counts: Readonly<Record<string, number>>,
+  most = 10,
+  between = " ",
+): readonly string[] {
+  const entries = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  if (entries.length === 0) return [];
+  const rest = entries.length - most;
+  const text = entries
+    .slice(0, most)
+    .map(([name, count]) => `${name}${between}${formatCount(count)}`);
+  return [text.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "")];
+}

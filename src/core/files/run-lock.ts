@@ -1,0 +1,175 @@
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { UsageError } from "../errors.js";
+import { type Holder, isAlive, isHere, thisProcess } from "./lock-holder.js";
+
+/** A takeover takes microseconds; one that is older was interrupted. */
+const takeoverStaleMs = 10_000;
+
+/** Who holds a lock for moments only and cannot be looked at is taken for dead after this time. */
+const unseenStaleMs = 5_000;
+
+/** Nobody takes longer to write down who holds a lock. */
+const writingMs = 100;
+
+/** Gives a lock back. */
+export type Unlock = () => Promise<void>;
+
+/**
+ * Keeps two runs from writing one output. A lock whose process is dead is taken over.
+ *
+ * @throws UsageError `output_locked` naming the process that holds it
+ */
+export async function takeLock(path: string): Promise<Unlock> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const taken = tryLock(path);
+    if (typeof taken === "function") return asPromised(taken);
+    if (taken !== null) throw locked(path, taken);
+    await delay(20);
+  }
+  throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
+}
+
+/**
+ * Takes a lock that others hold for moments only. One whose process is dead is taken over, and so is
+ * one that is 5 s old whose process nobody here can look at: in another container, on another host.
+ *
+ * @param patienceMs how long others may hold it, in milliseconds
+ * @returns null when they hold it for longer
+ */
+export async function awaitLock(path: string, patienceMs: number): Promise<Unlock | null> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const taken = tryLock(path, isAtWork);
+    if (typeof taken === "function") return asPromised(taken);
+    if (performance.now() >= until) return null;
+    await delay(pauseMs());
+  }
+}
+
+/** A failure rejects. */
+function asPromised(unlock: () => void): Unlock {
+  return () => new Promise((resolve) => resolve(unlock()));
+}
+
+/** Not the same for all who wait. */
+function pauseMs(): number {
+  return 2 + Math.random() * 8;
+}
+
+/** Removes what processes that were killed while they took a lock left beside it. */
+export async function sweepLocks(path: string): Promise<void> {
+  const prefix = `${basename(path)}.`;
+  for (const name of await readdir(dirname(path))) {
+    if (!name.startsWith(prefix)) continue;
+    const left = join(dirname(path), name);
+    const holder = readHolder(left);
+    if (holder === "gone" || (isHolder(holder) && isAlive(holder))) continue;
+    const { mtimeMs = 0 } = statSync(left, { throwIfNoEntry: false }) ?? {};
+    // Half a file may be that of a process that is just writing it.
+    if (Date.now() - mtimeMs > writingMs) rmSync(left, { force: true });
+  }
+}
+
+/** Takes a lock; otherwise says who holds it, or null where others are about to take it. */
+function tryLock(
+  path: string,
+  isHeld: (holder: Holder, path: string) => boolean = isAlive,
+): (() => void) | Holder | null {
+  const mine: Holder = { ...thisProcess(), token: randomUUID() };
+  if (create(path, mine)) return () => release(path, mine);
+  const holder = readHolder(path);
+  if (holder === "gone") return null;
+  if (holder !== "broken" && isHeld(holder, path)) return holder;
+  return takeOver(path, holder, mine) ? () => release(path, mine) : null;
+}
+
+function locked(path: string, holder: Holder): UsageError {
+  const where = holder.host === thisProcess().host ? "" : ` on ${holder.host}`;
+  return new UsageError(
+    "output_locked",
+    `another run (process ${holder.pid}${where}) is writing this output`,
+    { hint: `wait for it, or write elsewhere; if it is surely dead, delete ${path}` },
+  );
+}
+
+function create(path: string, holder: Holder): boolean {
+  // Complete under its name at once: a reader never sees a lock without its holder.
+  const fresh = `${path}.${holder.token}`;
+  try {
+    writeFileSync(fresh, JSON.stringify(holder), { mode: 0o600 });
+    linkSync(fresh, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** Only one process at a time takes a dead one's lock over, and only the lock that it looked at. */
+function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
+  const gate = `${path}.takeover`;
+  const fresh = `${path}.${mine.token}`;
+  let handle: number;
+  try {
+    handle = openSync(gate, "wx", 0o600);
+  } catch {
+    const { mtimeMs = Date.now() } = statSync(gate, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > takeoverStaleMs) rmSync(gate, { force: true });
+    return false;
+  }
+  try {
+    const still = readHolder(path);
+    const same =
+      still === dead || (isHolder(still) && isHolder(dead) && still.token === dead.token);
+    if (!same) return false;
+    writeFileSync(fresh, JSON.stringify(mine), { mode: 0o600 });
+    renameSync(fresh, path);
+    return true;
+  } finally {
+    rmSync(fresh, { force: true });
+    closeSync(handle);
+    rmSync(gate, { force: true });
+  }
+}
+
+function release(path: string, mine: Holder): void {
+  const holder = readHolder(path);
+  if (isHolder(holder) && holder.token === mine.token) rmSync(path, { force: true });
+}
+
+function isHolder(holder: Holder | "gone" | "broken"): holder is Holder {
+  return typeof holder === "object";
+}
+
+function readHolder(path: string): Holder | "gone" | "broken" {
+  try {
+    const holder = JSON.parse(readFileSync(path, "utf8")) as Partial<Holder> | null;
+    return typeof holder?.pid === "number" && typeof holder.token === "string"
+      ? (holder as Holder)
+      : "broken";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "gone" : "broken";
+  }
+}
+
+/** Whether the holder of a lock that is held for moments only still needs it. */
+function isAtWork(holder: Holder, path: string): boolean {
+  if (isHere(holder)) return isAlive(holder);
+  const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return Math.abs(Date.now() - mtimeMs) < unseenStaleMs;
+}

@@ -1,0 +1,100 @@
+import type { FindingError } from "../../core/finding.js";
+import type { Row } from "../../core/row.js";
+import { cellText, memberTexts } from "../../core/json-members.js";
+import type { Line } from "../lines.js";
+
+/** What a record says for the run: what to look up. */
+export interface NdjsonTexts {
+  /** Null where there is something that is not text. */
+  readonly item: string | null;
+  readonly kind: string;
+}
+
+/**
+ * A row that is a JSON object. Its cells are read when somebody asks for them: a run from NDJSON
+ * to NDJSON never does.
+ */
+export class NdjsonRow implements Row {
+  readonly number: number;
+  readonly line: number;
+  readonly json: string;
+  readonly itemText: string;
+  readonly itemNotText: boolean;
+  readonly kindText: string;
+  readonly fault = null;
+  readonly end: number;
+  readonly endLine: number;
+  readonly #columns: readonly string[];
+  #flat: Flat | null = null;
+
+  constructor(
+    line: Line,
+    json: string,
+    number: number,
+    columns: readonly string[],
+    texts: NdjsonTexts,
+  ) {
+    this.number = number;
+    this.line = line.number;
+    this.json = json;
+    this.itemText = texts.item ?? "";
+    this.itemNotText = texts.item === null;
+    this.kindText = texts.kind;
+    this.end = line.end;
+    this.endLine = line.number;
+    this.#columns = columns;
+  }
+
+  get cells(): readonly string[] {
+    this.#flat ??= flatten(this.json, this.#columns);
+    return this.#flat.cells;
+  }
+
+  get extra(): string | null {
+    this.#flat ??= flatten(this.json, this.#columns);
+    return this.#flat.extra;
+  }
+}
+
+/** A row for a line that is no JSON object; the line is kept in `extra`. */
+export function faultyRow(
+  line: Line,
+  reason: string,
+  number: number,
+  columns: readonly string[],
+): Row {
+  const fault: FindingError = {
+    code: "input_row",
+    message: `line ${line.number} is no JSON object: ${reason}`,
+  };
+  return {
+    number,
+    line: line.number,
+    cells: columns.map(() => ""),
+    extra: JSON.stringify(line.text),
+    json: null,
+    itemText: "",
+    kindText: "",
+    fault,
+    end: line.end,
+    endLine: line.number,
+  };
+}
+
+interface Flat {
+  readonly cells: readonly string[];
+  readonly extra: string | null;
+}
+
+function flatten(json: string, columns: readonly string[]): Flat {
+  const members = memberTexts(json);
+  const cells: string[] = [];
+  for (const column of columns) {
+    const value = members.get(column);
+    cells.push(value === undefined ? "" : cellText(value));
+    members.delete(column);
+  }
+  if (members.size === 0) return { cells, extra: null };
+  const beyond = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`);
+  return { cells, extra: `{${beyond.join(",")}}` };
+}

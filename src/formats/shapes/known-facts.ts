@@ -1,0 +1,71 @@
+import { columns } from "../../core/columns.js";
+import type { ColumnValue } from "../../core/columns.js";
+import type { EnrichedRow } from "../../core/row.js";
+import { parseTimestamp } from "../../outputs/warehouse/timestamp.js";
+
+/** What more than one shape tells of an item, in a form that all of them can use. */
+export interface KnownFacts {
+  /** RFC 3339 as received, or null; also when what was received is no date-time. */
+  readonly firstSeen: string | null;
+  readonly lastSeen: string | null;
+  readonly tags: readonly string[];
+  /** Number of the autonomous system. */
+  readonly asNumber: number | null;
+  readonly asName: string | null;
+  readonly reverseDns: readonly string[];
+  /** Observations of honeypots and spam traps together; null when the service did not tell. */
+  readonly observations: number | null;
+}
+
+const firstSeen = reader("first_seen");
+const lastSeen = reader("last_seen");
+const tags = reader("tags");
+const asn = reader("asn");
+const asName = reader("as_name");
+const reverseDns = reader("reverse_dns");
+const honeypots = reader("honeypot_observations");
+const spamtraps = reader("spamtrap_observations");
+
+/** Reads the facts of a row, with the readers of the column table. */
+export function knownFacts(enriched: EnrichedRow): KnownFacts {
+  const counts = [honeypots(enriched), spamtraps(enriched)].filter((n) => typeof n === "number");
+  return {
+    firstSeen: dateTime(firstSeen(enriched)),
+    lastSeen: dateTime(lastSeen(enriched)),
+    tags: list(tags(enriched)),
+    asNumber: systemNumber(asn(enriched)),
+    asName: text(asName(enriched)),
+    reverseDns: list(reverseDns(enriched)),
+    observations: counts.length === 0 ? null : counts.reduce((sum, n) => sum + n, 0),
+  };
+}
+
+/** Milliseconds since 1970 of a date-time that is known to be one. */
+export function epochMs(dateTime: string): number {
+  return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
+}
+
+function reader(name: string): (enriched: EnrichedRow) => ColumnValue {
+  const column = columns.find((candidate) => candidate.name === name);
+  if (column === undefined) throw new TypeError(`there is no column ${name}`);
+  return column.value;
+}
+
+function text(value: ColumnValue): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function dateTime(value: ColumnValue): string | null {
+  return typeof value === "string" && parseTimestamp(value) !== null ? value : null;
+}
+
+function list(value: ColumnValue): readonly string[] {
+  return typeof value === "object" && value !== null ? value : [];
+}
+
+/** `AS64496` as 64496; numbers have 32 bits (RFC 6793). */
+function systemNumber(value: ColumnValue): number | null {
+  if (typeof value !== "string" || !/^AS\d{1,10}$/.test(value)) return null;
+  const number = Number(value.slice(2));
+  return number < 2 ** 32 ? number : null;
+}

@@ -1,0 +1,135 @@
+import { crc32, createInflateRaw } from "node:zlib";
+import { FatalError } from "../core/errors.js";
+import { ByteReader } from "./byte-reader.js";
+import type { Warnings } from "../formats/warnings.js";
+
+/** Whether bytes begin as gzip data does (RFC 1952, section 2.3.1: ID1, ID2). */
+export function looksGzipped(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+/**
+ * The decompressed bytes of gzip data, however many members it has (RFC 1952, section 2.2). As
+ * gzip(1) does, it ignores what follows the last member: zeros silently, all else with a warning.
+ *
+ * Members are taken apart here because Node's own Gunzip fails at trailing garbage, and with it loses
+ * what it had decompressed of the same chunk.
+ *
+ * @throws FatalError `input_gzip` naming the place in the compressed input
+ */
+export async function* gunzip(
+  compressed: AsyncGenerator<Buffer>,
+  name: string,
+  warnings: Warnings,
+): AsyncGenerator<Buffer> {
+  const bytes = new ByteReader(compressed);
+  for (let member = 1; ; member++) {
+    if (member > 1 && !(await isNextMember(bytes, name, warnings))) return;
+    await skipHeader(bytes, name);
+    yield* inflate(bytes, name);
+  }
+}
+
+/** Zeros pad what was written to tapes and blocks; a member behind them is garbage too. */
+async function isNextMember(bytes: ByteReader, name: string, warnings: Warnings): Promise<boolean> {
+  const { offset } = bytes;
+  const head = await bytes.chunk();
+  if (head === null) return false;
+  bytes.putBack(head);
+  const start = (await bytes.take(2)) ?? head;
+  if (looksGzipped(start)) {
+    bytes.putBack(start);
+    return true;
+  }
+  for (let chunk: Buffer | null = start; chunk !== null; chunk = await bytes.chunk()) {
+    if (chunk.every((byte) => byte === 0)) continue;
+    warnings.add(`${name}: trailing garbage after the gzip data (from byte ${offset}) is ignored`);
+    return false;
+  }
+  return false;
+}
+
+/** RFC 1952, section 2.3.1. */
+async function skipHeader(bytes: ByteReader, name: string): Promise<void> {
+  const take = async (count: number): Promise<Buffer> => {
+    const taken = await bytes.take(count);
+    if (taken === null) throw cutOff(name, bytes);
+    return taken;
+  };
+  const skipText = async (): Promise<void> => {
+    while ((await take(1))[0] !== 0);
+  };
+  const fixed = await take(10);
+  const flags = fixed[3] ?? 0;
+  if (fixed[2] !== 8 || (flags & 0xe0) !== 0) {
+    throw damaged(name, bytes, "unknown compression method or flags");
+  }
+  if ((flags & flag.extra) !== 0) await take((await take(2)).readUInt16LE());
+  if ((flags & flag.name) !== 0) await skipText();
+  if ((flags & flag.comment) !== 0) await skipText();
+  if ((flags & flag.headerCrc) !== 0) await take(2);
+}
+
+const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16 };
+
+/** The data of one member, checked against its trailer. */
+async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer> {
+  const inflater = createInflateRaw({ chunkSize: 65_536 });
+  let output: Buffer[] = [];
+  let fault: Error | null = null;
+  inflater.on("data", (data: Buffer) => output.push(data));
+  inflater.on("error", (error) => void (fault ??= error));
+  // Comes once all data is out.
+  const ended = new Promise((resolve) => inflater.once("end", resolve));
+  let checksum = 0;
+  let size = 0;
+  try {
+    for (let fed = 0, over = false; !over;) {
+      const chunk = await bytes.chunk();
+      if (chunk === null) throw cutOff(name, bytes);
+      fed += chunk.length;
+      const error = await new Promise<Error | null>((resolve) => {
+        inflater.write(chunk, (failure) => resolve(failure ?? null));
+      });
+      if (error !== null) throw damaged(name, bytes, (fault ?? error).message, error);
+      over = inflater.bytesWritten < fed;
+      if (over) {
+        await ended;
+        bytes.putBack(chunk.subarray(chunk.length - (fed - inflater.bytesWritten)));
+      }
+      for (const data of output) {
+        checksum = crc32(data, checksum);
+        size += data.length;
+        yield data;
+      }
+      output = [];
+    }
+  } finally {
+    inflater.destroy();
+  }
+  const trailer = await bytes.take(8);
+  if (trailer === null) throw cutOff(name, bytes);
+  if (trailer.readUInt32LE(0) !== checksum) throw damaged(name, bytes, "incorrect data check");
+  if (trailer.readUInt32LE(4) !== size % 2 ** 32) throw damaged(name, bytes, "incorrect length");
+}
+
+/** The error of an input that is called gzip and does not begin as such. */
+export function notGzipError(name: string): FatalError {
+  const message = `${name} is no gzip file: its first bytes (from byte 0) are not those of gzip data`;
+  return new FatalError("input_gzip", message, {
+    hint: "If it is not compressed, give it a name without .gz.",
+  });
+}
+
+const repairHint =
+  "Fetch or write the file again; `gzip -t FILE` tells whether it is whole. What can still be read: `zcat FILE | repute enrich`.";
+
+function cutOff(name: string, { offset }: ByteReader): FatalError {
+  const message = `${name} is cut off: its gzip data ends in the middle, at byte ${offset}`;
+  return new FatalError("input_gzip", message, { hint: repairHint });
+}
+
+function damaged(name: string, { offset }: ByteReader, what: string, cause?: Error): FatalError {
+  const message = `${name} is damaged: bad gzip data before byte ${offset} (${what})`;
+  return new FatalError("input_gzip", message, { cause, hint: repairHint });
+}

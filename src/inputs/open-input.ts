@@ -1,0 +1,143 @@
+import type { ChecksumState } from "../core/files/running-checksum.js";
+import { refuseBinary, signatureBytes } from "./binary-input.js";
+import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
+import { tooShortError } from "../formats/input-errors.js";
+import { limits } from "../formats/limits.js";
+import { type LineEnd, lineEndOf, settlesLineEnd } from "../formats/line-end.js";
+import { peek } from "./peek.js";
+import { openStored, type StoredInput } from "./stored-input.js";
+import type { AnyInput } from "./types.js";
+import { transcode, utf16Of } from "./utf16.js";
+import { Warnings } from "../formats/warnings.js";
+
+/** The bytes of an input: decompressed, UTF-16 made UTF-8, without byte order mark. */
+export interface InputBytes {
+  /** What to call the input in messages. */
+  readonly name: string;
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** Offset of the first byte of `chunks` (a byte order mark counts), in decompressed bytes. */
+  readonly start: number;
+  readonly lineEnd: LineEnd;
+  /** Size as stored; null for what is no regular file. */
+  readonly bytesTotal: number | null;
+  /** What a person should know of the input, filled while it is read. */
+  readonly warnings: Warnings;
+  /** Bytes read so far as stored. */
+  bytesRead(): number;
+  /** Checksum of what was read so far as stored. */
+  checksum(): ChecksumState;
+  close(): Promise<void>;
+}
+
+export interface InputOptions {
+  /** The input is said to be gzip; gzip is recognised by its first bytes without this. */
+  readonly gzip: boolean;
+  /** Decompressed bytes to leave out; a plain file is read from there, all else read and skipped. */
+  readonly offset: number;
+  /** Checksum of what an earlier part of the run read, as stored: it must still be there. */
+  readonly before?: ChecksumState | undefined;
+}
+
+/**
+ * Opens a file or takes a stream.
+ *
+ * @throws UsageError `input_not_found`, `input_is_directory`
+ * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` when it ends before `offset`
+ * or does not begin with what was read before
+ */
+export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
+  if ("opened" in input) return goOn(input.opened, options.offset);
+  const stored = await openStored(input, options.before);
+  try {
+    const skipped = options.offset > 0 ? await seekPlain(stored, options) : null;
+    return skipped ?? (await decode(stored, options));
+  } catch (error) {
+    await stored.close();
+    throw error;
+  }
+}
+
+/** An input that is open at its beginning, from an offset on. */
+function goOn(opened: InputBytes, offset: number): InputBytes {
+  if (offset <= opened.start) return opened;
+  return {
+    ...opened,
+    chunks: skip(opened.chunks, offset - opened.start, opened.name),
+    start: offset,
+  };
+}
+
+/** Goes to the offset of a plain file without reading what is before; null when it must be read. */
+async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
+  if (stored.handle === null || options.gzip) return null;
+  const head = Buffer.alloc(limits.headBytes);
+  const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
+  const found = head.subarray(0, bytesRead);
+  if (looksGzipped(found) || utf16Of(found) !== null) return null;
+  if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
+  return {
+    ...facts(stored),
+    chunks: stored.chunksFrom(options.offset),
+    start: options.offset,
+    lineEnd: lineEndOf(found.subarray(markLength(found))),
+    warnings: new Warnings(),
+  };
+}
+
+async function decode(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
+  const { name } = stored;
+  const warnings = new Warnings();
+  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
+  if (looksGzipped(head)) chunks = gunzip(chunks, name, warnings);
+  else if (options.gzip) throw notGzipError(name);
+
+  ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= signatureBytes));
+  refuseBinary(head, name);
+  const encoding = utf16Of(head);
+  // The decoder takes the mark of UTF-16 away; that of UTF-8 is taken away here.
+  const mark = encoding === null ? markLength(head) : 0;
+  if (encoding !== null) {
+    chunks = transcode(chunks, encoding);
+    warnings.add(`the input is ${encoding.toUpperCase()}; it is read as UTF-8`);
+  }
+
+  ({ head, chunks } = await peek(chunks, settlesLineEnd));
+  const start = Math.max(mark, options.offset);
+  return {
+    ...facts(stored),
+    chunks: start === 0 ? chunks : skip(chunks, start, name),
+    start,
+    lineEnd: lineEndOf(head.subarray(mark)),
+    warnings,
+  };
+}
+
+async function* skip(
+  chunks: AsyncGenerator<Buffer>,
+  bytes: number,
+  name: string,
+): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+  if (left > 0) throw tooShortError(name, bytes);
+}
+
+function facts(
+  stored: StoredInput,
+): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "checksum" | "close"> {
+  return {
+    name: stored.name,
+    bytesTotal: stored.size,
+    bytesRead: () => stored.read.checksum.bytes,
+    checksum: () => stored.read.checksum.state(),
+    close: () => stored.close(),
+  };
+}
+
+/** Length of the byte order mark of UTF-8 at the beginning, or 0. */
+function markLength(head: Buffer): number {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+}

@@ -1,0 +1,86 @@
+import type { Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { FatalError } from "../core/errors.js";
+import {
+  type ChecksumState,
+  type Damage,
+  RunningChecksum,
+} from "../core/files/running-checksum.js";
+import { readError, tooShortError } from "../formats/input-errors.js";
+
+/** Bytes read at once. */
+const readBytes = 1024 * 1024;
+
+/**
+ * Makes sure that a file still begins with what an earlier part of the run read of it.
+ *
+ * @param before checksum of that; null where nothing was read
+ * @param start where reading goes on
+ * @returns the checksum of the bytes before `start`, ready for those that follow
+ * @throws FatalError `input_changed`, `input_unreadable`
+ */
+export async function verifyInput(
+  name: string,
+  handle: FileHandle,
+  before: ChecksumState | null,
+  start: number,
+): Promise<RunningChecksum> {
+  const checksum = new RunningChecksum(before);
+  await readUpTo(name, handle, checksum, start);
+  const atStart = checksum.fork();
+  await readUpTo(name, handle, checksum, before?.bytes ?? 0);
+  return atStart;
+}
+
+/**
+ * Makes sure that a file that was read to its end was not changed meanwhile. One that only became
+ * longer is fine: log files do.
+ *
+ * @param opened what the file was like when it was opened
+ * @param read checksum of what was read of it
+ * @throws FatalError `input_changed`, `input_unreadable`
+ */
+export async function mustBeUnchanged(
+  name: string,
+  handle: FileHandle,
+  opened: Stats,
+  read: ChecksumState,
+): Promise<void> {
+  const { size, mtimeMs } = await handle.stat();
+  if (size < opened.size || size < read.bytes) {
+    const most = Math.max(opened.size, read.bytes);
+    throw changed(`${name} became shorter while it was read: ${most} bytes, now ${size}`);
+  }
+  if (size === opened.size && mtimeMs === opened.mtimeMs) return;
+  await readUpTo(name, handle, new RunningChecksum(read), read.bytes);
+}
+
+/** What is said of an input whose bytes are not those that were read before. */
+export function inputChanged(name: string, { from, to }: Damage): FatalError {
+  return changed(`${name} has changed between byte ${from} and byte ${to} since it was read`);
+}
+
+function changed(message: string): FatalError {
+  return new FatalError("input_changed", message, {
+    hint: "restore the input and continue with --resume, or start anew with --restart",
+  });
+}
+
+async function readUpTo(
+  name: string,
+  handle: FileHandle,
+  checksum: RunningChecksum,
+  length: number,
+): Promise<void> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(readBytes, length - checksum.bytes)));
+  while (checksum.bytes < length) {
+    const at = checksum.bytes;
+    const most = Math.min(buffer.length, length - at);
+    const { bytesRead } = await handle.read(buffer, 0, most, at).catch((error: unknown) => {
+      throw readError(name, at, error);
+    });
+    if (bytesRead === 0) throw tooShortError(name, length);
+    const damage = checksum.update(buffer.subarray(0, bytesRead));
+    if (damage !== null) throw inputChanged(name, damage);
+  }
+}

@@ -1,0 +1,36 @@
+import { ServiceError } from "../../api/service-error.js";
+import type { CallPolicy } from "../../api/types.js";
+import type { Pace } from "../pace/pace.js";
+import { RetryPlan, type RetryOptions } from "./retry-plan.js";
+import { Sleeps } from "./sleeps.js";
+
+export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
+  readonly pace: Pace;
+}
+
+/**
+ * How calls that are no lookups (tags, customers, cases) are made: each attempt at the pace of the
+ * run, and again where that may help, as `retry` does for lookups.
+ */
+export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy {
+  const sleeps = new Sleeps(options.clock);
+  return async (attempt, { signal }) => {
+    const plan = new RetryPlan({ ...options, partialRetries: 0 });
+    for (;;) {
+      const ticket = await pace.take(signal);
+      try {
+        const answer = await attempt();
+        pace.succeeded(ticket);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.again === null) throw error;
+        const { again } = error;
+        if (again.policy === "throttled") pace.throttled(again.afterMs, ticket);
+        else if (error.httpStatus !== null) pace.succeeded(ticket);
+        const wait = plan.waitAfter(again);
+        if (wait === null) throw error;
+        await sleeps.sleep(wait, signal);
+      }
+    }
+  };
+}

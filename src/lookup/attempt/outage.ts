@@ -1,0 +1,201 @@
+import { AbortGroups } from "../../api/http/abort-groups.js";
+import type { Clock } from "../../core/clock.js";
+import { FatalError } from "../../core/errors.js";
+import type { Finding } from "../../core/finding.js";
+import type { LookupWrapper } from "../types.js";
+
+/**
+ * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
+ * be noticed before lookups have used up their retries.
+ */
+const outageAfter = { atOnce: 64, errors: 16, ms: 2_000 };
+
+/** Pauses between probes, in milliseconds: doubled from one to the next. */
+const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
+
+/** How long a service is waited for that never answered: its address is wrong, most likely. */
+const neverAnsweredMs = 15_000;
+
+export interface OutageOptions {
+  /** How long to go on probing, in milliseconds. */
+  readonly patienceMs: number;
+  /** What the service's address is called in messages. */
+  readonly address: string;
+  /** True once the service answered anything at all. */
+  readonly answered: () => boolean;
+  readonly clock: Clock;
+  /** Told when an outage begins and when it is over. */
+  readonly onChange?: ((message: string) => void) | undefined;
+}
+
+/** An outage while it lasts. */
+interface OpenOutage {
+  /** Somebody waits to make the next attempt, or makes it. */
+  probing: boolean;
+  pauseMs: number;
+  lastError: string;
+}
+
+/**
+ * A circuit breaker over all lookups of a run. While nothing but errors comes back, no lookup uses
+ * up its retries: all wait, and one of them probes the service at growing intervals. Whoever waits
+ * goes on when an answer comes; when none does for too long, the run ends and can be resumed.
+ */
+export class Outage {
+  readonly #options: OutageOptions;
+  readonly #groups = new AbortGroups();
+  #errors = 0;
+  /** When the first of these errors came, by the monotonic clock. */
+  #since = 0;
+  #open: OpenOutage | null = null;
+  #ended: FatalError | null = null;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** True while the service is taken for gone. */
+  get open(): boolean {
+    return this.#open !== null;
+  }
+
+  /** The service answered. */
+  succeeded(): void {
+    this.#errors = 0;
+    if (this.#open === null) return;
+    this.#open = null;
+    const seconds = Math.round((this.#options.clock.monotonic() - this.#since) / 1000);
+    this.#options.onChange?.(
+      `${this.#options.address} answers again after ${seconds} s; the run goes on`,
+    );
+    this.#wake();
+  }
+
+  /** An attempt brought an error that may pass. */
+  failed(finding: Finding): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#errors++ === 0) this.#since = now;
+    const lastError = finding.error?.message ?? "no answer";
+    if (this.#open !== null) {
+      this.#open.lastError = lastError;
+    } else if (this.#isOutage(now)) {
+      this.#open = { probing: false, pauseMs: probeAfter.firstMs, lastError };
+      this.#options.onChange?.(
+        `nothing but errors from ${this.#options.address} (${lastError}); the run waits and probes it`,
+      );
+    }
+  }
+
+  #isOutage(now: number): boolean {
+    if (this.#errors >= outageAfter.atOnce) return true;
+    return this.#errors >= outageAfter.errors && now - this.#since >= outageAfter.ms;
+  }
+
+  /**
+   * Resolves when an attempt may be made: to null when the outage is over; when it is this one's turn
+   * to probe, to what `probed` is to be told when the probe has ended.
+   *
+   * @throws FatalError `service_outage`, `service_unreachable`; the signal's reason
+   */
+  async turn(signal: AbortSignal): Promise<OpenOutage | null> {
+    while (this.#open !== null) {
+      if (this.#ended !== null) throw this.#ended;
+      if (this.#open.probing) {
+        await this.#change(signal);
+        continue;
+      }
+      const outage = this.#open;
+      outage.probing = true;
+      this.#giveUpWhenTooLong(outage.lastError);
+      try {
+        await this.#options.clock.sleep(outage.pauseMs, signal);
+      } catch (error) {
+        this.probed(outage);
+        throw error;
+      }
+      outage.pauseMs = Math.min(outage.pauseMs * 2, probeAfter.mostMs);
+      return outage;
+    }
+    return null;
+  }
+
+  /** A probe has ended, however it did; another one may follow. */
+  probed(outage: OpenOutage): void {
+    outage.probing = false;
+    this.#wake();
+  }
+
+  #giveUpWhenTooLong(lastError: string): void {
+    const { clock, answered, patienceMs, address } = this.#options;
+    const known = answered();
+    const patience = known ? patienceMs : Math.min(patienceMs, neverAnsweredMs);
+    const elapsed = clock.monotonic() - this.#since;
+    if (elapsed < patience) return;
+    const seconds = Math.round(elapsed / 1000);
+    this.#ended = known
+      ? new FatalError(
+          "service_outage",
+          `nothing but errors from ${address} for ${seconds} s: ${lastError}`,
+          { hint: "continue with --resume when the service is back" },
+        )
+      : new FatalError(
+          "service_unreachable",
+          `no answer from ${address} for ${seconds} s: ${lastError}`,
+          { hint: "check the address and that the service runs" },
+        );
+    this.#wake();
+    throw this.#ended;
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    return new Promise((resolve, reject) => {
+      const group = this.#groups.of(signal);
+      const seat = group.join({
+        abort: (reason) => {
+          group.leave(seat);
+          reject(reason);
+        },
+      });
+      this.#waiting.push(() => {
+        group.leave(seat);
+        resolve();
+      });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+/** Holds attempts back while the service is gone, so that no lookup fails because of it. */
+export function guarded(outage: Outage): LookupWrapper {
+  return (next) => (item, options) => {
+    const attempt = async (): Promise<Finding> => {
+      for (;;) {
+        const probe = await outage.turn(options.signal);
+        try {
+          const finding = await next(item, options);
+          if (note(outage, finding)) return finding;
+        } finally {
+          if (probe !== null) outage.probed(probe);
+        }
+      }
+    };
+    if (outage.open) return attempt();
+    return next(item, options).then((finding) => (note(outage, finding) ? finding : attempt()));
+  };
+}
+
+/** Tells the outage what an attempt came to; false when the attempt is to be made again. */
+function note(outage: Outage, finding: Finding): boolean {
+  const policy = finding.again?.policy;
+  if (policy !== "transient" && policy !== "throttled") {
+    outage.succeeded();
+    return true;
+  }
+  outage.failed(finding);
+  return !outage.open;
+}

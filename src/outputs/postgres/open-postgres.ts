@@ -1,0 +1,139 @@
+import type { Clock } from "../../core/clock.js";
+import { systemClock } from "../../core/clock.js";
+import { cellReaders } from "../warehouse/cell-values.js";
+import { auditCounts, tableMissing } from "../warehouse/audit-counts.js";
+import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
+import { mustMatch } from "../warehouse/must-match.js";
+import { tableSchema } from "../warehouse/table-schema.js";
+import type { PostgresTarget } from "../warehouse/target.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseAudit,
+  WarehouseOptions,
+  WarehouseRun,
+} from "../warehouse/types.js";
+import { BinaryCopy } from "./binary-copy.js";
+import { Connection } from "./connection.js";
+import type { ConnectionOptions } from "./connection.js";
+import { findTable, prepareTable } from "./enriched-table.js";
+import { PostgresSink } from "./postgres-sink.js";
+import { RunRows } from "./run-rows.js";
+
+/** What waiting for a lost server depends on. */
+export interface Patience {
+  readonly clock?: Clock;
+  /** Numbers from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Aborting it ends the waiting for a server that is gone. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens a table of a PostgreSQL database as output; a missing table is created, with a view of the
+ * newest row of each item.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`, `database_*`, `schema_missing`, `table_*`,
+ * `not_a_table`; FatalError `database_*`, `output_table_differs`
+ */
+export async function openPostgres(
+  target: PostgresTarget,
+  options: WarehouseOptions & Patience,
+): Promise<OpenedWarehouse> {
+  const { runId, prefix, columns, resume } = options;
+  const { display } = target;
+  const onWarning = options.onWarning ?? (() => undefined);
+  const schema = tableSchema("postgres", { inputColumns: columns, prefix });
+  const readers = cellReaders(schema, { runId, onWarning });
+  const batch = new BinaryCopy(
+    schema.columns.map(({ type }) => type),
+    readers,
+  );
+  const [connection, { table, run, note, rows }] = await Connection.open(
+    connectionOptions(target, options),
+    async (session) => {
+      const table = await prepareTable(session, target.table, schema);
+      const run = new RunRows(table, { runId, prefix });
+      await run.lock(session);
+      const counts = await run.counts(session);
+      const rows = counts.reduce((sum, count) => sum + count.rows, 0);
+      return { table, run, rows, note: await run.note(session) };
+    },
+  );
+  try {
+    mustMatch(display, resume, { rows, note });
+  } catch (error) {
+    await connection.end();
+    throw error;
+  }
+  const names = schema.columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
+  const copyStatement = `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (FORMAT binary)`;
+  const sink = new PostgresSink({ connection, run, batch, copyStatement, display, rows });
+  return { sink, note, rows, audit: () => sink.audit() };
+}
+
+/**
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays,
+ * unless it is known to have ended before its end.
+ *
+ * @throws UsageError `driver_missing`, `database_*`; FatalError `database_*`
+ */
+export async function discardFromPostgres(
+  target: PostgresTarget,
+  unfinished: UnfinishedRun,
+  patience: Patience = {},
+): Promise<void> {
+  const [connection] = await Connection.open(
+    connectionOptions(target, patience),
+    async (session) => {
+      const found = await findTable(session, target.table);
+      if (found === null) return;
+      const table = { ...target.table, schema: found.schema };
+      const notes = await findTable(session, { ...table, name: checkpointTableName });
+      if (notes === null) return;
+      const run = new RunRows(table, unfinished);
+      await run.lock(session);
+      if (unfinished.complete !== true && (await run.note(session)) === null) return;
+      await run.removeRows(session);
+      await run.removeNote(session);
+    },
+  );
+  await connection.end();
+}
+
+/**
+ * Counts what is there of a finished run.
+ *
+ * @throws UsageError `driver_missing`, `database_*`; FatalError `database_*`, `output_*`
+ */
+export async function recountPostgres(
+  target: PostgresTarget,
+  run: WarehouseRun,
+  patience: Patience = {},
+): Promise<WarehouseAudit> {
+  const [connection, counts] = await Connection.open(
+    connectionOptions(target, patience),
+    async (session) => {
+      const found = await findTable(session, target.table);
+      if (found === null) return null;
+      return new RunRows({ ...target.table, schema: found.schema }, run).counts(session);
+    },
+  );
+  await connection.end();
+  if (counts === null) throw tableMissing(target.display);
+  return auditCounts(counts, target.display, run.hasVerdicts);
+}
+
+function connectionOptions(
+  { url, display }: PostgresTarget,
+  options: Patience & Pick<WarehouseOptions, "onWarning">,
+): ConnectionOptions {
+  return {
+    url,
+    display,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    signal: options.signal ?? new AbortController().signal,
+    onWarning: options.onWarning ?? (() => undefined),
+  };
+}

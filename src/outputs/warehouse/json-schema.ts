@@ -1,0 +1,116 @@
+import { columns, schemaVersion } from "../../core/columns.js";
+import type { ColumnType } from "../../core/columns.js";
+import { findingStatuses } from "../../core/finding.js";
+import { itemKinds } from "../../core/item/item.js";
+import { verdicts } from "../../core/verdict.js";
+import { addedColumnNames, addedMemberName } from "../added-names.js";
+import { uniqueNames } from "../../formats/ndjson/ndjson-encoder.js";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * JSON Schema (2020-12) of a row of NDJSON output: `$defs.flat` for `--shape flat`, `$defs.nested`
+ * for the default; a row is one of them.
+ *
+ * @throws UsageError `column_clash` when the input has a column that would be added
+ */
+export function jsonSchema({
+  inputColumns,
+  prefix,
+}: {
+  readonly inputColumns: readonly string[];
+  readonly prefix: string;
+}): Schema {
+  const names = addedColumnNames(prefix, inputColumns);
+  const member = addedMemberName(prefix, inputColumns);
+  const input = inputProperties(inputColumns);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: `Row enriched by repute, schema version ${schemaVersion}`,
+    anyOf: [{ $ref: "#/$defs/nested" }, { $ref: "#/$defs/flat" }],
+    $defs: {
+      flat: {
+        type: "object",
+        properties: { ...input, ...flatProperties(names) },
+        required: names,
+      },
+      nested: {
+        type: "object",
+        properties: { ...input, [member]: nestedMember },
+        required: [member],
+      },
+    },
+  };
+}
+
+/** NDJSON input keeps its own values, of whatever type; other inputs have texts. */
+function inputProperties(inputColumns: readonly string[]): Schema {
+  return Object.fromEntries(
+    uniqueNames(inputColumns).map((name) => [name, { description: "As the input has it" }]),
+  );
+}
+
+function flatProperties(names: readonly string[]): Schema {
+  return Object.fromEntries(
+    columns.map((column, index) => [
+      names[index],
+      { description: column.description, ...flatType(column.name, column.type) },
+    ]),
+  );
+}
+
+const nullable: Readonly<Record<ColumnType, Schema>> = {
+  text: { type: ["string", "null"] },
+  boolean: { type: ["boolean", "null"] },
+  count: { type: ["integer", "null"], minimum: 0 },
+  timestamp: { type: ["string", "null"], format: "date-time" },
+  "text[]": { type: ["array", "null"], items: { type: "string" } },
+};
+
+function flatType(name: string, type: ColumnType): Schema {
+  if (name === "status") return { enum: findingStatuses };
+  if (name === "verdict") return { enum: [...verdicts, null] };
+  if (name === "kind") return { enum: [...itemKinds, null] };
+  return nullable[type];
+}
+
+/** The one member of nested output (behaviour: Columns). */
+const nestedMember: Schema = {
+  type: "object",
+  properties: {
+    item: nullable.text,
+    kind: { enum: [...itemKinds, null] },
+    status: { enum: findingStatuses },
+    verdict: { enum: [...verdicts, null] },
+    missing: { type: "array", items: { type: "string" } },
+    query: { type: ["object", "null"], description: "Result of the query, as received" },
+    quick_check: {
+      type: ["object", "null"],
+      description: "Result of the quick check, as received",
+    },
+    source: { enum: ["live", "cache", "duplicate", "local", null] },
+    http_status: nullable.count,
+    attempts: { type: "integer", minimum: 0 },
+    looked_up_at: nullable.timestamp,
+    error: {
+      type: ["object", "null"],
+      properties: { code: { type: "string" }, message: { type: "string" } },
+      required: ["code", "message"],
+    },
+    extra: { description: "What the input's columns had no place for; mostly absent" },
+  },
+  required: [
+    "item",
+    "kind",
+    "status",
+    "verdict",
+    "missing",
+    "query",
+    "quick_check",
+    "source",
+    "http_status",
+    "attempts",
+    "looked_up_at",
+    "error",
+  ],
+};

@@ -1,0 +1,92 @@
+import { didYouMean } from "../../core/did-you-mean.js";
+import { UsageError } from "../../core/errors.js";
+import {
+  addressScheme,
+  parseDuckdbTarget,
+  parseParquetTarget,
+  parsePostgresTarget,
+} from "./target.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseAudit,
+  WarehouseKind,
+  WarehouseOptions,
+  WarehouseRun,
+  WarehouseTarget,
+} from "./types.js";
+
+/** An output that is a warehouse, not opened yet. */
+export interface Warehouse {
+  readonly target: WarehouseTarget;
+  /** Opens it; a missing table is created, a lacking one refused. @throws ReputeError */
+  open(options: WarehouseOptions): Promise<OpenedWarehouse>;
+  /** Takes the rows of an unfinished run out again (`--restart`). @throws ReputeError */
+  discard(run: UnfinishedRun): Promise<void>;
+  /** Counts what is there of a finished run; null where the kind cannot. @throws ReputeError */
+  recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
+}
+
+/** Reads `-o`: the warehouse of one kind that it names, or null. */
+export type FindWarehouse = (output: string) => Warehouse | null;
+
+// Each is loaded when an output names it: most runs write a text file.
+const parquet = () => import("../parquet/open-parquet.js");
+const parquetReader = () => import("../parquet/read-back.js");
+const duckdb = () => import("../duckdb/open-duckdb.js");
+const postgres = () => import("../postgres/open-postgres.js");
+
+/** Every warehouse that can be written; another one is one file and one line here. */
+export const warehouses: readonly FindWarehouse[] = [
+  defineWarehouse({
+    parse: parseParquetTarget,
+    open: async (target, options) => (await parquet()).openParquet(target, options),
+    recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
+  }),
+  defineWarehouse({
+    parse: parseDuckdbTarget,
+    open: async (target, options) => (await duckdb()).openDuckdb(target, options),
+    discard: async (target, run) => (await duckdb()).discardFromDuckdb(target, run),
+    recount: async (target, run) => (await duckdb()).recountDuckdb(target, run),
+  }),
+  defineWarehouse({
+    parse: parsePostgresTarget,
+    open: async (target, options) => (await postgres()).openPostgres(target, options),
+    discard: async (target, run) => (await postgres()).discardFromPostgres(target, run),
+    recount: async (target, run) => (await postgres()).recountPostgres(target, run),
+  }),
+];
+
+/**
+ * The warehouse that `-o` names, or null when the output is a text file or a stream.
+ *
+ * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
+ */
+export function findWarehouse(output: string, kinds = warehouses): Warehouse | null {
+  for (const kind of kinds) {
+    const found = kind(output);
+    if (found !== null) return found;
+  }
+  const scheme = addressScheme(output);
+  if (scheme === null) return null;
+  const meant = didYouMean(scheme, ["duckdb", "postgres", "postgresql"]);
+  const near = meant === null ? "" : ` (did you mean ${meant}:?)`;
+  // The address itself is not shown: it may hold a password.
+  throw new UsageError("unknown_output", `there is no output for ${scheme}: addresses${near}`, {
+    hint: "write to a file, FILE.parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME; a file with a colon in its name is ./NAME",
+  });
+}
+
+/** A line of the registry: what a kind makes of `-o`, joined with how that is opened. */
+export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T>): FindWarehouse {
+  return (output) => {
+    const target = kind.parse(output);
+    if (target === null) return null;
+    return {
+      target,
+      open: (options) => kind.open(target, options),
+      discard: async (run) => kind.discard?.(target, run),
+      recount: async (run) => (await kind.recount?.(target, run)) ?? null,
+    };
+  };
+}

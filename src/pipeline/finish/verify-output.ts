@@ -1,0 +1,155 @@
+import { realpath } from "node:fs/promises";
+import { schemaVersion } from "../../core/columns.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { withoutFailed } from "../../core/failed-name.js";
+import { findingStatuses } from "../../core/finding.js";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { verdicts } from "../../core/verdict.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import { manifestPath } from "./manifest.js";
+import { factsPlace } from "../../outputs/facts-place.js";
+import { sinkFormats } from "../../outputs/types.js";
+import type { EncoderOptions, SinkFormat } from "../../outputs/types.js";
+import { auditOutput } from "./output-audit.js";
+import type { Audit } from "./output-audit.js";
+import { openEarlierOutput } from "../retry/earlier-output.js";
+import type { EarlierOutputOptions } from "../retry/earlier-output.js";
+import type { Manifest } from "../types.js";
+
+/** What a check came to: what is in the file, and each way in which the manifest says otherwise. */
+export interface Verification {
+  readonly audit: Audit;
+  readonly differences: readonly string[];
+}
+
+/**
+ * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status and
+ * verdict (outputs of schema version 1 have no verdicts). Of a database's table the rows of the
+ * manifest's run are counted; of a STIX bundle, which does not hold its rows one by one, the
+ * indicators.
+ *
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
+ * @throws FatalError `output_corrupt` when it holds what is no row
+ */
+export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
+  const warehouse = findWarehouse(path);
+  if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
+  const file = await realpath(path).catch(() => path);
+  const manifest = await readManifest(manifestPath(file));
+  const format = sinkFormats.find((known) => known === manifest.output.format);
+  if (format === undefined) {
+    throw new UsageError(
+      "not_an_output",
+      `${path} is ${manifest.output.format}, which cannot be checked`,
+    );
+  }
+  const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
+  const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
+  const audit = await auditOutput(file, {
+    format,
+    gzip,
+    inputColumns,
+    place: factsPlace(format, { prefix, shape }),
+    hasVerdicts: hasVerdicts(manifest),
+  });
+  return { audit, differences: differencesOf(manifest, audit) };
+}
+
+interface Layout {
+  readonly shape: EncoderOptions["shape"];
+  readonly inputColumns: number;
+}
+
+/** How the rows of an output stand in it, as its beginning says; the other formats have one way. */
+async function layoutOf({
+  format,
+  ...options
+}: Omit<EarlierOutputOptions, "format"> & { readonly format: SinkFormat }): Promise<Layout> {
+  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
+    return { shape: "nested", inputColumns: 0 };
+  }
+  const opened = await openEarlierOutput({ ...options, format }, null);
+  await opened.close();
+  return { shape: opened.shape, inputColumns: opened.columns.length };
+}
+
+async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
+  const { base, kind, display } = warehouse.target;
+  const manifest = await readManifest(manifestPath(base));
+  const audit = await warehouse.recount({
+    runId: manifest.run_id,
+    prefix,
+    hasVerdicts: hasVerdicts(manifest),
+  });
+  if (audit === null) {
+    throw new UsageError("not_an_output", `${display} is ${kind}, which cannot be checked`);
+  }
+  return {
+    audit,
+    differences: differencesOf(manifest, audit, kind === "parquet" ? "file" : "table"),
+  };
+}
+
+function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {
+  const { output, statuses } = manifest;
+  const facts: [what: string, said: unknown, found: unknown][] = [
+    ["bytes", output.bytes, audit.bytes],
+    ["sha256", output.sha256, audit.sha256],
+    ["indicators", output.indicators, audit.indicators],
+  ];
+  const { statuses: found } = audit;
+  if (found !== null) {
+    facts.push(["rows", output.rows, audit.rows]);
+    for (const status of findingStatuses) {
+      facts.push([`rows ${status}`, statuses[status], found[status]]);
+    }
+  }
+  if (audit.verdicts !== null) {
+    for (const verdict of verdicts) {
+      facts.push([`verdict ${verdict}`, manifest.verdicts[verdict], audit.verdicts[verdict]]);
+    }
+  }
+  return facts
+    .filter(([, said, found]) => said !== found)
+    .map(
+      ([what, said, found]) =>
+        `${what}: the manifest says ${String(said)}, the ${place} has ${String(found)}`,
+    );
+}
+
+async function readManifest(path: string): Promise<Manifest> {
+  let found: unknown;
+  try {
+    found = await readJsonFile(path);
+  } catch (error) {
+    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
+  }
+  if (found === null) {
+    throw new UsageError("manifest_missing", `there is no ${path}`, {
+      hint: "a manifest stands beside every output of a run that was done",
+    });
+  }
+  const manifest = found as Partial<Manifest>;
+  const version = manifest.schema_version ?? 1;
+  if (version > schemaVersion) {
+    throw new UsageError(
+      "schema_newer",
+      `${path} has schema version ${version}; this program reads versions up to ${schemaVersion}`,
+      { hint: "use the version of repute that wrote it, or a newer one" },
+    );
+  }
+  if (
+    manifest.output === undefined ||
+    manifest.statuses === undefined ||
+    (manifest.verdicts === undefined && version > 1)
+  ) {
+    throw new FatalError("manifest_unreadable", `${path} is no manifest of a run`);
+  }
+  return manifest as Manifest;
+}
+
+/** Outputs of schema version 1 have none. */
+function hasVerdicts(manifest: Manifest): boolean {
+  return manifest.schema_version > 1;
+}

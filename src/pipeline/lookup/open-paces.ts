@@ -1,0 +1,78 @@
+import type { Clock } from "../../core/clock.js";
+import { EarlyEndError } from "../../core/errors.js";
+import type { LookupEndpoint } from "../../core/finding.js";
+import { isQuota, type Rate } from "../../core/options.js";
+import type { QuotaPlaces } from "../../store/quota/open-quotas.js";
+import { Pace } from "../../lookup/pace/pace.js";
+import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
+import type { EnrichSettings } from "../options.js";
+
+export interface OpenPacesOptions {
+  /** Where rates over an hour and longer are counted; null: in memory, for this run. */
+  readonly quotas: QuotaPlaces | null;
+  readonly clock: Clock;
+  readonly onEarlyEnd: (error: EarlyEndError) => void;
+}
+
+/** The paces of a run: that of all endpoints, and what single ones have of their own. */
+export interface Paces {
+  readonly run: Pace;
+  readonly shares: Partial<Record<LookupEndpoint, Pace>>;
+  /** Gives back what was reserved from quotas and not used. */
+  giveBack(): Promise<void>;
+}
+
+/** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
+export async function openPaces(
+  settings: Pick<EnrichSettings, "rate" | "rateQuery" | "rateQuickCheck">,
+  { quotas, clock, onEarlyEnd }: OpenPacesOptions,
+): Promise<Paces> {
+  const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
+  const store = await quotaStoreFor([...rate, ...rateQuery, ...rateQuickCheck], quotas);
+  const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
+    onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
+  const paceOf = (rates: readonly Rate[], name: LookupEndpoint): Pace =>
+    new Pace({ rates, isShare: true, clock, onUsedUp, quotas: { store, name } });
+  const run = new Pace({
+    rates: rate,
+    adaptive: true,
+    clock,
+    onUsedUp,
+    quotas: { store, name: quotaOfAll },
+  });
+  const shares: Paces["shares"] = {
+    ...(rateQuery.length > 0 ? { query: paceOf(rateQuery, "query") } : {}),
+    ...(rateQuickCheck.length > 0 ? { "quick-check": paceOf(rateQuickCheck, "quick-check") } : {}),
+  };
+  return {
+    run,
+    shares,
+    async giveBack() {
+      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
+    },
+  };
+}
+
+/** Under which name the requests of all endpoints are counted together. */
+export const quotaOfAll = "all";
+
+/** Where quotas among the rates are counted. Most runs have none, and load nothing for it. */
+export async function quotaStoreFor(
+  rates: readonly Rate[],
+  places: QuotaPlaces | null,
+): Promise<QuotaStore> {
+  if (places === null || !rates.some(isQuota)) return new MemoryQuotaStore();
+  const { openQuotas } = await import("../../store/quota/open-quotas.js");
+  return openQuotas(places);
+}
+
+/** What a run, or a command, ends with when a quota is used up. */
+export function quotaUsedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {
+  const hours = perMs / 3_600_000;
+  const nextMinuteMs = Math.ceil(goesOnAtMs / 60_000) * 60_000;
+  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
+  return new EarlyEndError(
+    "quota_used_up",
+    `the quota of ${count} requests in ${hours} h is used up until ${at}`,
+  );
+}

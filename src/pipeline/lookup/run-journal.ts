@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import type { Finding } from "../../core/finding.js";
+import { endpointOf } from "../../lookup/item-key.js";
+import { openJournal } from "../../store/journal/journal.js";
+import { MemoryStore } from "../../store/memory-store.js";
+import type { FindingStore } from "../../store/store.js";
+import type { AssembleOptions } from "./assemble-lookup.js";
+import { recoverArrivals } from "./recover-arrivals.js";
+import type { Tally } from "../run/tally.js";
+import type { EnrichJob } from "../types.js";
+
+/** The journal of a run. */
+export interface RunJournal {
+  readonly store: FindingStore;
+  /** The same store; what goes in through it is counted in the run's tally. */
+  readonly counting: FindingStore;
+  /** An earlier part of the run left something in it. */
+  readonly isResumed: boolean;
+}
+
+/**
+ * Opens a run's journal and counts what an earlier part of the run left there.
+ *
+ * @throws FatalError `journal_*`
+ */
+export async function openRunJournal(
+  { settings, onWarning }: EnrichJob,
+  { journalPath, journalBytes = 0, asReceived = false, tally, clock }: AssembleOptions,
+): Promise<RunJournal> {
+  if (journalPath === null) {
+    const store = new MemoryStore();
+    return { store, counting: countingStore(store, tally), isResumed: false };
+  }
+  const isResumed = existsSync(journalPath);
+  const store = await openJournal({
+    folder: journalPath,
+    durableBytes: journalBytes,
+    asReceived,
+    onReplay: replayInto(tally),
+    onWarning,
+  });
+  try {
+    if (isResumed) {
+      const partials = settings.partialRetries === 0;
+      const arrivals = { folder: journalPath, clock, partials, asReceived, onWarning };
+      await recoverArrivals({ ...arrivals, journal: store });
+    }
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return { store, counting: countingStore(store, tally), isResumed };
+}
+
+/** Counts what the journal takes: a resumed run counts it again from there. */
+function countingStore(store: FindingStore, tally: Tally): FindingStore {
+  return {
+    get: (key) => store.get(key),
+    put(key, finding) {
+      if (finding.origin !== undefined) tally.journalled(endpointOf(key), finding);
+      return store.put(key, finding);
+    },
+    sync: () => store.sync(),
+    close: () => store.close(),
+  };
+}
+
+/** Counts the requests of an earlier part of the run. */
+function replayInto(tally: Tally): (key: string, finding: Finding) => void {
+  return (key, finding) => {
+    if (finding.origin === undefined) return;
+    const endpoint = endpointOf(key);
+    for (const outcome of finding.origin.outcomes) tally.request(endpoint, outcome);
+    tally.journalled(endpoint, finding);
+  };
+}

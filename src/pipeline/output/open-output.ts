@@ -1,0 +1,159 @@
+import { createWriteStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { UsageError } from "../../core/errors.js";
+import { openFileDestination, partPath } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { detectSinkFormat, encoders } from "../../outputs/registry.js";
+import type { SinkSettings } from "../../outputs/options.js";
+import { rereadOutput } from "../../formats/shapes/reread-output.js";
+import { streamDestination } from "../../outputs/stream-destination.js";
+import { textSink } from "../../outputs/text-sink.js";
+import type {
+  Destination,
+  Encoder,
+  EncoderOptions,
+  Sink,
+  SinkFormat,
+  SinkPosition,
+} from "../../outputs/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import type { SourceFormat } from "../../inputs/types.js";
+import { checkOutputName } from "./check-output-name.js";
+import { chooseWarehouse } from "./choose-warehouse.js";
+import { checkFolder, checkInputIsSafe, checkRejects, finalPath } from "./final-path.js";
+import { addRejects } from "./open-rejects.js";
+import type { RejectsFile } from "./open-rejects.js";
+
+/** Where the rows go. */
+export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
+
+interface AnyOutputTarget {
+  /** Path of a file that appears by rename, symbolic links followed; null for all else. */
+  readonly file: string | null;
+  /** Path that the run's own files begin with; null where nothing is kept: stdout and devices. */
+  readonly base: string | null;
+  /** What to call it; no password is in it. */
+  readonly name: string;
+}
+
+/** Text: a file that appears by rename, or a stream that has no second chance. */
+export interface TextOutputTarget extends AnyOutputTarget {
+  readonly format: SinkFormat;
+  readonly gzip: boolean;
+  readonly warehouse: null;
+}
+
+/** Typed columns: a Parquet file, or a table of a database. */
+export interface WarehouseOutputTarget extends AnyOutputTarget {
+  readonly base: string;
+  /** The warehouse's kind. */
+  readonly format: string;
+  readonly gzip: false;
+  readonly warehouse: Warehouse;
+}
+
+/**
+ * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
+ *
+ * @param inputFormat asked only where neither `--to` nor the output's name says the format
+ * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
+ * `checkOutputName`, `chooseWarehouse` and `checkRejects`
+ */
+export async function chooseOutput(
+  output: string,
+  settings: SinkSettings,
+  inputFormat: () => Promise<SourceFormat>,
+  inputPath: string | null,
+): Promise<OutputTarget> {
+  if (settings.to === undefined) await checkOutputName(output);
+  const warehouse = output === "-" ? null : findWarehouse(output);
+  const target =
+    warehouse === null
+      ? await chooseTarget(output, settings, inputFormat, inputPath)
+      : await chooseWarehouse(warehouse, settings, inputPath);
+  const { rejects } = settings;
+  if (rejects !== undefined) {
+    const file = target.file ?? warehouse?.target.file ?? null;
+    await checkRejects(rejects, { file, base: target.base }, inputPath);
+  }
+  return target;
+}
+
+async function chooseTarget(
+  output: string,
+  settings: SinkSettings,
+  inputFormat: () => Promise<SourceFormat>,
+  inputPath: string | null,
+): Promise<TextOutputTarget> {
+  const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
+  const named = settings.to ?? detected.format;
+  const format = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
+  const stream = { file: null, base: null, format, warehouse: null };
+  if (output === "-") return { ...stream, name: "stdout", gzip: false };
+
+  const facts = await stat(output).catch(() => null);
+  if (facts?.isDirectory()) {
+    throw new UsageError("output_is_directory", `the output ${output} is a directory`, {
+      hint: "name a file",
+    });
+  }
+  if (facts !== null && !facts.isFile()) {
+    return { ...stream, name: output, gzip: detected.gzip };
+  }
+  const file = await finalPath(output);
+  await checkFolder(file);
+  await checkInputIsSafe(output, file, inputPath);
+  return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
+}
+
+export interface OpenSinkOptions {
+  readonly encoder: EncoderOptions;
+  /** Changes how rows are written, where the work needs it. */
+  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
+  readonly stdout: Writable;
+  /** Where an interrupted run got to, or null. */
+  readonly resume: SinkPosition | null;
+  /** File for rejected rows and the form that they came in; null for none. */
+  readonly rejects: RejectsFile | null;
+}
+
+/** Opens the sink for a target, cut back to a checkpoint where there is one. */
+export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
+  const plain = encoders[target.format](options.encoder);
+  const encoder = options.wrapEncoder?.(plain) ?? plain;
+  const { resume, rejects } = options;
+  const { file, gzip } = target;
+  const destination = await openDestination(target, options.stdout, resume);
+  try {
+    if (file !== null && resume !== null) {
+      await rereadOutput(encoder, partPath(file), { position: resume, gzip });
+    }
+  } catch (error) {
+    await destination.abandon();
+    throw error;
+  }
+  const resumeRows = resume?.rows ?? null;
+  const sink = textSink(encoder, destination, { gzip, resumeRows });
+  return addRejects(sink, rejects, resume);
+}
+
+async function openDestination(
+  target: TextOutputTarget,
+  stdout: Writable,
+  resume: SinkPosition | null,
+): Promise<Destination> {
+  if (target.file !== null) return openFileDestination(target.file, resume);
+  const stream = target.name === "stdout" ? stdout : await openDevice(target.name);
+  return streamDestination(stream, target.name);
+}
+
+async function openDevice(path: string): Promise<Writable> {
+  const stream = createWriteStream(path);
+  await new Promise<void>((resolve, reject) => {
+    stream.once("open", () => resolve());
+    stream.once("error", (error) => reject(outputFault(path, error)));
+  });
+  return stream;
+}

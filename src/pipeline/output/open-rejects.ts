@@ -1,0 +1,37 @@
+import { openFileDestination } from "../../outputs/file-destination.js";
+import { detectSinkFormat } from "../../outputs/registry.js";
+import { rejectsEncoder } from "../../outputs/rejects-encoder.js";
+import type { RejectsOptions } from "../../outputs/rejects-encoder.js";
+import { textSink } from "../../outputs/text-sink.js";
+import type { Sink, SinkPosition } from "../../outputs/types.js";
+import { withRejects } from "../../outputs/with-rejects.js";
+import { finalPath } from "./final-path.js";
+
+/** File for rejected rows and the form that they came in. */
+export type RejectsFile = RejectsOptions & { readonly path: string };
+
+/**
+ * Adds the file of rejected rows to a run's sink, cut back to a checkpoint where there is one.
+ *
+ * @param resume where the interrupted run got to, or null
+ * @throws FatalError `output_*`; the sink is abandoned then
+ */
+export async function addRejects(
+  sink: Sink,
+  rejects: RejectsFile | null,
+  resume: SinkPosition | null,
+): Promise<Sink> {
+  if (rejects === null) return sink;
+  try {
+    const apart = resume?.rejects ?? null;
+    const file = await openFileDestination(await finalPath(rejects.path), apart);
+    const rejectsSink = textSink(rejectsEncoder(rejects), file, {
+      gzip: detectSinkFormat(rejects.path).gzip,
+      resumeRows: apart?.rows ?? null,
+    });
+    return withRejects(sink, rejectsSink);
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
+}

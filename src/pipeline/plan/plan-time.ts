@@ -1,0 +1,79 @@
+import { isQuota, type Rate } from "../../core/options.js";
+
+/** When a quota would be used up. */
+export interface QuotaEnd {
+  /** Requests in the window, and the window in seconds. */
+  readonly count: number;
+  readonly per_seconds: number;
+  /** Seconds from the start until it is used up. */
+  readonly used_up_after_seconds: number;
+  /** Requests that are left then. */
+  readonly left: number;
+}
+
+/** A quota, and what earlier runs took from it within its window. */
+export interface QuotaUse {
+  readonly count: number;
+  readonly per_seconds: number;
+  readonly spent: number;
+}
+
+/** Tells how much of a quota is spent. */
+export type Spent = (quota: Rate) => number;
+
+const nothing: Spent = () => 0;
+
+/**
+ * Seconds that so many requests take at these rates, at the most: what is spent of a quota comes
+ * back at the end of a window that begins now.
+ *
+ * @returns null without rates
+ */
+export function secondsFor(
+  requests: number,
+  rates: readonly Rate[],
+  spent: Spent = nothing,
+): number | null {
+  if (rates.length === 0) return null;
+  return Math.max(0, ...rates.map((rate) => secondsWithin(requests, rate, rates, spent)));
+}
+
+/** The quotas among the rates. */
+export function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readonly QuotaUse[] {
+  return rates.filter(isQuota).map((rate) => ({
+    count: rate.count,
+    per_seconds: rate.perMs / 1000,
+    spent: Math.min(rate.count, spent(rate)),
+  }));
+}
+
+/** The quotas that so many requests would use up. */
+export function quotaEnds(
+  requests: number,
+  rates: readonly Rate[],
+  spent: Spent = nothing,
+): readonly QuotaEnd[] {
+  const smooth = rates.filter((rate) => !isQuota(rate));
+  return quotaUse(rates, spent)
+    .filter((quota) => requests > quota.count - quota.spent)
+    .map((quota) => {
+      const free = quota.count - quota.spent;
+      return {
+        count: quota.count,
+        per_seconds: quota.per_seconds,
+        used_up_after_seconds: secondsFor(free, smooth) ?? 0,
+        left: requests - free,
+      };
+    });
+}
+
+function secondsWithin(requests: number, rate: Rate, rates: readonly Rate[], spent: Spent): number {
+  if (requests === 0) return 0;
+  if (!isQuota(rate)) return ((requests - 1) * rate.perMs) / rate.count / 1000;
+  // Whole windows first; within the last one the other rates decide.
+  const taken = Math.min(rate.count, spent(rate));
+  const windows = Math.floor((taken + requests - 1) / rate.count);
+  const rest = windows === 0 ? requests : taken + requests - windows * rate.count;
+  const others = rates.filter((other) => !isQuota(other));
+  return (windows * rate.perMs) / 1000 + (secondsFor(rest, others) ?? 0);
+}

@@ -1,0 +1,143 @@
+import type { Finding } from "../../core/finding.js";
+import type { ItemKind } from "../../core/item/item.js";
+import { rowWarnings } from "../../core/row-warnings.js";
+import type { Rate } from "../../core/options.js";
+import type { SourceInput } from "../../inputs/types.js";
+import { announceReading } from "../run/announce-reading.js";
+import {
+  type QuotaEnd,
+  quotaEnds,
+  quotaUse,
+  type QuotaUse,
+  secondsFor,
+  type Spent,
+} from "./plan-time.js";
+import type { EnrichSettings } from "../options.js";
+import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
+import { readingOf } from "../run/reading.js";
+import type { ReadingSettings } from "../run/reading.js";
+
+export interface PlanJob {
+  readonly input: SourceInput;
+  readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
+  /** Given limits, all kept; none for no limit. */
+  readonly rates: readonly Rate[];
+  /** What earlier runs took from the quotas among the rates. Default: nothing. */
+  readonly spent?: Spent | undefined;
+  /** What the run would have at hand already. Default: nothing. */
+  readonly cache?: PlannedCache | null;
+  readonly signal: AbortSignal;
+  /** As that of `EnrichJob`. */
+  readonly onNotice?: (message: string) => void;
+}
+
+/** What a run over an input would come to. */
+export interface Plan {
+  readonly rows: number;
+  /** Rows by the kind of their item. */
+  readonly kinds: Readonly<Record<ItemKind, number>>;
+  /** Rows without an item, by reason, the commonest first. */
+  readonly unsupported: Readonly<Record<string, number>>;
+  /** Rows that are no records. */
+  readonly unreadable: number;
+  readonly distinct_items: number;
+  readonly duplicate_rows: number;
+  /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
+  readonly bogons: number;
+  /** Distinct items whose answer is at hand already, by endpoint. */
+  readonly cached: { readonly query: number; readonly quick_check: number };
+  /** Requests under each `--lookups`, with `--bogons` as given. */
+  readonly requests: Readonly<Record<string, PlannedRequests>>;
+  /** What the given `--lookups` takes: requests in all (the most, under triage) and time. */
+  readonly chosen: {
+    readonly lookups: string;
+    readonly requests: number;
+    /** Seconds at the given rates; null without any. */
+    readonly seconds: number | null;
+    /** The quotas among the rates, and what earlier runs took from them. */
+    readonly quotas: readonly QuotaUse[];
+    readonly quota_ends: readonly QuotaEnd[];
+  };
+  readonly warnings: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads an input as a run would, asks nothing and tells what the run would take.
+ *
+ * @throws UsageError, FatalError as a run when the input cannot be read
+ */
+export async function plan(job: PlanJob): Promise<Plan> {
+  const { settings, signal } = job;
+  const reading = readingOf(job.input, settings);
+  const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
+  // One for all, and for ever open: nobody waits for it.
+  const none = new Promise<Finding>(() => undefined);
+  const unsupported = new Map<string, number>();
+  const warnings = new Map<string, number>();
+  let rows = 0;
+  let unreadable = 0;
+  const begin = reading.begin((item) => {
+    items.add(item);
+    return none;
+  });
+  const source = await reading.open(null);
+  announceReading(job, source.reading);
+  try {
+    for await (const batch of source.rows) {
+      signal.throwIfAborted();
+      for (const row of batch) {
+        rows++;
+        for (const message of rowWarnings(row)) count(warnings, message);
+        const { item, finding } = begin(row, signal);
+        if (item !== null || finding instanceof Promise) continue;
+        if (finding.status === "failed") unreadable++;
+        else count(unsupported, finding.error?.code ?? "unknown");
+      }
+      await items.counted();
+    }
+    for (const [message, times] of source.warnings) count(warnings, message, times);
+  } finally {
+    await source.close();
+  }
+  const requests = items.requests();
+  const lookups = nameOf(settings.lookups);
+  const total = mostOf(requests[lookups]);
+  return {
+    rows,
+    kinds: items.kinds,
+    unsupported: commonestFirst(unsupported),
+    unreadable,
+    distinct_items: items.distinct,
+    duplicate_rows: items.rows - items.distinct,
+    bogons: items.bogons,
+    cached: items.cached,
+    requests,
+    chosen: {
+      lookups,
+      requests: total,
+      seconds: secondsFor(total, job.rates, job.spent),
+      quotas: quotaUse(job.rates, job.spent),
+      quota_ends: quotaEnds(total, job.rates, job.spent),
+    },
+    warnings: Object.fromEntries(warnings),
+  };
+}
+
+function nameOf(lookups: PlanJob["settings"]["lookups"]): string {
+  if (lookups.includes("query") && lookups.includes("quick-check")) return "query,quick-check";
+  return lookups[0] ?? "query";
+}
+
+function mostOf(requests: PlannedRequests | undefined): number {
+  if (requests === undefined) return 0;
+  const { query } = requests;
+  return (typeof query === "number" ? query : query.most) + requests.quick_check;
+}
+
+function count(counts: Map<string, number>, name: string, times = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + times);
+}
+
+function commonestFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}

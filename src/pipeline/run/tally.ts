@@ -1,0 +1,206 @@
+import { findingStatuses } from "../../core/finding.js";
+import type { Finding, FindingSource, FindingStatus } from "../../core/finding.js";
+import { itemKinds } from "../../core/item/item.js";
+import type { ItemKind } from "../../core/item/item.js";
+import { rowWarnings } from "../../core/row-warnings.js";
+import type { EnrichedRow } from "../../core/row.js";
+import { verdictOf, verdicts } from "../../core/verdict.js";
+import type { Verdict } from "../../core/verdict.js";
+import type { RequestCounts } from "../types.js";
+
+/** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
+const mostNames = 10_000;
+
+/** Stands for names beyond the most that are kept. */
+export const othersName = "(others)";
+
+/** The counts of a run as plain JSON: what a checkpoint keeps. */
+export interface TallySnapshot {
+  readonly rows: number;
+  readonly statuses: Record<FindingStatus, number>;
+  /** Rows without an answer have none. */
+  readonly verdicts: Record<Verdict, number>;
+  readonly kinds: Record<ItemKind, number>;
+  readonly sources: Record<FindingSource, number>;
+  readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
+  /**
+   * Of those, requests of lookups that ended without a finding in the journal, as of the last orderly
+   * stop. A resumed run starts from these and adds the journal's.
+   */
+  readonly unjournalled: Record<string, Record<string, number>>;
+  readonly unsupported: Record<string, number>;
+  readonly errors: Record<string, number>;
+  readonly tags: Record<string, number>;
+  readonly drift: Record<string, number>;
+  readonly warnings: Record<string, number>;
+}
+
+/** Counts what a run does. Rows are counted when they are written, requests when they end. */
+export class Tally {
+  #rows = 0;
+  readonly #statuses = zeros(findingStatuses);
+  readonly #verdicts = zeros(verdicts);
+  readonly #kinds = zeros(itemKinds);
+  readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
+  readonly #requests = new Map<string, Map<string, number>>();
+  readonly #journalled = new Map<string, Map<string, number>>();
+  #unjournalled: TallySnapshot["unjournalled"] = {};
+  #requestTotal = 0;
+  #answered = false;
+  readonly #unsupported = new Map<string, number>();
+  readonly #errors = new Map<string, number>();
+  readonly #tags = new Map<string, number>();
+  readonly #drift = new Map<string, number>();
+  readonly #warnings = new Map<string, number>();
+
+  constructor(from?: TallySnapshot) {
+    if (from === undefined) return;
+    this.#rows = from.rows;
+    Object.assign(this.#statuses, from.statuses);
+    Object.assign(this.#verdicts, from.verdicts);
+    Object.assign(this.#kinds, from.kinds);
+    Object.assign(this.#sources, from.sources);
+    this.#unjournalled = from.unjournalled;
+    for (const [endpoint, outcomes] of Object.entries(from.unjournalled)) {
+      for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
+    }
+    restore(this.#unsupported, from.unsupported);
+    restore(this.#errors, from.errors);
+    restore(this.#tags, from.tags);
+    restore(this.#warnings, from.warnings);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get requestTotal(): number {
+    return this.#requestTotal;
+  }
+
+  /** True when the service answered at all, whatever it said. */
+  get answered(): boolean {
+    return this.#answered;
+  }
+
+  get statuses(): Readonly<Record<FindingStatus, number>> {
+    return this.#statuses;
+  }
+
+  get verdicts(): Readonly<Record<Verdict, number>> {
+    return this.#verdicts;
+  }
+
+  /** Counts a row that was written. */
+  row({ row, item, finding }: EnrichedRow): void {
+    for (const message of rowWarnings(row)) this.warning(message);
+    this.#rows++;
+    this.#statuses[finding.status]++;
+    const verdict = verdictOf(finding);
+    if (verdict !== null) this.#verdicts[verdict]++;
+    if (item !== null) {
+      this.#kinds[item.kind]++;
+      this.#sources[finding.source]++;
+    }
+    if (finding.error !== null) {
+      add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
+    }
+    const tags = finding.query?.["tags"];
+    if (Array.isArray(tags)) {
+      for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
+    }
+  }
+
+  /** Counts a request that ended: with an HTTP status, or with a transport fault's code. */
+  request(endpoint: string, outcome: string, n = 1): void {
+    add(outcomesOf(this.#requests, endpoint), outcome, n);
+    this.#requestTotal += n;
+    // Asked for each lookup; an outcome that is a number is a status.
+    if (!this.#answered) this.#answered = /^\d+$/.test(outcome);
+  }
+
+  /** Counts a finding that goes into the journal, or was found there by a resumed run. */
+  journalled(endpoint: string, { origin, drift = [] }: Finding): void {
+    for (const outcome of origin?.outcomes ?? []) {
+      add(outcomesOf(this.#journalled, endpoint), outcome);
+    }
+    for (const value of drift) add(this.#drift, value);
+  }
+
+  /** Every lookup has ended: requests that the journal does not have now, it never will. */
+  settle(): void {
+    const rest: Record<string, Record<string, number>> = {};
+    for (const [endpoint, outcomes] of this.#requests) {
+      for (const [outcome, n] of outcomes) {
+        const missing = n - (this.#journalled.get(endpoint)?.get(outcome) ?? 0);
+        if (missing > 0) (rest[endpoint] ??= {})[outcome] = missing;
+      }
+    }
+    this.#unjournalled = rest;
+  }
+
+  warning(message: string, n = 1): void {
+    add(this.#warnings, message, n);
+  }
+
+  snapshot(): TallySnapshot {
+    return {
+      rows: this.#rows,
+      statuses: { ...this.#statuses },
+      verdicts: { ...this.#verdicts },
+      kinds: { ...this.#kinds },
+      sources: { ...this.#sources },
+      requests: Object.fromEntries(
+        // By name: which answered first differs from run to run.
+        [...this.#requests]
+          .sort(([one], [other]) => (one < other ? -1 : 1))
+          .map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
+      ),
+      unsupported: plain(this.#unsupported),
+      errors: plain(this.#errors),
+      unjournalled: this.#unjournalled,
+      tags: plain(this.#tags),
+      drift: plain(this.#drift),
+      warnings: plain(this.#warnings),
+    };
+  }
+}
+
+function zeros<K extends string>(names: readonly K[]): Record<K, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
+}
+
+function outcomesOf(
+  requests: Map<string, Map<string, number>>,
+  endpoint: string,
+): Map<string, number> {
+  let outcomes = requests.get(endpoint);
+  if (outcomes === undefined) requests.set(endpoint, (outcomes = new Map()));
+  return outcomes;
+}
+
+function add(counts: Map<string, number>, name: string, n = 1): void {
+  const known = counts.get(name);
+  if (known !== undefined) counts.set(name, known + n);
+  else if (counts.size < mostNames) counts.set(name, n);
+  else counts.set(othersName, (counts.get(othersName) ?? 0) + n);
+}
+
+function restore(counts: Map<string, number>, from: Record<string, number>): void {
+  for (const [name, n] of Object.entries(from)) counts.set(name, n);
+}
+
+/** Commonest first; a name such as `__proto__` becomes an ordinary member. */
+function plain(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)),
+  );
+}
+
+function requestCounts(outcomes: ReadonlyMap<string, number>): RequestCounts & {
+  outcomes: Record<string, number>;
+} {
+  let total = 0;
+  for (const n of outcomes.values()) total += n;
+  return { total, outcomes: plain(outcomes) };
+}

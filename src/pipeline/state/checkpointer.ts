@@ -1,0 +1,126 @@
+import type { Clock } from "../../core/clock.js";
+import type { FindingStore } from "../../store/store.js";
+import type { Sink, SinkPosition } from "../../outputs/types.js";
+import { checkpointVersion } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
+import type { OpenedSource } from "../../inputs/types.js";
+import type { Fingerprint } from "./fingerprint.js";
+import type { WindowPosition } from "../run/row-window.js";
+import type { StateFolder } from "./state-folder.js";
+import type { Tally } from "../run/tally.js";
+import { writeNote } from "../output/warehouse-run.js";
+
+/** A checkpoint is due after so much time or so many rows, whichever comes first. */
+const due = { ms: 1_000, rows: 5_000 };
+
+export interface CheckpointerOptions {
+  readonly clock: Clock;
+  readonly sink: Sink;
+  /** Made durable before the checkpoint that relies on it. */
+  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
+  /** Null when the output is a stream: there is nothing to come back to. */
+  readonly state: StateFolder | null;
+  readonly tally: Tally;
+  readonly fingerprint: Fingerprint;
+  /** Its columns, how it is read, and the checksum of what was read of it. */
+  readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum">;
+  readonly before: Checkpoint | null;
+  readonly runId: string;
+}
+
+/** Writes down how far a run is, often enough and never ahead of what is durable. */
+export class Checkpointer {
+  readonly runId: string;
+  readonly startedAt: string;
+  /** How often this run was continued. */
+  readonly resumed: number;
+  readonly #options: CheckpointerOptions;
+  readonly #begunAt: number;
+  #position: WindowPosition = { last: null, ahead: [] };
+  #lastAt: number;
+  #lastRows: number;
+
+  constructor(options: CheckpointerOptions) {
+    const { before, clock, tally } = options;
+    this.#options = options;
+    this.runId = options.runId;
+    this.startedAt = before?.startedAt ?? new Date(clock.now()).toISOString();
+    this.resumed = before === null ? 0 : before.resumed + 1;
+    this.#begunAt = clock.monotonic();
+    this.#lastAt = this.#begunAt;
+    this.#lastRows = tally.rows;
+  }
+
+  /** Seconds that the run took, those before an interruption included. */
+  get seconds(): number {
+    const { before, clock } = this.#options;
+    return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
+  }
+
+  /** Keeps the run's identity before the first lookup, so that its journal has an owner. */
+  async begin(): Promise<void> {
+    await this.#save();
+  }
+
+  /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
+  async written(position: WindowPosition, last: boolean): Promise<void> {
+    this.#position = position;
+    if (last) this.#options.tally.settle();
+    if (this.#options.state === null) return;
+    const elapsed = this.#options.clock.monotonic() - this.#lastAt;
+    const rows = this.#options.tally.rows - this.#lastRows;
+    const isDue = elapsed >= due.ms || rows >= due.rows || this.#options.sink.full === true;
+    if (last || isDue) await this.#save();
+  }
+
+  /** Saves the last checkpoint of a run whose rows are all written; null where nothing is kept. */
+  async complete(): Promise<Checkpoint | null> {
+    return this.#save();
+  }
+
+  async #save(): Promise<Checkpoint | null> {
+    const { state, sink, journal, tally, clock } = this.#options;
+    if (state === null) return null;
+    await journal.sync();
+    const journalBytes = journal.durableBytes ?? 0;
+    const checkpoint = (position: SinkPosition): Checkpoint => ({
+      version: checkpointVersion,
+      runId: this.runId,
+      startedAt: this.startedAt,
+      seconds: this.seconds,
+      resumed: this.resumed,
+      fingerprint: this.#options.fingerprint,
+      source: this.#sourcePosition(),
+      ahead: this.#ahead(),
+      sink: position,
+      journalBytes,
+      tally: tally.snapshot(),
+    });
+    // A run without a row leaves nothing in a database that somebody would have to look after.
+    const note = (position: SinkPosition): string => writeNote(checkpoint(position));
+    const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
+    const saved = checkpoint(durable);
+    await state.save(saved);
+    this.#lastAt = clock.monotonic();
+    this.#lastRows = tally.rows;
+    return saved;
+  }
+
+  #sourcePosition(): Checkpoint["source"] {
+    const { before, source } = this.#options;
+    const { last } = this.#position;
+    const common = { columns: source.columns, reading: source.reading, input: source.checksum() };
+    if (last !== null) {
+      return { offset: last.end, row: last.number, line: last.endLine, ...common };
+    }
+    if (before === null) return { offset: 0, row: 0, line: 0, ...common };
+    return { ...before.source, ...common };
+  }
+
+  /** Rows written ahead; those of before the interruption count until the position is past them. */
+  #ahead(): readonly number[] {
+    const reached = this.#position.last?.number ?? this.#options.before?.source.row ?? 0;
+    const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);
+    return earlier.length === 0 ? this.#position.ahead : [...earlier, ...this.#position.ahead];
+  }
+}

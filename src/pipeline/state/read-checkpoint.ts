@@ -1,0 +1,107 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { openSealedJson } from "../../core/files/sealed-json.js";
+import { checkpointVersion } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
+import type { FinishedRun } from "../finish/finished-run.js";
+
+const hint = "start anew with --restart";
+
+/** How far an interrupted run is. */
+export const checkpointName = "checkpoint.json";
+
+/** The mark of a run whose rows are complete. */
+export const markName = "finished.json";
+
+/**
+ * Reads the checkpoint in a state folder; null when the run was killed before its first one.
+ *
+ * @throws FatalError `checkpoint_damaged`, `checkpoint_missing`, `checkpoint_unreadable`; UsageError
+ * `checkpoint_version`
+ */
+export async function readCheckpoint(folder: string): Promise<Checkpoint | null> {
+  const found = await readSealed<Checkpoint>(join(folder, checkpointName));
+  if (found === null) await mustBeUnused(folder);
+  return found;
+}
+
+/**
+ * Reads the mark of a run that was killed after its rows were complete; null when there is none.
+ *
+ * @throws as `readCheckpoint`
+ */
+export function readMark(folder: string): Promise<FinishedRun | null> {
+  return readSealed(join(folder, markName));
+}
+
+async function readSealed<T extends object>(path: string): Promise<T | null> {
+  const text = await readText(path);
+  if (text === null) return null;
+  const found: { readonly version?: unknown } | null = openSealedJson(text) ?? unsealed(text);
+  if (found === null) {
+    throw new FatalError(
+      "checkpoint_damaged",
+      `${path} is damaged: it is not what the interrupted run wrote`,
+      { hint },
+    );
+  }
+  if (found.version === checkpointVersion) return found as T;
+  throw new UsageError(
+    "checkpoint_version",
+    `${path} was written by another version of repute (form ${String(found.version)}, this one reads ${checkpointVersion})`,
+    { hint: "finish it with that version, or start anew with --restart" },
+  );
+}
+
+/** Reads the checkpoint in a state folder; null where it cannot be read, whatever the reason. */
+export async function readAnyCheckpoint(folder: string): Promise<Partial<Checkpoint> | null> {
+  const mark = (await readAny(join(folder, markName))) as Partial<FinishedRun> | null;
+  return (
+    mark?.checkpoint ??
+    ((await readAny(join(folder, checkpointName))) as Partial<Checkpoint> | null)
+  );
+}
+
+async function readAny(path: string): Promise<unknown> {
+  const text = await readText(path).catch(() => null);
+  return text === null ? null : (openSealedJson(text) ?? unsealed(text));
+}
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    const what = error instanceof Error ? error.message : String(error);
+    throw new FatalError("checkpoint_unreadable", `cannot read ${path}: ${what}`, {
+      cause: error,
+      hint: "check the disk and the folder's owner and mode, or start anew with --restart",
+    });
+  }
+}
+
+/** Checkpoints before version 2 have no checksum; null for what is none of them. */
+function unsealed(text: string): Partial<Checkpoint> | null {
+  try {
+    const found = JSON.parse(text) as Partial<Checkpoint> | null;
+    const isOlder = typeof found?.version === "number" && found.version < 2;
+    return isOlder && !Object.hasOwn(found, "checksum") ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A run writes its first checkpoint before its first lookup. */
+async function mustBeUnused(folder: string): Promise<void> {
+  const records = await stat(join(folder, "journal", "records")).catch(() => null);
+  if (records === null || records.size <= emptyJournal) return;
+  throw new FatalError(
+    "checkpoint_missing",
+    `${join(folder, checkpointName)} is missing, but the interrupted run has lookups in its journal`,
+    { hint },
+  );
+}
+
+/** Bytes of a journal without a record. */
+const emptyJournal = 32;

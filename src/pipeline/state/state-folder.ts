@@ -1,0 +1,246 @@
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import { replaceFile } from "../../core/files/json-file.js";
+import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
+import { sealJson } from "../../core/files/sealed-json.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { checkpointVersion } from "./checkpoint.js";
+import type { Checkpoint } from "./checkpoint.js";
+import type { FinishedRun } from "../finish/finished-run.js";
+import {
+  checkpointName,
+  markName,
+  readAnyCheckpoint,
+  readCheckpoint,
+  readMark,
+} from "./read-checkpoint.js";
+import { listState, removeEntries, removeState } from "./state-contents.js";
+
+/** What is kept beside a growing output: checkpoint, journal and lock. */
+export interface StateFolder {
+  readonly path: string;
+  /** Folder of the lookup journal. */
+  readonly journalPath: string;
+  /** Where an interrupted run got to; null when this one starts. */
+  readonly checkpoint: Checkpoint | null;
+  /** A run that was killed after its rows were complete; null when there is none to resume. */
+  readonly finished: FinishedRun | null;
+  /** True when the folder holds something to come back to. */
+  readonly worthKeeping: boolean;
+  /** The run came to nothing: there is no need to come back. */
+  forget(): void;
+  save(checkpoint: Checkpoint): Promise<void>;
+  /** Saves that the rows are complete: from here on, a resume publishes and looks nothing up. */
+  markFinished(finished: FinishedRun): Promise<void>;
+  /** Forgets the earlier run, so that a new one can start. */
+  startOver(): Promise<void>;
+  /** Removes everything but the mark of a finished run and the lock. */
+  tidy(): Promise<void>;
+  /** Removes what `tidy` left. Synchronous, because it is the last step before the process exits. */
+  removeMark(): void;
+  /** Removes the folder: the run came to nothing. */
+  remove(): Promise<void>;
+  /** Lets the lock go and leaves the rest for `--resume`. */
+  release(): Promise<void>;
+}
+
+/** A checkpoint that may be another version's: nothing in it is sure to be there. */
+export type AnyCheckpoint = Partial<Checkpoint>;
+
+/** The interrupted run that a restart throws away. */
+export interface FoundRun {
+  /** Null where it cannot be read. */
+  readonly checkpoint: AnyCheckpoint | null;
+  /** All its rows were written; only publishing was left. */
+  readonly finished: boolean;
+}
+
+export interface StateOptions {
+  readonly resume: boolean;
+  readonly restart: boolean;
+  readonly name?: string;
+}
+
+/** Folder of a run's state beside its output. */
+export function statePath(output: string): string {
+  return `${output}.state`;
+}
+
+/**
+ * Opens the state of an output's run and locks it.
+ *
+ * @param output path that the folder's name begins with
+ * @param options.name what to call the output in messages; by default its path
+ * @param discard on a restart, takes away what the interrupted run left elsewhere
+ * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
+ * do, `output_locked` when a run is under way
+ */
+export async function openStateFolder(
+  output: string,
+  { resume, restart, name = output }: StateOptions,
+  discard: (found: FoundRun) => Promise<void> = () => Promise.resolve(),
+): Promise<StateFolder> {
+  const folder = statePath(output);
+  if (resume && restart) {
+    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
+  }
+  const done = `${folder}.done`;
+  await listState(folder);
+  await listState(done);
+  const release = await lockFolder(folder);
+  try {
+    // Of a run that was killed while it tidied up.
+    await removeState(done);
+    const mark = markBeside(folder);
+    if (existsSync(mark)) await rename(mark, join(folder, markName));
+    const found = (await listState(folder)).filter(isOfOneRun);
+    if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
+    if (restart) {
+      const finished = found.includes(markName);
+      // First: as long as this is not done, the folder tells what is still to be thrown away.
+      if (finished || found.includes(checkpointName)) {
+        await discard({ checkpoint: await readAnyCheckpoint(folder), finished });
+      }
+      await removeEntries(folder, found);
+    }
+    const finished = resume ? await readMark(folder) : null;
+    const checkpoint = finished?.checkpoint ?? (resume ? await readCheckpoint(folder) : null);
+    // Killed before it began: what else is there belongs to no known run.
+    if (resume && checkpoint === null) await removeEntries(folder, found);
+    return new OpenStateFolder(folder, checkpoint, finished, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+class OpenStateFolder implements StateFolder {
+  readonly path: string;
+  readonly journalPath: string;
+  checkpoint: Checkpoint | null;
+  finished: FinishedRun | null;
+  worthKeeping: boolean;
+  readonly #release: () => Promise<void>;
+
+  constructor(
+    folder: string,
+    checkpoint: Checkpoint | null,
+    finished: FinishedRun | null,
+    release: () => Promise<void>,
+  ) {
+    this.path = folder;
+    this.journalPath = join(folder, "journal");
+    this.checkpoint = checkpoint;
+    this.finished = finished;
+    this.worthKeeping = checkpoint !== null;
+    this.#release = release;
+  }
+
+  forget(): void {
+    this.worthKeeping = false;
+  }
+
+  async save(next: Checkpoint): Promise<void> {
+    await this.#write(checkpointName, next);
+    this.worthKeeping = true;
+  }
+
+  async markFinished(finished: FinishedRun): Promise<void> {
+    await this.#write(markName, { version: checkpointVersion, ...finished });
+  }
+
+  async startOver(): Promise<void> {
+    await this.tidy();
+    await rm(join(this.path, markName), { force: true });
+    this.checkpoint = null;
+    this.finished = null;
+    this.worthKeeping = false;
+  }
+
+  async tidy(): Promise<void> {
+    await sweepLocks(join(this.path, "lock"));
+    const names = (await listState(this.path)).filter(isOfOneRun);
+    await removeEntries(
+      this.path,
+      names.filter((name) => name !== markName),
+    );
+  }
+
+  removeMark(): void {
+    const mark = markBeside(this.path);
+    renameSync(join(this.path, markName), mark);
+    // The lock is given back at once, before the promise is returned.
+    void this.#release().catch(() => undefined);
+    removeEmptyFolder(this.path);
+    // In one step, and the last one: until here a resume finds the mark.
+    rmSync(mark);
+  }
+
+  async remove(): Promise<void> {
+    // In one step: half a folder would look like a run that never began. What somebody put there
+    // during the run stays.
+    const isOurs = await listState(this.path).then(
+      () => true,
+      () => false,
+    );
+    if (!isOurs) return removeState(this.path);
+    const gone = `${this.path}.done`;
+    await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    await removeState(gone);
+  }
+
+  release(): Promise<void> {
+    return this.#release();
+  }
+
+  async #write(name: string, value: object): Promise<void> {
+    const path = join(this.path, name);
+    try {
+      await replaceFile(path, `${sealJson(value)}\n`, 0o600);
+    } catch (error) {
+      throw outputFault(path, error);
+    }
+  }
+}
+
+/** Where the mark of a finished run is while its folder is removed. */
+function markBeside(folder: string): string {
+  return `${folder}.finished`;
+}
+
+/** Something that is no run's may keep the folder. */
+function removeEmptyFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+  }
+}
+
+/** A lock belongs to no run. */
+function isOfOneRun(name: string): boolean {
+  return !name.startsWith("lock");
+}
+
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  try {
+    if (!existsSync(folder)) await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw outputFault(folder, error);
+  }
+  try {
+    return await takeLock(join(folder, "lock"));
+  } catch (error) {
+    throw error instanceof UsageError ? error : outputFault(folder, error);
+  }
+}
+
+function refusal(name: string, folder: string): UsageError {
+  return new UsageError("state_exists", `an interrupted run of ${name} is there (${folder})`, {
+    hint: "continue it with --resume, or throw it away with --restart",
+  });
+}

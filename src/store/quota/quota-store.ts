@@ -1,0 +1,148 @@
+import type { Rate } from "../../core/options.js";
+
+/** Requests that one process may send until a moment; what it does not use it gives back. */
+export interface Reservation {
+  /** 0 when the quota is used up. */
+  readonly permits: number;
+  readonly id: string;
+  /** When to ask again, in milliseconds since 1970; only where `permits` is 0. */
+  readonly nextAtMs: number;
+  /** True: another process held the count, and nothing was changed. */
+  readonly busy?: boolean;
+}
+
+export interface ReserveOptions {
+  readonly rate: Rate;
+  /** Permits wanted, 1 or more. */
+  readonly want: number;
+  readonly nowMs: number;
+  /** Until when they may be used: they count from then on for the length of the window. */
+  readonly untilMs: number;
+  /** An earlier reservation that is settled in the same step. */
+  readonly before?: { readonly id: string; readonly used: number } | undefined;
+}
+
+/** Counts what was taken from the quotas of one service. */
+export interface QuotaStore {
+  reserve(name: string, options: ReserveOptions): Reservation | Promise<Reservation>;
+  /** Says how many permits of a reservation were used; all were used before `nowMs`. */
+  settle(name: string, id: string, used: number, nowMs: number): void | Promise<void>;
+}
+
+/** Permits, and the latest moment at which they were or may be used. */
+export interface QuotaEntry {
+  readonly permits: number;
+  /** Milliseconds since 1970. */
+  readonly lastMs: number;
+  /** Of a reservation that may still be settled. */
+  readonly id?: string;
+}
+
+/** Quotas counted in memory, for as long as the process lives. */
+export class MemoryQuotaStore implements QuotaStore {
+  readonly #quotas = new Map<string, readonly QuotaEntry[]>();
+  readonly #earlier: (name: string) => readonly QuotaEntry[];
+  #count = 0;
+
+  /** @param earlier what was taken from a quota before. Default nothing. */
+  constructor(earlier: (name: string) => readonly QuotaEntry[] = () => []) {
+    this.#earlier = earlier;
+  }
+
+  reserve(name: string, options: ReserveOptions): Reservation {
+    const found = this.#quotas.get(name) ?? this.#earlier(name);
+    const { entries, reservation } = reserveFrom(found, options, String(this.#count++));
+    this.#quotas.set(name, entries);
+    return reservation;
+  }
+
+  settle(name: string, id: string, used: number, nowMs: number): void {
+    this.#quotas.set(name, settleIn(this.#quotas.get(name) ?? [], id, used, nowMs));
+  }
+}
+
+/**
+ * An entry that lies this much later than anything reserved now was counted by a clock that was
+ * ahead and has been set right. It counts from now on, not until that clock's time comes.
+ */
+const clockAheadMs = 60_000;
+
+/** Settled entries of the same thousandth of a window are merged, which bounds their number. */
+const slotsPerWindow = 1000;
+
+/**
+ * Takes permits from what a quota's entries leave.
+ *
+ * @param elsewhere entries that count as well and are kept in another place
+ */
+export function reserveFrom(
+  entries: readonly QuotaEntry[],
+  options: ReserveOptions,
+  id: string,
+  elsewhere: readonly QuotaEntry[] = [],
+): { readonly entries: readonly QuotaEntry[]; readonly reservation: Reservation } {
+  const { rate, want, nowMs, untilMs, before } = options;
+  const settled = before ? settleIn(entries, before.id, before.used, nowMs) : entries;
+  const kept = stillCounted(settled, options);
+  const all = [...kept, ...stillCounted(elsewhere, options)];
+  const left = rate.count - permitsIn(all);
+  const permits = Math.max(0, Math.min(want, left));
+  if (permits > 0) kept.push({ permits, lastMs: untilMs, id });
+  const nextAtMs = all.reduce(
+    (next, entry) => Math.min(next, nextFree(entry, rate, nowMs)),
+    Number.POSITIVE_INFINITY,
+  );
+  return { entries: kept, reservation: { permits, id, nextAtMs } };
+}
+
+/** Requests that count against a quota at a moment, its own and those kept elsewhere. */
+export function spentOf(
+  entries: readonly QuotaEntry[],
+  options: Pick<ReserveOptions, "rate" | "nowMs">,
+): number {
+  return permitsIn(stillCounted(entries, { ...options, untilMs: options.nowMs }));
+}
+
+/** Says how many permits of an entry were used. */
+export function settleIn(
+  entries: readonly QuotaEntry[],
+  id: string,
+  used: number,
+  nowMs: number,
+): readonly QuotaEntry[] {
+  return entries.flatMap((entry) => {
+    if (entry.id !== id) return [entry];
+    return used === 0 ? [] : [{ permits: used, lastMs: Math.min(entry.lastMs, nowMs) }];
+  });
+}
+
+/** The entries within the window, settled ones merged by slot. */
+function stillCounted(
+  entries: readonly QuotaEntry[],
+  { rate, nowMs, untilMs }: Pick<ReserveOptions, "rate" | "nowMs" | "untilMs">,
+): QuotaEntry[] {
+  const slotMs = rate.perMs / slotsPerWindow;
+  const bySlot = new Map<string | number, QuotaEntry>();
+  for (const entry of entries) {
+    const { permits, lastMs, id } =
+      entry.lastMs > untilMs + clockAheadMs ? { ...entry, lastMs: untilMs, id: undefined } : entry;
+    if (lastMs + rate.perMs <= nowMs) continue;
+    const slot = id ?? Math.floor(lastMs / slotMs);
+    const merged = bySlot.get(slot) ?? { permits: 0, lastMs };
+    bySlot.set(slot, {
+      permits: merged.permits + permits,
+      lastMs: Math.max(merged.lastMs, lastMs),
+      ...(id === undefined ? {} : { id }),
+    });
+  }
+  return [...bySlot.values()];
+}
+
+function permitsIn(entries: readonly QuotaEntry[]): number {
+  return entries.reduce((sum, { permits }) => sum + permits, 0);
+}
+
+/** When an entry may give something back: what is reserved and not used, before the window ends. */
+function nextFree({ id, lastMs }: QuotaEntry, rate: Rate, nowMs: number): number {
+  return id !== undefined && lastMs > nowMs ? lastMs : lastMs + rate.perMs;
+}

@@ -1,0 +1,149 @@
+import { EnvHttpProxyAgent, Pool } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { createDispatcher } from "../../../../src/api/http/dispatcher.js";
+import { IntelClient } from "../../../../src/api/intel-client.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../../../helpers/scripted-server.js";
+import { ipResult, success } from "../answers.js";
+
+const connections = 1;
+let proxy: ScriptedServer | null = null;
+
+afterEach(async () => {
+  await proxy?.close();
+  proxy = null;
+});
+
+async function throughProxy(step: Step, baseUrl: string, apiKey?: string) {
+  proxy = await startScriptedServer([step]);
+  const env = { HTTP_PROXY: proxy.url, https_proxy: proxy.url };
+  const dispatcher = createDispatcher(baseUrl, { connections, env });
+  const intel = new IntelClient({ baseUrl, dispatcher, clock: new ManualClock(), apiKey });
+  const { signal } = new AbortController();
+  const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
+  await dispatcher.destroy();
+  return finding;
+}
+
+test("without a proxy variable it is a pool", () => {
+  const dispatcher = createDispatcher("https://intel.example.com/beta", { connections, env: {} });
+  expect(dispatcher).toBeInstanceOf(Pool);
+});
+
+test.each(["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"])(
+  "%s makes it go through a proxy",
+  (name) => {
+    const env = { [name]: "http://proxy.example.com:3128" };
+    const dispatcher = createDispatcher("https://intel.example.com", { connections, env });
+    expect(dispatcher).toBeInstanceOf(EnvHttpProxyAgent);
+  },
+);
+
+test.each(["http://127.0.0.1:8080", "http://localhost:8080/beta", "http://[::1]:8080"])(
+  "%s is never reached through a proxy",
+  (baseUrl) => {
+    const env = { HTTP_PROXY: "http://proxy.example.com:3128" };
+    expect(createDispatcher(baseUrl, { connections, env })).toBeInstanceOf(Pool);
+  },
+);
+
+test("plain HTTP is forwarded by the proxy, with the key for the service", async () => {
+  const step = reply(200, success(ipResult()));
+  const finding = await throughProxy(step, "http://intel.example.com/beta", "k-1");
+  expect(finding.status).toBe("complete");
+  expect(proxy?.requests).toMatchObject([
+    {
+      method: "GET",
+      path: "http://intel.example.com/beta/query/192.0.2.7",
+      headers: { host: "intel.example.com", "x-api-key": "k-1" },
+    },
+  ]);
+});
+
+test("HTTPS is tunnelled, and the proxy sees no key", async () => {
+  const finding = await throughProxy(reply(502), "https://intel.example.com/beta", "k-1");
+  expect(finding).toMatchObject({
+    status: "failed",
+    error: {
+      code: "proxy_failure",
+      message: expect.stringMatching(
+        /^the proxy http:\/\/127\.0\.0\.1:\d+ \(from https_proxy\) made no connection to https:\/\/intel/,
+      ) as string,
+    },
+  });
+  expect(proxy?.requests).toMatchObject([{ method: "CONNECT", path: "intel.example.com:443" }]);
+  expect(JSON.stringify(proxy?.requests)).not.toContain("k-1");
+});
+
+test("a proxy that wants a password is named", async () => {
+  const finding = await throughProxy(reply(407), "http://intel.example.com/beta");
+  expect(finding.error?.code).toBe("proxy_failure");
+});
+
+test("a proxy that refuses the connection is named, without its password", async () => {
+  const finding = await findingThrough({
+    http_proxy: `http://user:s3cret@127.0.0.1:${await freePort()}`,
+  });
+  expect(finding.error?.code).toBe("proxy_failure");
+  expect(finding.error?.message).toMatch(
+    /^the proxy http:\/\/127\.0\.0\.1:\d+ \(from http_proxy\) refused the connection/,
+  );
+});
+
+test("a proxy may be given without its scheme, as curl takes it", async () => {
+  const finding = await findingThrough({ HTTP_PROXY: `127.0.0.1:${await freePort()}` });
+  expect(finding.error?.message).toContain("the proxy http://127.0.0.1:");
+});
+
+test.each([
+  ["*", true],
+  ["intel.example.com", true],
+  [".example.com", true],
+  ["other.example, *.example.com", true],
+  ["EXAMPLE.com:443", true],
+  ["example.com:8443", false],
+  ["ample.com", false],
+  ["", false],
+])("NO_PROXY=%s: reached without a proxy: %j", (entries, direct) => {
+  const env = { HTTPS_PROXY: "http://proxy.example.com:3128", NO_PROXY: entries };
+  const dispatcher = createDispatcher("https://intel.example.com/beta", { connections, env });
+  expect(dispatcher).toBeInstanceOf(direct ? Pool : EnvHttpProxyAgent);
+});
+
+describe.each(["http_proxy", "HTTPS_PROXY"])("%s", (name) => {
+  test.each([
+    ["nonsense", `${name} is not the address of an HTTP proxy`],
+    ["ftp://127.0.0.1:21", `${name} is not the address of an HTTP proxy`],
+    [
+      "socks5://s3cret@127.0.0.1:1080",
+      `${name} names a SOCKS proxy; only HTTP proxies can be used`,
+    ],
+  ])("that is %s is refused", (value, message) => {
+    const env = { [name]: value };
+    expect(() => createDispatcher("https://intel.example.com", { connections, env })).toThrow(
+      expect.objectContaining({ code: "invalid_proxy", message }),
+    );
+  });
+});
+
+async function findingThrough(env: Record<string, string>) {
+  const baseUrl = "http://intel.example.com/beta";
+  const dispatcher = createDispatcher(baseUrl, { connections, env });
+  const intel = new IntelClient({ baseUrl, dispatcher, clock: new ManualClock() });
+  const { signal } = new AbortController();
+  const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
+  await dispatcher.destroy();
+  return finding;
+}
+
+/** A port on which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = await startScriptedServer([]);
+  await server.close();
+  return Number(new URL(server.url).port);
+}

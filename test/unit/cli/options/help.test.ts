@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { commandHelp, groupHelp, programHelp } from "../../../../src/cli/options/help.js";
+import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
+import {
+  commandNames,
+  groups,
+  loadCommand,
+  loadCommands,
+} from "../../../../src/cli/command-list.js";
+
+const commands = await loadCommands();
+
+test("each command is loaded under its own name", async () => {
+  expect(commands.map(({ name }) => name)).toEqual(commandNames);
+  for (const command of commands) await expect(loadCommand(command.name)).resolves.toBe(command);
+  await expect(loadCommand("tags")).resolves.toBeNull();
+});
+
+test("the program's help names every command", () => {
+  const help = programHelp(commands, 80);
+  expect(commands.filter(({ name }) => !help.includes(`\n  ${name} `))).toEqual([]);
+});
+
+test.each(groups.map((group) => [group.name, group] as const))(
+  "the help of the group %s names its commands",
+  (name, group) => {
+    const members = commands.filter((command) => command.name.startsWith(`${name} `));
+    const help = groupHelp(group, commands, 80);
+    expect(members.length).toBeGreaterThan(0);
+    expect(members.filter((command) => !help.includes(`\n  ${command.name} `))).toEqual([]);
+  },
+);
+
+test("every command of two words belongs to a group", () => {
+  const firsts = commands
+    .filter(({ name }) => name.includes(" "))
+    .map(({ name }) => name.split(" ")[0]);
+  expect([...new Set(firsts)]).toEqual(groups.map(({ name }) => name));
+});
+
+test("a command names the variables of its own secrets alone", () => {
+  const help = (name: string): string => {
+    const command = commands.find((command) => command.name === name);
+    return command ? commandHelp(command, 80) : "";
+  };
+  const secrets = /REPUTE_(?:API_KEY|ACCESS_TOKEN|CASE_API_KEY)\b/g;
+  expect(
+    ["enrich", "customers", "case enrich", "schema"].map((name) =>
+      [...new Set(help(name).match(secrets))].sort(),
+    ),
+  ).toEqual([
+    ["REPUTE_API_KEY"],
+    ["REPUTE_ACCESS_TOKEN"],
+    ["REPUTE_ACCESS_TOKEN", "REPUTE_API_KEY"],
+    [],
+  ]);
+});
+
+describe.each(commands.map((command) => [command.name, command] as const))(
+  "help of %s",
+  (_, command) => {
+    test("has every option in exactly one group", () => {
+      const grouped = command.groups.flatMap((group) => group.keys);
+      expect(grouped.toSorted()).toEqual(Object.keys(command.options.shape).toSorted());
+    });
+
+    test("describes every option", () => {
+      expect(optionSpecs(command.options).filter((spec) => spec.description === "")).toEqual([]);
+    });
+
+    test("has four to six examples of the command itself", () => {
+      const own = command.examples.filter((e) => e.command.includes(`repute ${command.name}`));
+      expect(own.length).toBe(command.examples.length);
+      expect([4, 5, 6]).toContain(own.length);
+    });
+
+    test.each([60, 80, 100])("prose fits a width of %i", (width) => {
+      const lines = commandHelp(command, width).split("\n");
+      // A command to copy stands on one line, however long.
+      const prose = lines.filter((line) => !line.includes("repute "));
+      expect(prose.filter((line) => line.length > width)).toEqual([]);
+    });
+
+    test("lists the exit codes", () => {
+      expect(commandHelp(command, 80)).toMatch(/\nExit codes:\n {2}0 /);
+    });
+  },
+);
+
+test("a switch that is on by default is shown as its negative", () => {
+  const [enrich] = commands;
+  expect(enrich && commandHelp(enrich, 80)).toContain("\n  --no-header ");
+});

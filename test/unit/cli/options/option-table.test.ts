@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { option } from "../../../../src/core/options.js";
+import { optionTable } from "../../../../src/cli/options/option-table.js";
+import { enrichOptions } from "../../../../src/pipeline/options.js";
+
+test("tells flag, default and meaning of each option, with bars escaped", () => {
+  const schema = z.strictObject({
+    output: option(z.string().default("-"), { description: "Where to", value: "OUT", alias: "o" }),
+    shape: option(z.enum(["flat", "nested"]).optional(), { description: "Shape", value: "SHAPE" }),
+    header: option(z.boolean().default(true), { description: "Has a header" }),
+  });
+  expect(optionTable(schema)).toBe(
+    [
+      "| Flag | Default | What it does |",
+      "| --- | --- | --- |",
+      "| `-o`, `--output OUT` | `-` | Where to |",
+      "| `--shape flat\\|nested` |  | Shape |",
+      "| `--no-header` |  | Has a header |",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("choices that are too long for the flag are listed with the meaning", () => {
+  expect(optionTable(enrichOptions)).toContain("one of csv, tsv, ndjson, ecs, ocsf, stix |");
+});
+
+test("has a row for every option", () => {
+  const rows = optionTable(enrichOptions).trimEnd().split("\n").slice(2);
+  expect(rows).toHaveLength(Object.keys(enrichOptions.shape).length);
+});

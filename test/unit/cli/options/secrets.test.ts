@@ -1,0 +1,168 @@
+import { execFileSync } from "node:child_process";
+import { appendFile, chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readSecret, secretNamed, secrets } from "../../../../src/cli/options/secrets.js";
+import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { fakeContext } from "../fake-context.js";
+
+function fileGiven(path: string, level: SettingLevel): GivenSettings {
+  return new Map([["apiKeyFile", { value: path, level, name: "--api-key-file" }]]);
+}
+
+async function keyFile(text: string): Promise<string> {
+  const path = join(await temporaryFolder(), "key");
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+/** Reads the key sent as x-api-key. */
+function readKey(given: GivenSettings, env: Readonly<Record<string, string>> = {}) {
+  return readSecret(secrets.intel, given, fakeContext({ env }));
+}
+
+const none: GivenSettings = new Map();
+
+test("there is no key unless one is configured", async () => {
+  expect(await readKey(none)).toBeNull();
+});
+
+test("reads the key from its variable", async () => {
+  expect(await readKey(none, { REPUTE_API_KEY: " k-1 " })).toBe("k-1");
+});
+
+test("reads the key from a file, without its line end", async () => {
+  const given = fileGiven(await keyFile("k-2\r\n"), "flag");
+  expect(await readKey(given)).toBe("k-2");
+});
+
+test("a file named by a flag beats the variable", async () => {
+  const given = fileGiven(await keyFile("k-2"), "flag");
+  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-2");
+});
+
+test("the variable beats a file that the configuration names", async () => {
+  const given = fileGiven(await keyFile("k-2"), "file");
+  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-1");
+});
+
+test("a missing file is named, and where it was named", async () => {
+  await expect(readKey(fileGiven("no-such-key", "flag"))).rejects.toThrow(
+    "cannot read no-such-key, the file of the API key (--api-key-file): there is no such file",
+  );
+});
+
+test("an empty file is refused", async () => {
+  const given = fileGiven(await keyFile("\n"), "flag");
+  await expect(readKey(given)).rejects.toThrow(/holds no API key: it is empty$/);
+});
+
+test("what can be no key is refused and not shown", async () => {
+  const given = fileGiven(await keyFile("first-line\nsecond-line"), "flag");
+  const error: unknown = await readKey(given).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: "secret_malformed" });
+  expect(String(error)).not.toContain("first-line");
+});
+
+test.each([
+  ["a line break inside", "first-line\nsecond-line", "it has a line break inside"],
+  ["a space inside", "Bearer secret", "it has a space inside"],
+  ["a letter beyond ASCII", "secrét", "it has characters that no HTTP header can carry"],
+  ["a control character", "sec\u0000ret", "it has characters that no HTTP header can carry"],
+  ["16 KiB and one character", "k".repeat(16_385), "it is longer than 16384 characters"],
+  ["two megabytes", "k".repeat(2_000_000), "it is longer than 17408 bytes"],
+])("a key with %s is refused with the reason", async (_, text, reason) => {
+  const path = await keyFile(text);
+  await expect(readKey(fileGiven(path, "flag"))).rejects.toThrow(
+    `${path} holds no API key: ${reason}`,
+  );
+});
+
+test("a key of 16 KiB is read", async () => {
+  const key = "k".repeat(16_384);
+  expect(await readKey(fileGiven(await keyFile(`${key}\n`), "flag"))).toBe(key);
+});
+
+test("a variable is held to the same rules", async () => {
+  await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
+    "REPUTE_API_KEY holds no API key: it has a line break inside",
+  );
+});
+
+describe.skipIf(process.platform === "win32")("what is no regular file", () => {
+  test("an endless device is refused", async () => {
+    await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
+      "/dev/zero holds no API key: it is longer than",
+    );
+  });
+
+  async function namedPipe(): Promise<string> {
+    const path = join(await temporaryFolder(), "pipe");
+    execFileSync("mkfifo", ["-m", "644", path]);
+    return path;
+  }
+
+  test("a named pipe is read to its end, without a warning", async () => {
+    const path = await namedPipe();
+    const context = fakeContext();
+    const reading = readSecret(secrets.intel, fileGiven(path, "flag"), context);
+    await appendFile(path, "k-4\n");
+    expect([await reading, context.stderr.text]).toEqual(["k-4", ""]);
+  });
+
+  test("a named pipe that nobody writes to is given up when the run is stopped", async () => {
+    const context = fakeContext();
+    const reading = readSecret(secrets.intel, fileGiven(await namedPipe(), "flag"), context);
+    context.controller.abort(new Error("stopped"));
+    await expect(reading).rejects.toThrow("stopped");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a file that others can read", () => {
+  test.each([
+    [0o666, "666"],
+    [0o644, "644"],
+    [0o640, "640"],
+    [0o602, "602"],
+  ])("of mode %o is read and warned about", async (mode, shown) => {
+    const path = await keyFile("k-5");
+    await chmod(path, mode);
+    const context = fakeContext();
+    expect(await readSecret(secrets.intel, fileGiven(path, "flag"), context)).toBe("k-5");
+    expect(context.stderr.text).toBe(
+      `repute: warning: other users can read or change ${path} (mode ${shown}), which holds a secret: chmod 600 ${path}\n`,
+    );
+  });
+
+  test.each([0o600, 0o400, 0o700])("of mode %o is not warned about", async (mode) => {
+    const path = await keyFile("k-6");
+    await chmod(path, mode);
+    const context = fakeContext();
+    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
+    expect(context.stderr.text).toBe("");
+  });
+
+  test("the command of the warning is fit for a shell", async () => {
+    const path = join(await temporaryFolder(), "my key");
+    await writeFile(path, "k-7", { mode: 0o644 });
+    const context = fakeContext();
+    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
+    expect(context.stderr.text).toContain(`: chmod 600 '${path}'\n`);
+  });
+});
+
+test.each([
+  ["api-key", "REPUTE_API_KEY"],
+  ["apiKey", "REPUTE_API_KEY"],
+  ["x-api-key", "REPUTE_API_KEY"],
+  ["token", "REPUTE_ACCESS_TOKEN"],
+  ["access_token", "REPUTE_ACCESS_TOKEN"],
+  ["case-api-key", "REPUTE_CASE_API_KEY"],
+])("%s is the name of a secret", (name, variable) => {
+  expect(secretNamed(name)?.variable).toBe(variable);
+});
+
+test("a file's flag is no secret", () => {
+  expect(secretNamed("api-key-file")).toBeNull();
+});

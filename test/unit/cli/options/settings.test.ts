@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../../src/core/errors.js";
+import { loadSettings } from "../../../../src/cli/options/settings.js";
+import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
+import { enrichOptions } from "../../../../src/pipeline/options.js";
+
+function given(level: SettingLevel, values: Record<string, unknown>): GivenSettings {
+  const name = { flag: "--x", variable: "REPUTE_X", file: '"x" in repute.json' }[level];
+  return new Map(Object.entries(values).map(([key, value]) => [key, { value, level, name }]));
+}
+
+function load(...levels: GivenSettings[]) {
+  return loadSettings(enrichOptions, levels);
+}
+
+function messageOf(levels: GivenSettings[]): string {
+  try {
+    load(...levels);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+  }
+  return "no UsageError";
+}
+
+test("defaults hold where nothing is given", () => {
+  expect(load().settings).toMatchObject({ output: "-", concurrency: 32, timeout: 30_000 });
+});
+
+test("a flag beats a variable, which beats the file", () => {
+  const { settings } = load(
+    given("flag", { retries: "1" }),
+    given("variable", { retries: "2", concurrency: "2" }),
+    given("file", { retries: 3, concurrency: 3, partialRetries: 3 }),
+  );
+  expect([settings.retries, settings.concurrency, settings.partialRetries]).toEqual([1, 2, 3]);
+});
+
+test("tells where a setting came from", () => {
+  const { given: places } = load(given("flag", {}), given("variable", { retries: "2" }));
+  expect(places.get("retries")?.level).toBe("variable");
+});
+
+test("settings of other commands are left alone", () => {
+  expect(load(given("file", { latency: "50ms" })).given.has("latency")).toBe(false);
+});
+
+test("the file may hold JSON numbers where flags hold text", () => {
+  expect(load(given("file", { timeout: "5s", retries: 0 })).settings).toMatchObject({
+    timeout: 5000,
+    retries: 0,
+  });
+});
+
+describe("a wrong value", () => {
+  test.each([
+    [
+      "intelUrl",
+      "https://intel.example/beta?key=s3cret",
+      '--x must not have a query (?…); end it with the path; got "https://intel.example/beta?…"',
+    ],
+    [
+      "intelUrl",
+      "https://intel.example/beta#",
+      '--x must not have a fragment (#…); end it with the path; got "https://intel.example/beta#"',
+    ],
+    ["retries", "many", '--x must be a whole number; got "many"'],
+    ["retries", "-1", '--x must be a whole number; got "-1"'],
+    ["concurrency", "0", '--x must be at least 1; got "0"'],
+    ["concurrency", "9999", '--x must be at most 4096; got "9999"'],
+    ["timeout", "0s", '--x must be from 1ms to 24h; got "0s"'],
+    ["timeout", "30d", '--x must be from 1ms to 24h; got "30d"'],
+    ["timeout", "5", '--x must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
+    ["rate", "5", '--x must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
+    [
+      "lookups",
+      "quick",
+      '--x must be query, quick-check, query,quick-check or triage; got "quick"',
+    ],
+    ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
+    ["itemColumn", "", '--x must not be empty; got ""'],
+  ])("of %s is told with what is allowed", (key, value, message) => {
+    expect(messageOf([given("flag", { [key]: value })])).toBe(message);
+  });
+
+  test("that resembles an allowed word gets that word proposed", () => {
+    expect(messageOf([given("flag", { from: "ndjsn" })])).toMatch(/\(did you mean ndjson\?\)$/);
+  });
+
+  test("in the environment names the variable", () => {
+    expect(messageOf([given("variable", { retries: "x" })])).toMatch(/^REPUTE_X must be/);
+  });
+
+  test("in the file names the key and the file", () => {
+    expect(messageOf([given("file", { retries: true })])).toBe(
+      '"x" in repute.json must be a number or text; got true',
+    );
+  });
+
+  test("does not count where a stronger place has a right one", () => {
+    expect(load(given("flag", { retries: "1" }), given("variable", { retries: "x" }))).toBeTruthy();
+  });
+
+  test("does not hide another one", () => {
+    expect(messageOf([given("flag", { retries: "x", from: "y" })]).split("\n")).toHaveLength(2);
+  });
+
+  test("never shows the password of an address", () => {
+    const message = messageOf([given("flag", { intelUrl: "ftp://me:secret@intel.example/beta" })]);
+    expect(message).not.toContain("secret");
+  });
+
+  test("is cut where it is long", () => {
+    expect(messageOf([given("flag", { retries: "x".repeat(5000) })]).length).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { jsonLines, wantsLines, writeText } from "../../../../src/cli/terminal/data-output.js";
+import { fakeContext, FakeStream } from "../fake-context.js";
+
+test.each([
+  ["a pipe", null, false, true],
+  ["a terminal", 80, false, false],
+  ["a terminal with --json", 80, true, true],
+] as const)("what goes to %s", (_, columns, json, lines) => {
+  const context = fakeContext(columns === null ? {} : { columns });
+  expect(wantsLines(json, context)).toBe(lines);
+});
+
+test("each record is one line of JSON", async () => {
+  const context = fakeContext();
+  const output = jsonLines<object>(context, (record) => JSON.stringify(record));
+  await output.add({ name: "a\nb" });
+  await output.add({});
+  expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{}\n');
+});
+
+test("waiting for a reader that is gone ends with the reason of the abort", async () => {
+  const context = fakeContext();
+  const reason = new Error("stopped");
+  const stdout = new FakeStream();
+  stdout.write = () => false;
+  const written = writeText({ ...context, stdout }, "x");
+  context.controller.abort(reason);
+  await expect(written).rejects.toBe(reason);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { FatalError, UsageError } from "../../../../src/core/errors.js";
+import { errorText } from "../../../../src/cli/terminal/error-text.js";
+
+const plain = { command: "enrich", debug: false };
+
+test("a wrong usage says what, what to do and where help is", () => {
+  const error = new UsageError("x", "there is no column ioc", { hint: "did you mean ip?" });
+  expect(errorText(error, plain)).toBe(
+    "repute: there is no column ioc\n  did you mean ip?\n  see: repute enrich --help",
+  );
+});
+
+test("a wrong usage before any command points at the program's help", () => {
+  const error = new UsageError("x", "there is no command");
+  expect(errorText(error, { command: null, debug: false })).toMatch(/\n {2}see: repute --help$/);
+});
+
+test("each line of a message bears the program's name", () => {
+  expect(errorText(new FatalError("x", "one\ntwo"), plain)).toBe("repute: one\nrepute: two");
+});
+
+test("an error that nobody foresaw is owned up to, without a stack", () => {
+  const text = errorText(new TypeError("x is undefined"), plain);
+  expect(text).toMatch(/^repute: unexpected error: x is undefined\n {2}this is a fault of repute/);
+  expect(text).not.toContain("    at ");
+});
+
+test("with debugging the stacks of the error and of its cause are shown", () => {
+  const error = new FatalError("x", "outer", { cause: new Error("inner") });
+  const text = errorText(error, { command: null, debug: true });
+  expect(text).toMatch(/FatalError: outer\n {4}at [\s\S]*Error: inner\n {4}at /);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { showFields } from "../../../../src/cli/terminal/record-fields.js";
+import { FakeStream } from "../fake-context.js";
+
+async function shown(record: object): Promise<readonly string[]> {
+  const stdout = new FakeStream(100);
+  await showFields({ stdout }, record);
+  return stdout.text.split("\n").slice(0, -1);
+}
+
+test("each field stands under its path", async () => {
+  const record = { id: 7, s: { data: { Name: "Ada", "Start date": "2024" } }, on: false };
+  expect(await shown(record)).toEqual([
+    "id                    7",
+    "s.data.Name           Ada",
+    's.data["Start date"]  2024',
+    "on                    false",
+  ]);
+});
+
+test("a list of plain values stays on one line, a list of objects does not", async () => {
+  expect(
+    await shown({ ips: ["192.0.2.1", "192.0.2.2"], refs: [{ url: "a" }, { url: "b" }] }),
+  ).toEqual(["ips          192.0.2.1, 192.0.2.2", "refs[0].url  a", "refs[1].url  b"]);
+});
+
+test("what holds nothing is shown as empty", async () => {
+  expect(await shown({ a: null, b: [], c: {}, d: "x" })).toEqual(["a", "b", "c", "d  x"]);
+});
+
+test("a record nested as deep as an answer may be is shown", async () => {
+  let record: object = { leaf: 1 };
+  for (let depth = 0; depth < 990; depth++) record = { a: record };
+  expect((await shown(record)).join("").replaceAll(/\s/g, "")).toContain("a.a.a");
+});
+
+test("a record of very many fields is cut, and says so", async () => {
+  const record = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`m${at}`, at]));
+  const lines = await shown(record);
+  expect([lines.length, lines.at(-1)]).toEqual([
+    1001,
+    expect.stringMatching(/^… +more with --json$/),
+  ]);
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { Reporter } from "../../../../src/cli/terminal/reporter.js";
+import { FakeStream } from "../fake-context.js";
+
+test("a warning is told once", () => {
+  const stream = new FakeStream();
+  const reporter = new Reporter(stream);
+  reporter.warning("the input is odd");
+  reporter.warning("the input is odd");
+  expect(stream.text).toBe("repute: warning: the input is odd\n");
+});
+
+test("a line printed above the progress line leaves that one in place", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.draw("10 rows");
+  reporter.print("hello");
+  expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
+});
+
+test("clearing takes the progress line away once", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.draw("10 rows");
+  reporter.clear();
+  reporter.clear();
+  expect(stream.text).toBe("10 rows\r\u001B[K");
+});
+
+test("control characters of what is told do not reach the terminal", () => {
+  const stream = new FakeStream(80);
+  new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
+  expect(stream.text).toBe("repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D>\nnext\n");
+});
+
+test("tells the status that it was given last, above the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.describe(() => "10 rows \u001B[2J");
+  reporter.draw("10 rows");
+  reporter.printStatus();
+  reporter.clear();
+  reporter.describe(null);
+  reporter.printStatus();
+  expect(stream.text).toBe(
+    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress to tell yet\n",
+  );
+});
+
+test("characters that reorder text are shown in messages and in the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.print("no column \u202Evsc.exe\u2069");
+  reporter.draw("10 rows of \u200Fx");
+  expect(stream.text).toBe("no column <U+202E>vsc.exe<U+2069>\n10 rows of <U+200F>x");
+});
+
+test("has a width on a terminal only", () => {
+  expect([new Reporter(new FakeStream(120)).width, new Reporter(new FakeStream()).width]).toEqual([
+    120,
+    null,
+  ]);
+});
+
+test("the password of an address is never told", () => {
+  const stream = new FakeStream();
+  new Reporter(stream).print("no answer from https://me:pass-123@intel.example/beta");
+  expect(stream.text).toBe("no answer from https://***@intel.example/beta\n");
+});

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { formatSummary } from "../../../../src/cli/terminal/summary.js";
+import type { Manifest } from "../../../../src/pipeline/types.js";
+
+const manifest: Manifest = {
+  schema_version: 2,
+  program: { name: "repute", version: "9.9.9" },
+  run_id: "r",
+  command: ["repute", "enrich"],
+  input: {
+    path: "dump.csv",
+    format: "csv",
+    delimiter: ",",
+    header: "record",
+    item_column: "ioc",
+    item_column_by: "name",
+    item_column_share: 1,
+    kind_column: null,
+    kind_column_by: null,
+    bytes: 920_439,
+    rows: 10_430,
+    grew_while_interrupted: false,
+  },
+  output: { path: "out.csv", format: "csv", bytes: 2_400_000, rows: 10_430, sha256: "00" },
+  statuses: { complete: 9876, partial: 12, invalid: 0, unsupported: 540, failed: 2 },
+  verdicts: { malicious: 1_200, suspicious: 0, listed: 31, none: 8_659 },
+  kinds: { ip: 5000, domain: 4000, url: 890, sha1: 0, crypto_wallet: 0, email: 0 },
+  requests: {
+    query: { total: 9000, outcomes: { "200": 8900, "503": 98, timeout: 2 } },
+    "quick-check": { total: 8800, outcomes: { "200": 8800 } },
+    tags: { total: 0, outcomes: {} },
+  },
+  sources: { live: 8700, cache: 0, duplicate: 1190, local: 0 },
+  unsupported: { sha256: 500, file_name: 30, empty: 10 },
+  errors: { timeout: 2 },
+  tags: { "a:1": 1, "a:2": 2, "a:3": 3, "a:4": 4, "a:5": 5, "a:6": 6, "a:7": 7 },
+  drift: { "intent=odd": 3 },
+  warnings: { "rows with surplus cells": 7, "the last line had no end": 1 },
+  started_at: "2026-01-01T00:00:00.000Z",
+  ended_at: "2026-01-01T00:01:43.000Z",
+  seconds: 103,
+  resumed: 0,
+  exit_reason: "done",
+};
+
+test("tells what was counted, the commonest first", () => {
+  expect(formatSummary(manifest, 100)).toBe(
+    `repute: 10,430 rows in 1 min 43 s (101 rows/s)
+  verdict      malicious             1,200   11.5%
+               listed                   31    0.3%
+               none (nothing known)  8,659   83.0%
+               no answer               540    5.2%
+  rows         10,430 read, 10,430 written
+  status       complete     9,876   94.7%
+               partial         12    0.1%
+               unsupported    540    5.2%
+               failed           2   <0.1%
+  kinds        ip 5,000, domain 4,000, url 890
+  requests     query 9,000 (200: 8,900, 503: 98, timeout: 2)
+               quick-check 8,800 (200: 8,800)
+  answers      live 8,700, duplicate 1,190
+  unsupported  sha256 500, file_name 30, empty 10
+  errors       timeout 2
+  tags         a:7 7, a:6 6, a:5 5, a:4 4, a:3 3, and 2 others
+  drift        intent=odd 3
+  warnings     rows with surplus cells (7 times)
+               the last line had no end
+  output       out.csv (2.4 MB)
+  manifest     out.csv.manifest.json`,
+  );
+});
+
+test("never calls an item of which nothing is known safe", () => {
+  expect(formatSummary(manifest, 100)).not.toMatch(/safe|benign|clean|harmless|\bok\b/i);
+});
+
+test("wraps long lists below themselves", () => {
+  const lines = formatSummary(manifest, 60).split("\n");
+  expect(lines.filter((line) => line.length > 60)).toEqual([]);
+});
+
+test("an output to stdout has no manifest", () => {
+  const text = formatSummary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
+  expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
+});
+
+test("a bundle has indicators instead of rows", () => {
+  const output = { ...manifest.output, format: "stix", indicators: 1_234 };
+  const text = formatSummary({ ...manifest, output }, 100);
+  expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
+});
+
+test("an empty input has no speed and no share", () => {
+  const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
+  const verdicts = { malicious: 0, suspicious: 0, listed: 0, none: 0 };
+  const input = { ...manifest.input, rows: 0 };
+  const output = { ...manifest.output, rows: 0 };
+  const text = formatSummary({ ...manifest, input, output, statuses, verdicts, seconds: 0 }, 100);
+  expect(text).toMatch(/^repute: 0 rows in 0\.0 s\n {2}rows +0 read, 0 written\n {2}kinds/);
+});

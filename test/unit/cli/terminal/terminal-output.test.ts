@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { safeOnTerminal, TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
+import { FakeStream } from "../fake-context.js";
+
+function written(...chunks: readonly (string | Uint8Array)[]): string {
+  const terminal = new FakeStream(80);
+  const output = new TerminalOutput(terminal);
+  for (const chunk of chunks) output.write(chunk);
+  return terminal.text;
+}
+
+test("data cannot steer the terminal", () => {
+  expect(written("ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202E\n")).toBe(
+    "ip,note\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>\n",
+  );
+});
+
+test("a character that is written in two pieces is found", () => {
+  const bytes = Buffer.from("a\u202Eb");
+  expect(written(bytes.subarray(0, 2), bytes.subarray(2))).toBe("a<U+202E>b");
+});
+
+test("a line end that is written in two pieces stays one", () => {
+  expect(written("a\r", "\nb\r", "c")).toBe("a\r\nb<U+000D>c");
+});
+
+test("it is a terminal, as wide as the one behind it", () => {
+  const output = new TerminalOutput(new FakeStream(123));
+  expect([output.isTTY, output.columns]).toEqual([true, 123]);
+});
+
+test("it takes no more than the terminal does", async () => {
+  const terminal = new FakeStream(80);
+  terminal.cork();
+  const output = new TerminalOutput(terminal);
+  const big = "x".repeat(100_000);
+  const taken = new Promise((resolve) => output.write(big, resolve));
+  expect(terminal.text).toBe("");
+  terminal.uncork();
+  await taken;
+  expect(terminal.text).toBe(big);
+});
+
+test("a pipe or file gets its data as it is", () => {
+  const pipe = new FakeStream();
+  expect(safeOnTerminal(pipe)).toBe(pipe);
+});

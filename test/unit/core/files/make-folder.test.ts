@@ -1,0 +1,36 @@
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeFolder } from "../../../../src/core/files/make-folder.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+test("a folder is made with those above it, all with its mode", async () => {
+  const folder = await temporaryFolder();
+  makeFolder(join(folder, "a", "b", "c"), 0o700);
+  for (const path of ["a", "a/b", "a/b/c"]) {
+    expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
+  }
+});
+
+test("a folder that is there stays as it is", async () => {
+  const folder = join(await temporaryFolder(), "there");
+  await mkdir(folder, { mode: 0o750 });
+  makeFolder(folder, 0o700);
+  makeFolder(`${folder}/`, 0o700);
+  expect((await stat(folder)).mode & 0o777).toBe(0o750);
+});
+
+test("a link to a folder is one, a file or a link to nothing is none", async () => {
+  const folder = await temporaryFolder();
+  await symlink(folder, join(folder, "link"));
+  makeFolder(join(folder, "link"));
+  await writeFile(join(folder, "file"), "");
+  await symlink(join(folder, "nothing"), join(folder, "broken"));
+  expect(() => makeFolder(join(folder, "file"))).toThrow("EEXIST");
+  expect(() => makeFolder(join(folder, "file", "below"))).toThrow("ENOTDIR");
+  expect(() => makeFolder(join(folder, "broken", "below"))).toThrow("EEXIST");
+});
+
+test("where the system takes no folder it is tried once", () => {
+  expect(() => makeFolder("/proc/self/repute/below")).toThrow("mkdir");
+});

@@ -1,0 +1,317 @@
+import { rowWarnings } from "../../../../src/core/row-warnings.js";
+import { describe, expect, it } from "vitest";
+import { encodeText } from "../../../../src/core/bytes.js";
+import type { SourceOptions } from "../../../../src/inputs/types.js";
+import { openSource, piped, readingOf, readSource } from "../../../contract/sources-reading.js";
+
+async function cellsOf(
+  content: string | Buffer,
+  options: Partial<SourceOptions> = {},
+): Promise<(readonly string[])[]> {
+  const { rows } = await readSource("csv", piped(content), options);
+  return rows.map((row) => row.cells);
+}
+
+async function errorOf(
+  content: string | Buffer,
+  options: Partial<SourceOptions> = {},
+): Promise<unknown> {
+  return readSource("csv", piped(content), options).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe("csv header", () => {
+  it("keeps stray spaces in names", async () => {
+    const { source } = await readSource("csv", piped(" Item ,note \n"));
+    expect(source.columns).toEqual([" Item ", "note "]);
+  });
+
+  it("keeps empty and repeated names", async () => {
+    const { source } = await readSource("csv", piped("item,,note,note,\n"));
+    expect(source.columns).toEqual(["item", "", "note", "note", ""]);
+  });
+
+  it("loses its byte order mark and not its quotes' sense", async () => {
+    const { source } = await readSource("csv", piped('\ufeff"item","no""te"\n'));
+    expect(source.columns).toEqual(["item", 'no"te']);
+  });
+
+  it("alone is an input without rows", async () => {
+    expect(await cellsOf("item,note\n")).toEqual([]);
+  });
+
+  it("alone without a line end is an input without rows", async () => {
+    expect(await cellsOf("item,note")).toEqual([]);
+  });
+
+  it.each(["", "\n\r\n", "\ufeff", "# nothing\n"])("is missed in %j", async (content) => {
+    expect(await errorOf(content, { comment: "#" })).toMatchObject({ code: "input_empty" });
+  });
+});
+
+describe("csv cells", () => {
+  it("are read through quotes, doubled quotes and line ends in them", async () => {
+    const content = 'item,note\n"192.0.2.1","a ""b"", c\r\nd"\n';
+    expect(await cellsOf(content)).toEqual([["192.0.2.1", 'a "b", c\r\nd']]);
+  });
+
+  it("keep a stray quote", async () => {
+    expect(await cellsOf('item,note\n192.0.2.1,5" disk\n')).toEqual([["192.0.2.1", '5" disk']]);
+  });
+
+  it("keep quotes that close before the cell's end", async () => {
+    expect(await cellsOf('item,note\n192.0.2.1,"a" b\n')).toEqual([["192.0.2.1", '"a" b']]);
+  });
+
+  it("keep spaces around", async () => {
+    expect(await cellsOf("item,note\n 192.0.2.1 , a \n")).toEqual([[" 192.0.2.1 ", " a "]]);
+  });
+
+  it("keep a CR that ends no line", async () => {
+    expect(await cellsOf("item,note\n192.0.2.1,a\rb\n")).toEqual([["192.0.2.1", "a\rb"]]);
+  });
+
+  it("keep NUL", async () => {
+    expect(await cellsOf("item,note\n192.0.2.1,a\0b\n")).toEqual([["192.0.2.1", "a\0b"]]);
+  });
+
+  it("are padded where a row is short", async () => {
+    expect(await cellsOf("item,note,more\n192.0.2.1\n")).toEqual([["192.0.2.1", "", ""]]);
+  });
+
+  it("give back their bytes where they are no UTF-8", async () => {
+    const content = Buffer.from("item,note\n192.0.2.1,\xdcbel \xff\n", "latin1");
+    const [cells] = await cellsOf(content);
+    expect(encodeText(cells![1]!)).toEqual(Buffer.from("\xdcbel \xff", "latin1"));
+  });
+
+  it("are counted as a warning where they are no UTF-8", async () => {
+    const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
+    const { rows } = await readSource("csv", piped(content));
+    const message = "row with bytes that are not UTF-8, kept as they are";
+    expect(rows.map(rowWarnings)).toEqual([[message], [message]]);
+  });
+
+  it("are decoded where a character is spread over chunks", async () => {
+    const { rows } = await readSource("csv", piped("item,note\n192.0.2.1,ü😀\n", 1));
+    expect(rows[0]?.cells[1]).toBe("ü😀");
+  });
+});
+
+describe("csv surplus cells", () => {
+  const extraOf = async (record: string): Promise<string | null | undefined> => {
+    const { rows } = await readSource("csv", piped(`item,note\n${record}\n`));
+    return rows[0]?.extra;
+  };
+
+  it("go into extra as a JSON array", async () => {
+    expect(await extraOf('192.0.2.1,a,b,"c ""d"""')).toBe('["b","c \\"d\\""]');
+  });
+
+  it("go there up to the last one that is not empty", async () => {
+    expect(await extraOf("192.0.2.1,a,,b,,")).toBe('["","b"]');
+  });
+
+  it("are nothing when all are empty", async () => {
+    expect(await extraOf("192.0.2.1,a,,,")).toBeNull();
+  });
+
+  it("are counted as a warning", async () => {
+    const { rows } = await readSource("csv", piped("item\na,b\nc,d\ne,\n"));
+    const message = "row with more cells than there are columns";
+    expect(rows.map(rowWarnings)).toEqual([[message], [message], []]);
+  });
+});
+
+describe("csv lines", () => {
+  it.each([
+    ["LF", "item\na\nb\n"],
+    ["CRLF", "item\r\na\r\nb\r\n"],
+    ["CR", "item\ra\rb\r"],
+    ["LF and CRLF mixed", "item\r\na\nb\r\n"],
+    ["LF without the last one", "item\na\nb"],
+  ])("end with %s", async (_, content) => {
+    expect(await cellsOf(content)).toEqual([["a"], ["b"]]);
+  });
+
+  it("that are blank are left out", async () => {
+    expect(await cellsOf("\n\nitem\n\na\n\r\n\nb\n\n")).toEqual([["a"], ["b"]]);
+  });
+
+  it("that hold nothing but an empty quoted cell are rows", async () => {
+    expect(await cellsOf('item\n""\n')).toEqual([[""]]);
+  });
+
+  it("that hold nothing but commas are rows", async () => {
+    expect(await cellsOf("item,note\n,\n")).toEqual([["", ""]]);
+  });
+
+  it("with the comment sign first are left out, before the header too", async () => {
+    const content = '# one "quote\nitem,note\n# two\na,#b\n"#c",d\n';
+    expect(await cellsOf(content, { comment: "#" })).toEqual([
+      ["a", "#b"],
+      ["#c", "d"],
+    ]);
+  });
+
+  it("are comments by a sign of several characters, over chunks too", async () => {
+    const input = piped("item\n//x\n/y\n", 1);
+    const { rows } = await readSource("csv", input, { comment: "//" });
+    expect(rows.map((row) => row.itemText)).toEqual(["/y"]);
+  });
+
+  it("are comments by a sign beyond ASCII", async () => {
+    expect(await cellsOf("item\n§x\ny\n", { comment: "§" })).toEqual([["y"]]);
+  });
+
+  it("with the comment sign are rows when none is named", async () => {
+    expect(await cellsOf("item\n#a\n")).toEqual([["#a"]]);
+  });
+
+  it("are told as first and last line of a row", async () => {
+    const content = 'item,note\n\na,"1\r\n2\n3"\n# x\ry\nb,c\n';
+    const { rows } = await readSource("csv", piped(content), { comment: "#" });
+    expect(rows.map((row) => [row.line, row.endLine])).toEqual([
+      [3, 5],
+      [7, 7],
+    ]);
+  });
+
+  it("are counted in an old Mac file", async () => {
+    const { rows } = await readSource("csv", piped('item,note\r\ra,"1\r2"\rb,c\r'));
+    expect(rows.map((row) => [row.line, row.endLine])).toEqual([
+      [3, 4],
+      [5, 5],
+    ]);
+  });
+
+  it("are blank by the million without harm", async () => {
+    const content = `item\na\n${"\n".repeat(17 * 1024 * 1024)}b\n`;
+    const { rows } = await readSource("csv", piped(content));
+    expect(rows.map((row) => row.line)).toEqual([2, 3 + 17 * 1024 * 1024]);
+  });
+});
+
+describe("csv without header", () => {
+  const options = { header: false, itemColumn: "column_1" };
+
+  it("has columns by number, as many as the first row has cells", async () => {
+    const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
+    expect(source.columns).toEqual(["column_1", "column_2"]);
+  });
+
+  it("begins with its first line", async () => {
+    expect(await cellsOf("a,b\nc,d\n", options)).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+  });
+
+  it("has its items in the column that is named", async () => {
+    const input = piped("a,b\n");
+    const { rows } = await readSource("csv", input, { ...options, itemColumn: "column_2" });
+    expect(rows[0]?.itemText).toBe("b");
+  });
+
+  it("has no rows when it is empty", async () => {
+    expect(await cellsOf("", { ...options, itemColumn: "column_2" })).toEqual([]);
+  });
+});
+
+describe("csv item and kind column", () => {
+  it("are found in spite of spaces and letter case", async () => {
+    const content = "note, Indicator ,Type\na,192.0.2.1,ip\n";
+    const options = { itemColumn: "indicator", kindColumn: "type" };
+    const { rows } = await readSource("csv", piped(content), options);
+    expect([rows[0]?.itemText, rows[0]?.kindText]).toEqual(["192.0.2.1", "ip"]);
+  });
+
+  it("are those that are named", async () => {
+    const content = "item,Data\na,192.0.2.1\n";
+    const { rows } = await readSource("csv", piped(content), { itemColumn: "data" });
+    expect(rows[0]?.itemText).toBe("192.0.2.1");
+  });
+
+  it("are the first of several with the same name, with a warning", async () => {
+    const { rows, source } = await readSource("csv", piped("item,item\na,b\n"));
+    expect(rows[0]?.itemText).toBe("a");
+    expect(source.warnings.size).toBe(1);
+  });
+
+  it("have an error that lists the columns when the one named is not there", async () => {
+    expect(await errorOf("Data,Note\na,b\n")).toMatchObject({
+      name: "UsageError",
+      code: "column_not_found",
+      message: expect.stringContaining('"Data", "Note"') as string,
+    });
+  });
+
+  it.each(["itemColumn", "kindColumn"] as const)(
+    "have an error with a suggestion when the %s is misspelt",
+    async (option) => {
+      const error = await errorOf("item,Data\na,b\n", { [option]: "Dta" });
+      expect(error).toMatchObject({ code: "column_not_found", hint: 'Did you mean "Data"?' });
+    },
+  );
+
+  it("close the input when they are not found", async () => {
+    const input = piped("Data\na\n");
+    await openSource("csv", input).catch(() => null);
+    expect("stream" in input && input.stream.destroyed).toBe(true);
+  });
+});
+
+describe("csv quote that is never closed", () => {
+  it.each([
+    ["the header", 'item,"note\na,b\n', 1],
+    ["a row", 'item,note\na,b\nc,"d\ne,f\ng,h\n', 3],
+    ["a later line of a record", 'item,note\na,b\n"c\nd","e\n', 4],
+    ["a row behind blank and comment lines", 'item\n\n# "x\n\n"a\n', 5],
+    ["the last character", 'item\na\n"', 3],
+  ])("is told with its line: in %s", async (_, content, line) => {
+    expect(await errorOf(content, { comment: "#" })).toMatchObject({
+      name: "FatalError",
+      code: "input_quote",
+      message: `line ${line} of stdin: a quote opens here and is never closed`,
+    });
+  });
+
+  it("is told with its line in a resumed run", async () => {
+    const content = 'item\na\nb\n"c\n';
+    const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
+    expect(await errorOf(content, { resume })).toMatchObject({
+      message: "line 4 of stdin: a quote opens here and is never closed",
+    });
+  });
+
+  it("is met after the rows before it were given", async () => {
+    const source = await openSource("csv", piped('item\na\nb\n"c\n'));
+    const items: string[] = [];
+    const reading = (async () => {
+      for await (const batch of source.rows) items.push(...batch.map((row) => row.itemText));
+    })();
+    await expect(reading).rejects.toMatchObject({ code: "input_quote" });
+    expect(items).toEqual(["a", "b"]);
+  });
+});
+
+describe("csv record over 16 MiB", () => {
+  const long = "x".repeat(17 * 1024 * 1024);
+
+  it("stops the run and is told with its line", async () => {
+    expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
+      name: "FatalError",
+      code: "input_record_too_long",
+      message: "the record on line 4 of stdin is longer than 16 MiB",
+    });
+  });
+
+  it("says where the quote opened when it is one that does not close", async () => {
+    expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
+      code: "input_record_too_long",
+      message: "line 6 of stdin: a quote opens here and is not closed within 16 MiB",
+    });
+  });
+});

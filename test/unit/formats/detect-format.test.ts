@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { detectSourceFormat } from "../../../src/formats/detect-format.js";
+
+describe("detectSourceFormat", () => {
+  it.each([
+    ["dump.csv", "csv"],
+    ["dump.tsv", "tsv"],
+    ["dump.tab", "tsv"],
+    ["dump.ndjson", "ndjson"],
+    ["dump.jsonl", "ndjson"],
+    ["dump.json", "ndjson"],
+    ["folder.csv/DUMP.NDJSON", "ndjson"],
+    ["two.dots.csv", "csv"],
+  ])("takes %s for %s", (path, format) => {
+    expect(detectSourceFormat(path)).toEqual({ format, gzip: false });
+  });
+
+  it.each(["dump.csv.gz", "dump.csv.GZIP"])("looks through the compression of %s", (path) => {
+    expect(detectSourceFormat(path)).toEqual({ format: "csv", gzip: true });
+  });
+
+  it.each(["-", "dump", "dump.txt", "dump.list", "dump.xlsx", "folder.csv/dump", ".csv/x"])(
+    "knows nothing of %s",
+    (path) => {
+      expect(detectSourceFormat(path).format).toBeNull();
+    },
+  );
+
+  it("sees that a file of unknown format is compressed", () => {
+    expect(detectSourceFormat("dump.gz")).toEqual({ format: null, gzip: true });
+  });
+});

@@ -1,0 +1,242 @@
+import { rowWarnings } from "../../../../src/core/row-warnings.js";
+import { describe, expect, it } from "vitest";
+import { encodeText } from "../../../../src/core/bytes.js";
+import type { Row } from "../../../../src/core/row.js";
+import type { SourceOptions } from "../../../../src/inputs/types.js";
+import { openSource, piped, readingOf, readSource } from "../../../contract/sources-reading.js";
+
+async function rowsOf(
+  content: string | Buffer,
+  options: Partial<SourceOptions> = {},
+): Promise<readonly Row[]> {
+  return (await readSource("ndjson", piped(content), options)).rows;
+}
+
+async function errorOf(content: string, options: Partial<SourceOptions> = {}): Promise<unknown> {
+  return readSource("ndjson", piped(content), options).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe("ndjson columns", () => {
+  it("are the members of the first object, in its order", async () => {
+    const { source } = await readSource("ndjson", piped('{"item":"a","2":1,"1":2}\n{"x":1}\n'));
+    expect(source.columns).toEqual(["item", "2", "1"]);
+  });
+
+  it("are those of the first object behind lines that are none", async () => {
+    const { source, rows } = await readSource("ndjson", piped('oops\n[1]\n{"item":"a"}\n'));
+    expect([source.columns, rows.map((row) => row.cells)]).toEqual([["item"], [[""], [""], ["a"]]]);
+  });
+
+  it("are none in an empty input, which has no rows", async () => {
+    const { source, rows } = await readSource("ndjson", piped("\n"));
+    expect([source.columns, rows]).toEqual([[], []]);
+  });
+
+  it("are none where no line is an object, and each line is a row", async () => {
+    const { source, rows } = await readSource("ndjson", piped("oops\n1\n"));
+    expect([source.columns, rows.length]).toEqual([[], 2]);
+  });
+
+  it("are given up when ten thousand lines are no object", async () => {
+    expect(await errorOf(`${"oops\n".repeat(10_001)}{"item":"a"}\n`)).toMatchObject({
+      code: "input_not_ndjson",
+    });
+  });
+});
+
+describe("ndjson cells", () => {
+  it("are texts as they are and other values as they are written", async () => {
+    const [row] = await rowsOf(
+      '{"item":"\\u00fc","a":null,"b":true,"c":12345678901234567890,"d":1.0,"e":1e400,"f":[1, 2],"g":{"h": 1}}',
+    );
+    expect(row?.cells).toEqual([
+      "ü",
+      "",
+      "true",
+      "12345678901234567890",
+      "1.0",
+      "1e400",
+      "[1, 2]",
+      '{"h": 1}',
+    ]);
+  });
+
+  it("are empty for members that a record lacks", async () => {
+    const rows = await rowsOf('{"item":"a","note":"b"}\n{"note":"c"}\n');
+    expect(rows[1]?.cells).toEqual(["", "c"]);
+  });
+
+  it("leave members beyond the columns to extra, as they are written", async () => {
+    const rows = await rowsOf('{"item":"a"}\n{"x":1.0,"item":"b","y":{"z": null}}\n');
+    expect(rows.map((row) => row.extra)).toEqual([null, '{"x":1.0,"y":{"z": null}}']);
+  });
+
+  it("take __proto__ for a member like any other", async () => {
+    const rows = await rowsOf('{"item":"a","__proto__":{"note":"b"}}\n{"item":"c"}\n');
+    expect(rows.map((row) => row.cells)).toEqual([
+      ["a", '{"note":"b"}'],
+      ["c", ""],
+    ]);
+  });
+});
+
+describe("ndjson rows", () => {
+  it("hold the object as it is written, without spaces around", async () => {
+    const [row] = await rowsOf(' {"item": "a", "n": 1.0} \r\n');
+    expect(row?.json).toBe('{"item": "a", "n": 1.0}');
+  });
+
+  it("give back bytes that are no UTF-8", async () => {
+    const line = Buffer.from('{"item":"\xdc\xff"}', "latin1");
+    const [row] = await rowsOf(line);
+    expect(encodeText(row?.json ?? "")).toEqual(line);
+  });
+
+  it("count lines with bytes that are no UTF-8 as a warning", async () => {
+    const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
+    const { rows } = await readSource("ndjson", piped(content));
+    const message = "row with bytes that are not UTF-8, kept as they are";
+    expect(rows.map(rowWarnings)).toEqual([[message], []]);
+  });
+
+  it("are read behind a byte order mark in the middle of joined files", async () => {
+    const rows = await rowsOf('{"item":"a"}\n\ufeff{"item":"b"}\n');
+    expect(rows.map((row) => row.itemText)).toEqual(["a", "b"]);
+  });
+
+  it("are read from lines that end with CR alone", async () => {
+    const rows = await rowsOf('{"item":"a"}\r{"item":"b"}\r');
+    expect(rows.map((row) => [row.itemText, row.line])).toEqual([
+      ["a", 1],
+      ["b", 2],
+    ]);
+  });
+});
+
+describe("ndjson line that is no object", () => {
+  it.each([
+    ["broken JSON", '{"item":'],
+    ["an array", '["a"]'],
+    ["a text", '"a"'],
+    ["a number", "1"],
+    ["null", "null"],
+  ])("is a row with a fault: %s", async (_, line) => {
+    const rows = await rowsOf(`{"item":"a"}\n${line}\n`);
+    expect(rows[1]?.fault).toEqual({
+      code: "input_row",
+      message: expect.stringMatching(/^line 2 is no JSON object: ./) as string,
+    });
+  });
+
+  it("is kept as text in extra, its cells empty", async () => {
+    const rows = await rowsOf('{"item":"a","note":"b"}\n {"item": \n');
+    expect([rows[1]?.cells, rows[1]?.extra, rows[1]?.json, rows[1]?.itemText]).toEqual([
+      ["", ""],
+      '" {\\"item\\": "',
+      null,
+      "",
+    ]);
+  });
+
+  it("does not end the input", async () => {
+    const rows = await rowsOf('{"item":"a"}\noops\n{"item":"b"}\n');
+    expect(rows.map((row) => [row.number, row.itemText])).toEqual([
+      [1, "a"],
+      [2, ""],
+      [3, "b"],
+    ]);
+  });
+});
+
+describe("ndjson item", () => {
+  it("is found by a dotted path", async () => {
+    const rows = await rowsOf('{"src":{"ips":["192.0.2.1"]}}\n', { itemColumn: "src.ips.0" });
+    expect(rows[0]?.itemText).toBe("192.0.2.1");
+  });
+
+  it("is found by a path that the first records lack", async () => {
+    const content = `${'{"note":1}\n'.repeat(99)}{"src":{"ip":"192.0.2.1"}}\n`;
+    const rows = await rowsOf(content, { itemColumn: "src.ip" });
+    expect(rows.at(-1)?.itemText).toBe("192.0.2.1");
+  });
+
+  it("has an error that lists the columns when a hundred records lack it", async () => {
+    const content = `${'{"note":1}\n'.repeat(100)}{"src":{"ip":"192.0.2.1"}}\n`;
+    expect(await errorOf(content, { itemColumn: "src.ip" })).toMatchObject({
+      code: "column_not_found",
+      message: expect.stringContaining('"note"') as string,
+    });
+  });
+
+  it("has an error that lists the columns when the one named is not there", async () => {
+    expect(await errorOf('{"data":"a","note":"b"}\n')).toMatchObject({
+      code: "column_not_found",
+      message: expect.stringContaining('"data", "note"') as string,
+    });
+  });
+
+  it("has a kind beside it by a path as well", async () => {
+    const rows = await rowsOf('{"item":"a","meta":{"kind":"ip"}}\n', { kindColumn: "meta.kind" });
+    expect(rows[0]?.kindText).toBe("ip");
+  });
+
+  it("has an error with a suggestion when the kind column is misspelt", async () => {
+    expect(await errorOf('{"item":"a","kind":"ip"}\n', { kindColumn: "knid" })).toMatchObject({
+      code: "column_not_found",
+      hint: 'Did you mean "kind"?',
+    });
+  });
+
+  it("is found by the same name in a resumed run", async () => {
+    const resume = {
+      offset: 13,
+      row: 1,
+      line: 1,
+      columns: ["IP"],
+      reading: readingOf("ndjson", "IP"),
+    };
+    const rows = await rowsOf('{"IP":"a"}  \n{"IP":"b"}\n', { resume, itemColumn: "ip" });
+    expect(rows.map((row) => [row.number, row.itemText])).toEqual([[2, "b"]]);
+  });
+});
+
+describe("ndjson input that is one JSON array", () => {
+  it.each(['[{"item":"a"},{"item":"b"}]', '[\n  {"item":"a"}\n]\n', ' [ {"item":"a"}]', "[]"])(
+    "is refused with what to do: %j",
+    async (content) => {
+      expect(await errorOf(content)).toMatchObject({
+        name: "UsageError",
+        code: "input_json_array",
+        hint: expect.stringContaining("jq -c '.[]'") as string,
+      });
+    },
+  );
+});
+
+describe("ndjson line over 16 MiB", () => {
+  const long = "x".repeat(16 * 1024 * 1024 + 1);
+
+  it.each([
+    ["ended", "\n"],
+    ["not ended", ""],
+  ])("stops the run and is told: %s", async (_, end) => {
+    expect(await errorOf(`{"item":"a"}\n\n${long}${end}`)).toMatchObject({
+      name: "FatalError",
+      code: "input_record_too_long",
+      message: "line 3 of stdin is longer than 16 MiB",
+    });
+  });
+
+  it("is met after the rows before it were given", async () => {
+    const source = await openSource("ndjson", piped(`{"item":"a"}\n${long}`, 1024 * 1024));
+    const items: string[] = [];
+    const reading = (async () => {
+      for await (const batch of source.rows) items.push(...batch.map((row) => row.itemText));
+    })();
+    await expect(reading).rejects.toMatchObject({ code: "input_record_too_long" });
+    expect(items).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,98 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { gunzip, looksGzipped } from "../../../src/inputs/gunzip.js";
+import { openInput } from "../../../src/inputs/open-input.js";
+import { Warnings } from "../../../src/formats/warnings.js";
+import { piped } from "../../contract/sources-reading.js";
+
+const member = gzipSync("hello\n");
+
+async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function unzipped(bytes: Buffer, size: number, warnings = new Warnings()): Promise<string> {
+  let text = "";
+  const chunks = gunzip(chunksOf(bytes, size), "dump.csv.gz", warnings);
+  for await (const chunk of chunks) text += chunk.toString();
+  return text;
+}
+
+describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
+  it("reads all members", async () => {
+    expect(await unzipped(Buffer.concat([member, member]), size)).toBe("hello\nhello\n");
+  });
+
+  it.each([
+    ["extra field, name and comment", 0x1c, Buffer.from("\x02\0abname\0comment\0")],
+    ["header checksum", 0x02, Buffer.from("\0\0")],
+  ])("skips a header with %s", async (_, flags, fields) => {
+    const header = Buffer.from(member.subarray(0, 10));
+    header[3] = flags;
+    const long = Buffer.concat([header, fields, member.subarray(10)]);
+    expect(await unzipped(Buffer.concat([long, long]), size)).toBe("hello\nhello\n");
+  });
+
+  it("finds a length that does not match", async () => {
+    const wrong = Buffer.from(member);
+    wrong[wrong.length - 1] = 9;
+    await expect(unzipped(wrong, size)).rejects.toMatchObject({ code: "input_gzip" });
+  });
+
+  it("takes zeros behind the last member for padding", async () => {
+    const warnings = new Warnings();
+    const padded = Buffer.concat([member, Buffer.alloc(100)]);
+    expect(await unzipped(padded, size, warnings)).toBe("hello\n");
+    expect(warnings.counts.size).toBe(0);
+  });
+
+  it.each([
+    ["text", Buffer.from("more")],
+    ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
+    ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
+  ])("ignores %s behind the last member, with a warning", async (_, rest) => {
+    const warnings = new Warnings();
+    expect(await unzipped(Buffer.concat([member, rest]), size, warnings)).toBe("hello\n");
+    expect([...warnings.counts.keys()]).toEqual([
+      `dump.csv.gz: trailing garbage after the gzip data (from byte ${member.length}) is ignored`,
+    ]);
+  });
+
+  it("names the place where the data is cut off", async () => {
+    await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: "dump.csv.gz is cut off: its gzip data ends in the middle, at byte 20",
+    });
+  });
+
+  it("names the input and a place behind the damage", async () => {
+    const damaged = Buffer.from(member);
+    damaged[damaged.length - 6]! ^= 1;
+    await expect(unzipped(damaged, size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: expect.stringMatching(
+        /^dump\.csv\.gz is damaged: bad gzip data before byte \d+ /,
+      ) as string,
+    });
+  });
+});
+
+describe("an input that is said to be gzip", () => {
+  it.each(["", "item\n"])("is refused when it is %j", async (content) => {
+    await expect(openInput(piped(content), { gzip: true, offset: 0 })).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_gzip",
+      message: expect.stringContaining("byte 0") as string,
+    });
+  });
+});
+
+describe("looksGzipped", () => {
+  it.each([
+    [member, true],
+    [Buffer.from("item"), false],
+    [Buffer.from([0x1f]), false],
+  ])("tells of %o: %s", (head, looks) => {
+    expect(looksGzipped(head)).toBe(looks);
+  });
+});

@@ -1,0 +1,139 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { type InputOptions, openInput } from "../../../src/inputs/open-input.js";
+import type { SourceInput } from "../../../src/inputs/types.js";
+import { piped, streamOf } from "../../contract/sources-reading.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const fromStart: InputOptions = { gzip: false, offset: 0 };
+
+async function fileOf(content: string | Buffer): Promise<{ readonly path: string }> {
+  const path = join(await temporaryFolder(), "input");
+  await writeFile(path, content);
+  return { path };
+}
+
+async function contentOf(input: SourceInput, options: Partial<InputOptions> = {}): Promise<string> {
+  const bytes = await openInput(input, { ...fromStart, ...options });
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytes.chunks) chunks.push(chunk);
+  await bytes.close();
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+describe("openInput", () => {
+  it("reads a file", async () => {
+    expect(await contentOf(await fileOf("a\nb\n"))).toBe("a\nb\n");
+  });
+
+  it("reads a stream of texts", async () => {
+    const stream = Readable.from(["ü\n", "", "b\n"]);
+    expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
+  });
+
+  it("reads what is no regular file", async () => {
+    expect(await contentOf({ path: "/dev/null" })).toBe("");
+  });
+
+  it("takes a byte order mark away and counts it", async () => {
+    const bytes = await openInput(piped("\ufeffa\n", 1), fromStart);
+    expect(bytes.start).toBe(3);
+    await bytes.close();
+  });
+
+  it("sees gzip by its first bytes, whatever it is called", async () => {
+    expect(await contentOf(await fileOf(gzipSync("a\n")))).toBe("a\n");
+  });
+
+  it("sees a byte order mark in gzip data", async () => {
+    expect(await contentOf(piped(gzipSync("\ufeffa\n"), 5), { gzip: true })).toBe("a\n");
+  });
+
+  it("reads UTF-16 with a pair of surrogates spread over chunks", async () => {
+    expect(await contentOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
+  });
+
+  it.each([
+    ["a file", async () => fileOf("0123456789")],
+    ["a file with a byte order mark", async () => fileOf("\ufeff3456789")],
+    ["a gzipped file", async () => fileOf(gzipSync("0123456789"))],
+    ["a stream", async () => piped("0123456789", 3)],
+  ])("goes on at an offset in %s", async (_, input) => {
+    expect(await contentOf(await input(), { offset: 4 })).toBe("456789");
+  });
+
+  it("counts bytes as stored, those before the offset of a file included", async () => {
+    const bytes = await openInput(await fileOf("0123456789"), { gzip: false, offset: 4 });
+    for await (const chunk of bytes.chunks) expect(chunk.length).toBe(6);
+    expect([bytes.bytesRead(), bytes.bytesTotal]).toEqual([10, 10]);
+    await bytes.close();
+  });
+
+  it("ends quietly when the offset is the input's end", async () => {
+    expect(await contentOf(await fileOf("0123"), { offset: 4 })).toBe("");
+  });
+
+  it.each([
+    ["a file", async () => fileOf("0123")],
+    ["a stream", async () => piped("0123")],
+  ])("refuses an offset behind the end of %s", async (_, input) => {
+    await expect(contentOf(await input(), { offset: 5 })).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_changed",
+    });
+  });
+
+  it("tells of a file that does not exist", async () => {
+    const path = join(await temporaryFolder(), "absent.csv");
+    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
+      name: "UsageError",
+      code: "input_not_found",
+      message: `there is no file ${path}`,
+    });
+  });
+
+  it("tells of a file under something that is no folder", async () => {
+    const { path } = await fileOf("");
+    const opening = openInput({ path: join(path, "a.csv") }, fromStart);
+    await expect(opening).rejects.toMatchObject({ code: "input_not_found" });
+  });
+
+  it("tells of a directory", async () => {
+    const path = join(await temporaryFolder(), "folder.csv");
+    await mkdir(path);
+    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
+      name: "UsageError",
+      code: "input_is_directory",
+    });
+  });
+
+  it("tells of a stream that breaks off, and where", async () => {
+    const stream = new Readable({ read() {} });
+    stream.push("abc\n");
+    const reading = contentOf({ stream, name: "stdin" });
+    setImmediate(() => stream.destroy(new Error("the pipe burst")));
+    await expect(reading).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_unreadable",
+      message: "cannot read stdin beyond byte 4: the pipe burst",
+    });
+  });
+
+  it("closes the stream when it cannot read its beginning", async () => {
+    const stream = streamOf("abc");
+    await openInput({ stream, name: "stdin" }, { gzip: true, offset: 0 }).catch(() => null);
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it("does not wait for more than the first line", async () => {
+    const stream = new Readable({ read() {} });
+    stream.push("abc\n");
+    const bytes = await openInput({ stream, name: "stdin" }, fromStart);
+    const first = await bytes.chunks.next();
+    await bytes.close();
+    expect(String(first.value)).toBe("abc\n");
+  });
+});

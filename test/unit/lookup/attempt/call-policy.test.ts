@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { ServiceError } from "../../../../src/api/service-error.js";
+import { retryCalls } from "../../../../src/lookup/attempt/call-policy.js";
+import { Pace } from "../../../../src/lookup/pace/pace.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { unaborted } from "../findings.js";
+
+function policyAt(rate: number | null, retries = 5) {
+  const clock = new ManualClock();
+  const rates = rate === null ? [] : [{ count: rate, perMs: 1000 }];
+  const pace = new Pace({ rates, clock, random: () => 0 });
+  return { clock, pace, call: retryCalls({ pace, retries, clock, random: () => 0.5 }) };
+}
+
+/** Fails as told, then answers. */
+function failing(...errors: readonly Error[]): () => Promise<string> {
+  let made = 0;
+  return () => {
+    const error = errors[made++];
+    return error ? Promise.reject(error) : Promise.resolve("answer");
+  };
+}
+
+const reset = new ServiceError("connection_reset", "reset", {
+  again: { policy: "transient", afterMs: null },
+});
+const throttled = new ServiceError("http_429", "too many", {
+  httpStatus: 429,
+  again: { policy: "throttled", afterMs: 3000 },
+});
+
+test("a call that succeeds is made once", async () => {
+  const { call } = policyAt(null);
+  await expect(call(failing(), unaborted())).resolves.toBe("answer");
+});
+
+test("a call is made again after a passing fault", async () => {
+  const { clock, call } = policyAt(null);
+  await expect(clock.run(call(failing(reset, reset), unaborted()))).resolves.toBe("answer");
+});
+
+test("when the retries are used up the last error is thrown", async () => {
+  const { clock, call } = policyAt(null, 1);
+  const made = call(failing(reset, throttled, reset), unaborted());
+  await expect(clock.run(made)).rejects.toBe(throttled);
+});
+
+test("an error that another attempt cannot change is thrown at once", async () => {
+  const { clock, call } = policyAt(null);
+  const refused = new ServiceError("http_400", "no such tag", { httpStatus: 400 });
+  await expect(call(failing(refused), unaborted())).rejects.toBe(refused);
+  expect(clock.asked).toEqual([]);
+});
+
+test("an error of another kind is thrown at once", async () => {
+  const { call } = policyAt(null);
+  const broken = new TypeError("broken");
+  await expect(call(failing(broken), unaborted())).rejects.toBe(broken);
+});
+
+test("every attempt spends from the pace", async () => {
+  const { clock, call } = policyAt(1);
+  await clock.run(call(failing(reset, reset), unaborted()));
+  expect(clock.monotonic()).toBe(2000);
+});
+
+test("a throttled call pauses all that keeps the pace", async () => {
+  const { clock, pace, call } = policyAt(null);
+  void call(failing(throttled), unaborted());
+  await clock.advance(0);
+  await clock.run(pace.take(unaborted().signal));
+  expect(clock.monotonic()).toBe(3000);
+});
+
+test("aborting ends the wait for the next attempt", async () => {
+  const { clock, call } = policyAt(null);
+  const controller = new AbortController();
+  const made = call(failing(reset), { signal: controller.signal });
+  await clock.advance(0);
+  controller.abort(new Error("enough"));
+  await expect(made).rejects.toThrow("enough");
+});

@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { mergePartials } from "../../../../src/lookup/attempt/merge-partials.js";
+import { partial } from "../findings.js";
+
+const asn = { countryCode: "US", asn: "AS64500", name: "Example" };
+
+test("a single answer stays as it is", () => {
+  const only = partial({ asn: null }, ["asn"]);
+  expect(mergePartials([only])).toBe(only);
+});
+
+test("the most complete answer wins, whenever it came", () => {
+  const full = partial({ intent: "none", asn: null }, ["asn"]);
+  const poor = partial({ intent: null, asn: null }, ["intent", "asn"]);
+  expect(mergePartials([full, poor]).query).toEqual(full.query);
+});
+
+test("of answers that are equally complete the latest wins", () => {
+  const earlier = partial({ intent: "unknown", asn: null }, ["asn"]);
+  const later = partial({ intent: "malicious", asn: null }, ["asn"]);
+  expect(mergePartials([earlier, later]).query?.["intent"]).toBe("malicious");
+});
+
+test("what a later answer lacks is filled from an earlier one", () => {
+  const earlier = partial({ asn, tags: null }, ["tags"]);
+  const later = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
+  expect(mergePartials([earlier, later]).query).toMatchObject({ asn, tags: ["a:b"] });
+});
+
+test("what an earlier but more complete answer lacks is filled from a later one", () => {
+  const earlier = partial({ intent: "none", tags: ["a:b"], asn: null }, ["asn"]);
+  const later = partial({ intent: null, tags: null, asn }, ["tags", "intent"]);
+  expect(mergePartials([earlier, later]).query).toMatchObject({ intent: "none", asn });
+});
+
+test("missing is what no answer had, in the order of the interface", () => {
+  const earlier = partial({}, ["tags", "intent", "asn"]);
+  const later = partial({}, ["tags", "firstSeen", "asn"]);
+  expect(mergePartials([earlier, later]).missing).toEqual(["tags", "asn"]);
+});
+
+test("members filled from several answers come from the latest that has them", () => {
+  const merged = mergePartials([
+    partial({ intent: "malicious", asn: "first" }, ["tags", "firstSeen"]),
+    partial({ intent: "unknown", asn: null }, ["asn", "tags", "firstSeen"]),
+    partial({ intent: null, asn: null, tags: [] }, ["intent", "asn"]),
+  ]);
+  expect(merged.query).toMatchObject({ intent: "unknown", asn: "first", tags: [] });
+});
+
+test("it stays partial when nothing is missing any more", () => {
+  const merged = mergePartials([
+    partial({ asn, tags: null }, ["tags"]),
+    partial({ asn: null, tags: [] }, ["asn"]),
+  ]);
+  expect([merged.status, merged.missing]).toEqual(["partial", []]);
+});
+
+test("an answer of another type fills nothing", () => {
+  const merged = mergePartials([
+    partial({ type: "DOMAIN", intent: "none" }, ["tags"]),
+    partial({ intent: null }, ["intent"]),
+  ]);
+  expect([merged.query?.["intent"], merged.missing]).toEqual([null, ["intent"]]);
+});
+
+test("the blocklist status is filled under the name that the service used", () => {
+  const merged = mergePartials([
+    partial({ abusixMailBlocklist: "ACTIVE", tags: null }, ["tags"]),
+    partial({ abusixMailBlocklist: null, tags: [] }, ["serviceMailBlocklist"]),
+  ]);
+  expect(merged.query?.["abusixMailBlocklist"]).toBe("ACTIVE");
+});
+
+test("partial quick checks are merged in their own place", () => {
+  const quick = { ...partial({}, ["intent"]), query: null };
+  const merged = mergePartials([
+    { ...quick, missing: ["activity"], quickCheck: { type: "IP", intent: "none" } },
+    { ...quick, quickCheck: { type: "IP", intent: null, activity: true } },
+  ]);
+  expect([merged.query, merged.quickCheck]).toEqual([
+    null,
+    { type: "IP", intent: "none", activity: true },
+  ]);
+});
+
+test("the answers themselves are left as they were", () => {
+  const later = partial({ asn: null }, ["asn"]);
+  mergePartials([partial({ asn, tags: null }, ["tags"]), later]);
+  expect(later.query?.["asn"]).toBeNull();
+});
+
+test("filled members keep the text in which they were received", () => {
+  const earlier = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
+  const later = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
+  const merged = mergePartials([
+    { ...partial({ asn, tags: null }, ["tags"]), queryText: earlier },
+    { ...partial({ asn: null, tags: ["a:b"] }, ["asn"]), queryText: later },
+  ]);
+  expect(merged.queryText).toBe(
+    '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}',
+  );
+});
+
+test("the text stays as it was received where nothing is filled", () => {
+  const queryText = '{ "asn" : null }';
+  const poor = partial({ asn: null }, ["asn"]);
+  expect(mergePartials([poor, { ...poor, queryText }]).queryText).toBe(queryText);
+});

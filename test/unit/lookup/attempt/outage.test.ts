@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../../../src/core/finding.js";
+import { guarded, Outage } from "../../../../src/lookup/attempt/outage.js";
+import type { Lookup } from "../../../../src/lookup/types.js";
+import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+
+const broken = aFinding({
+  status: "failed",
+  httpStatus: null,
+  error: { code: "connect_refused", message: "connection refused" },
+  again: { policy: "transient", afterMs: null },
+});
+
+describe("Outage", () => {
+  it("lets single errors through to the retries", async () => {
+    const service = serviceOf(() => broken);
+    for (let n = 0; n < 15; n++) expect(await service.ask()).toBe(broken);
+    expect(service.outage.open).toBe(false);
+  });
+
+  it("takes many errors at once for an outage, however little time they took", async () => {
+    const service = serviceOf(() => broken);
+    for (let n = 0; n < 63; n++) await service.ask();
+    void service.ask().catch(() => undefined);
+    await service.clock.advance(0);
+    expect(service.outage.open).toBe(true);
+  });
+
+  it("is no outage when answers come in between", async () => {
+    const service = serviceOf((n) => (n % 10 === 0 ? aFinding() : broken));
+    for (let n = 0; n < 100; n++) {
+      await service.clock.advance(1_000);
+      await service.ask();
+    }
+    expect(service.outage.open).toBe(false);
+  });
+
+  it("holds all lookups, probes one at a time at growing intervals, and goes on with an answer", async () => {
+    let back = false;
+    const service = serviceOf(() => (back ? aFinding() : broken));
+    await trip(service);
+    const before = service.asked();
+    const held = Array.from({ length: 20 }, () => service.ask());
+    await service.clock.advance(1_000 + 2_000 + 4_000 + 8_000);
+    expect(service.asked() - before).toBe(4);
+    back = true;
+    const findings = await service.clock.run(Promise.all(held));
+    expect(findings.every(({ status }) => status === "complete")).toBe(true);
+    expect(service.said.at(-1)).toMatch(/answers again/);
+  });
+
+  it("ends the run when patience is at its end, for everybody who waits", async () => {
+    const service = serviceOf(() => broken);
+    await trip(service);
+    const held = Promise.allSettled([service.ask(), service.ask(), service.ask()]);
+    const ends = await service.clock.run(held);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: "rejected", reason: { code: "service_outage" } });
+    }
+    expect(service.clock.monotonic()).toBeLessThan(12 * 60_000);
+  });
+
+  it("waits only briefly for a service that never answered", async () => {
+    const service = serviceOf(() => broken, false);
+    await trip(service);
+    await expect(service.clock.run(service.ask())).rejects.toMatchObject({
+      code: "service_unreachable",
+    });
+    expect(service.clock.monotonic()).toBeLessThan(60_000);
+  });
+
+  it("lets go at once when the run is stopped", async () => {
+    const service = serviceOf(() => broken);
+    await trip(service);
+    const held = Promise.allSettled([service.ask(), service.ask()]);
+    await service.clock.advance(10);
+    service.abort.abort(new Error("stop"));
+    for (const end of await held) expect(end).toMatchObject({ reason: { message: "stop" } });
+  });
+
+  it("gives the turn to probe to another when the one who had it leaves", async () => {
+    const service = serviceOf(() => broken);
+    await trip(service);
+    const leaving = new AbortController();
+    const first = service.lookup(anItem, { signal: leaving.signal }).catch(() => "left");
+    const second = service.ask().catch(() => "ended");
+    leaving.abort(new Error("leave"));
+    expect(await first).toBe("left");
+    const before = service.asked();
+    await service.clock.run(second);
+    expect(service.asked()).toBeGreaterThan(before);
+  });
+
+  it("lets one probe wait at a time, also when attempts of before it fail late", async () => {
+    const service = serviceOf(() => broken);
+    await trip(service);
+    const held = Array.from({ length: 20 }, () => service.ask().catch(() => undefined));
+    for (let n = 0; n < 20; n++) service.outage.failed(broken);
+    await service.clock.advance(0);
+    expect(service.clock.pending).toBe(1);
+    service.abort.abort(new Error("stop"));
+    await Promise.all(held);
+  });
+
+  it("lets another one probe when a probe is given up while it is open", async () => {
+    const leaving = new AbortController();
+    const service = serviceOf((n) => {
+      if (n === 18) throw leaving.signal.reason;
+      return n < 18 ? broken : aFinding();
+    });
+    await trip(service);
+    leaving.abort(new Error("leave"));
+    expect(await service.clock.run(service.ask())).toMatchObject({ status: "complete" });
+  });
+});
+
+interface TestService {
+  readonly clock: ManualClock;
+  readonly outage: Outage;
+  readonly abort: AbortController;
+  readonly said: string[];
+  readonly lookup: Lookup;
+  ask(): Promise<Finding>;
+  asked(): number;
+}
+
+function serviceOf(answer: (n: number) => Finding, answered = true): TestService {
+  const clock = new ManualClock();
+  const abort = new AbortController();
+  const said: string[] = [];
+  let asked = 0;
+  const outage = new Outage({
+    patienceMs: 600_000,
+    address: "http://127.0.0.1:1/beta",
+    answered: () => answered,
+    clock,
+    onChange: (message) => said.push(message),
+  });
+  const lookup = guarded(outage)(() => Promise.resolve(answer(++asked)));
+  return {
+    clock,
+    outage,
+    abort,
+    said,
+    lookup,
+    ask: () => lookup(anItem, { signal: abort.signal }),
+    asked: () => asked,
+  };
+}
+
+/** Errors enough, and long enough, that it is an outage; the last of them is left held. */
+async function trip(service: TestService): Promise<void> {
+  for (let n = 0; n < 15; n++) await service.ask();
+  await service.clock.advance(2_000);
+  void service.ask().catch(() => undefined);
+  await service.clock.advance(0);
+  expect(service.outage.open).toBe(true);
+}

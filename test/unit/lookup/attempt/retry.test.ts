@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import type { Finding } from "../../../../src/core/finding.js";
+import { retry } from "../../../../src/lookup/attempt/retry.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { complete, failed, invalid, item, partial, scripted, unaborted } from "../findings.js";
+
+const reset = failed("connection_reset", "transient");
+const throttled = failed("http_429", "throttled", null, 429);
+
+async function outcome(
+  findings: readonly Finding[],
+  options: { retries?: number; partialRetries?: number; random?: number } = {},
+): Promise<{ finding: Finding; asked: number; slept: readonly number[] }> {
+  const clock = new ManualClock();
+  const next = scripted(...findings);
+  const lookup = retry({
+    retries: options.retries ?? 5,
+    partialRetries: options.partialRetries ?? 2,
+    clock,
+    random: () => options.random ?? 0.5,
+  })(next);
+  const finding = await clock.run(lookup(item, unaborted()));
+  return { finding, asked: next.asked.length, slept: clock.asked };
+}
+
+test("an answer that nothing can better is passed on as it is", async () => {
+  const answer = complete();
+  const { finding, asked } = await outcome([answer]);
+  expect([finding === answer, asked]).toEqual([true, 1]);
+});
+
+test("a rejection is passed on and not tried again", async () => {
+  const lookup = retry({ retries: 5, partialRetries: 2, clock: new ManualClock() })(() =>
+    Promise.reject(new Error("forbidden")),
+  );
+  await expect(lookup(item, unaborted())).rejects.toThrow("forbidden");
+});
+
+describe("passing faults", () => {
+  test("are tried again until an answer comes", async () => {
+    const { finding, asked } = await outcome([reset, throttled, reset, complete()]);
+    expect([finding.status, asked]).toEqual(["complete", 4]);
+  });
+
+  test("and throttle answers share one number of retries", async () => {
+    const { finding, asked } = await outcome([throttled, reset, throttled, reset], { retries: 3 });
+    expect([finding.status, asked]).toEqual(["failed", 4]);
+  });
+
+  test("are final without retries", async () => {
+    const { asked } = await outcome([reset], { retries: 0 });
+    expect(asked).toBe(1);
+  });
+
+  test("end in the finding of the last attempt, without what another could change", async () => {
+    const { finding } = await outcome([reset, throttled], { retries: 1 });
+    expect(finding).toEqual({ ...failed("http_429", null, null, 429), attempts: 2 });
+  });
+
+  test("are waited for with bounds that double, drawn at random below them", async () => {
+    const { slept } = await outcome([reset, reset, reset, reset, complete()], { random: 0.25 });
+    expect(slept).toEqual([125, 250, 500, 1000]);
+  });
+
+  test("are waited for as long as the service asks, and longer by the jitter", async () => {
+    const wish = failed("http_503", "throttled", 8000, 503);
+    const { slept } = await outcome([wish, complete()]);
+    expect(slept).toEqual([8250]);
+  });
+});
+
+describe("an answer that is not the service's", () => {
+  const page = failed("response_schema", "once", null, 200);
+
+  test("is asked for again one single time", async () => {
+    const { finding, asked } = await outcome([page]);
+    expect([finding.error?.code, asked]).toEqual(["response_schema", 2]);
+  });
+
+  test("leaves the retries for faults as they were", async () => {
+    const { finding, asked } = await outcome([page, reset, reset, complete()], { retries: 2 });
+    expect([finding.status, asked]).toEqual(["complete", 4]);
+  });
+
+  test("is asked for again where there are no retries", async () => {
+    const { finding } = await outcome([page, complete()], { retries: 0 });
+    expect(finding.status).toBe("complete");
+  });
+});
+
+describe("partial answers", () => {
+  const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
+  const lacksAsn = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
+
+  test("are asked for again as often as allowed", async () => {
+    const { finding, asked } = await outcome([lacksTags]);
+    expect([finding.status, asked, finding.attempts]).toEqual(["partial", 3, 3]);
+  });
+
+  test("are not asked for again when that is not wanted", async () => {
+    const { finding, asked } = await outcome([lacksTags], { partialRetries: 0 });
+    expect([finding.status, asked]).toEqual(["partial", 1]);
+  });
+
+  test("give way to a full answer", async () => {
+    const full = complete({ asn: null, tags: [] });
+    const { finding } = await outcome([lacksTags, full]);
+    expect(finding).toEqual({ ...full, attempts: 2 });
+  });
+
+  test("with different gaps fill each other", async () => {
+    const { finding } = await outcome([lacksTags, lacksAsn], { partialRetries: 1 });
+    expect([finding.query, finding.missing]).toEqual([
+      { item: "192.0.2.1", type: "IP", asn: "AS64500", tags: ["a:b"] },
+      [],
+    ]);
+  });
+
+  test("are re-asked after a short wait", async () => {
+    const { slept } = await outcome([lacksTags]);
+    expect(slept).toEqual([125, 250]);
+  });
+
+  test("do not use up the retries for faults", async () => {
+    const { finding, asked } = await outcome([lacksTags, reset, lacksTags, reset, complete()], {
+      retries: 2,
+    });
+    expect([finding.status, asked]).toEqual(["complete", 5]);
+  });
+
+  test("are kept when only faults follow", async () => {
+    const { finding } = await outcome([lacksTags, reset], { retries: 2 });
+    expect([finding.status, finding.query?.["asn"], finding.attempts]).toEqual([
+      "partial",
+      "AS64500",
+      4,
+    ]);
+  });
+
+  test("are kept when a 404 follows", async () => {
+    const { finding } = await outcome([lacksTags, failed("http_404", null, null, 404)]);
+    expect([finding.status, finding.httpStatus, finding.error]).toEqual(["partial", 503, null]);
+  });
+
+  test("are kept when a 400 follows", async () => {
+    const { finding, asked } = await outcome([lacksTags, invalid()]);
+    expect([finding.status, asked]).toEqual(["partial", 2]);
+  });
+
+  test("leave nothing of what another attempt could change", async () => {
+    const { finding } = await outcome([lacksTags]);
+    expect("again" in finding).toBe(false);
+  });
+});
+
+test("aborting ends a wait with the signal's reason", async () => {
+  const clock = new ManualClock();
+  const controller = new AbortController();
+  const lookup = retry({ retries: 5, partialRetries: 2, clock })(scripted(reset));
+  const waiting = lookup(item, { signal: controller.signal });
+  await clock.advance(0);
+  controller.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});
+
+describe("with attempts of an earlier part of the run", () => {
+  const part = partial({ tags: ["a"] }, ["verdict"]);
+
+  function begunWith(tried: Finding[], ...findings: Finding[]) {
+    const clock = new ManualClock();
+    const next = scripted(...findings);
+    const lookup = retry({ retries: 2, partialRetries: 1, clock, random: () => 0.5 })(next);
+    const options = { ...unaborted(), asked: { outcomes: [], tried } };
+    return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
+  }
+
+  test("only those are made that are left", async () => {
+    const { finding, asked } = await begunWith([reset, reset], reset, reset);
+    expect([asked.length, finding.attempts, finding.status]).toEqual([1, 3, "failed"]);
+  });
+
+  test("nothing is asked when none is left", async () => {
+    const { finding, asked } = await begunWith([part, part]);
+    expect([asked.length, finding.attempts, finding.status]).toEqual([0, 2, "partial"]);
+  });
+
+  test("their partial data is kept", async () => {
+    const { finding } = await begunWith([part], reset, reset, reset);
+    expect([finding.attempts, finding.status]).toEqual([4, "partial"]);
+  });
+});

@@ -1,0 +1,53 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readPasswordFile } from "../../../../src/outputs/postgres/password-file.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const wanted = { host: "db.example.com", port: 5432, database: "intel", user: "loader" };
+
+it("takes the first line that fits", async () => {
+  const file = "other.example.com:5432:intel:loader:a\n*:5432:*:loader:b\n*:*:*:*:c\n";
+  expect(await read(file)).toBe("b");
+});
+
+it("finds none where no line fits", async () => {
+  expect(await read("db.example.com:5433:intel:loader:a\n")).toBeNull();
+});
+
+it("reads escaped colons and backslashes, and colons in the password", async () => {
+  expect(await read("*:*:*:*:a\\:b\\\\c:d\n")).toBe("a:b\\c:d");
+});
+
+it("leaves comments and broken lines out", async () => {
+  expect(await read("#*:*:*:*:a\n*:*:b\n\r\n*:*:*:*:c\r\n")).toBe("c");
+});
+
+it("knows a socket's folder as localhost", async () => {
+  const socket = { ...wanted, host: "/var/run/postgresql" };
+  expect(await read("localhost:5432:intel:loader:a\n", socket)).toBe("a");
+});
+
+it("finds none where there is no file", async () => {
+  const environment = { HOME: await temporaryFolder() };
+  expect(await readPasswordFile(wanted, environment, () => undefined)).toBeNull();
+});
+
+it("does not read a file that others may read, and says so", async () => {
+  const path = join(await temporaryFolder(), "passwords");
+  await writeFile(path, "*:*:*:*:a\n");
+  await chmod(path, 0o644);
+  const warnings: string[] = [];
+  const environment = { PGPASSFILE: path };
+  const found = await readPasswordFile(wanted, environment, (text) => warnings.push(text));
+  expect({ found, warnings }).toEqual({
+    found: null,
+    warnings: [`${path} was not read because others may read it: chmod 600 it`],
+  });
+});
+
+async function read(content: string, who = wanted): Promise<string | null> {
+  const home = await temporaryFolder();
+  await writeFile(join(home, ".pgpass"), content, { mode: 0o600 });
+  return readPasswordFile(who, { HOME: home }, () => undefined);
+}

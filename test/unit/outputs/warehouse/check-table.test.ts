@@ -1,0 +1,73 @@
+import { expect, it } from "vitest";
+import { checkTable } from "../../../../src/outputs/warehouse/check-table.js";
+import type { SqlColumn } from "../../../../src/outputs/warehouse/dialect.js";
+
+const types = {
+  text: "VARCHAR",
+  boolean: "BOOLEAN",
+  count: "BIGINT",
+  timestamp: "TIMESTAMP WITH TIME ZONE",
+  "text[]": "VARCHAR[]",
+};
+const table = { schema: "intel", name: 'odd"name' };
+const columns: readonly SqlColumn[] = [
+  { name: "rep_run_id", type: "text", nullable: false },
+  { name: "Note", type: "text", nullable: true },
+  { name: "rep_tags", type: "text[]", nullable: true },
+];
+
+const check = (dialect: "duckdb" | "postgres", ...found: [name: string, type: string][]) =>
+  checkTable(
+    dialect,
+    table,
+    { columns, key: ["rep_run_id", "rep_row"], prefix: "rep_" },
+    found.map(([name, type]) => ({ name, type })),
+    types,
+  );
+
+it("passes a table that has the columns, in any order, and others", () => {
+  expect(() =>
+    check(
+      "duckdb",
+      ["rep_tags", "varchar[]"],
+      ["loaded_at", "DATE"],
+      ["note", "VARCHAR"],
+      ["rep_run_id", "VARCHAR"],
+    ),
+  ).not.toThrow();
+});
+
+it("names the columns that are lacking and gives the statements that add them", () => {
+  expect(() => check("duckdb", ["Note", "VARCHAR"])).toThrow(
+    expect.objectContaining({
+      code: "table_lacks_columns",
+      message: 'the table intel.odd"name lacks 2 columns: rep_run_id, rep_tags',
+      hint: expect.stringContaining(
+        '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_run_id" VARCHAR;' +
+          '\nALTER TABLE "intel"."odd""name" ADD COLUMN "rep_tags" VARCHAR[];' +
+          '\nCREATE OR REPLACE VIEW "intel"."odd""name_newest" AS\nSELECT *\n',
+      ),
+    }),
+  );
+});
+
+it("tells names apart by case in PostgreSQL only", () => {
+  const found: [string, string][] = [
+    ["rep_run_id", "varchar"],
+    ["note", "varchar"],
+    ["rep_tags", "varchar[]"],
+  ];
+  expect(() => check("duckdb", ...found)).not.toThrow();
+  expect(() => check("postgres", ...found)).toThrow(/lacks the column Note/);
+});
+
+it("refuses columns of other types and says which they are", () => {
+  expect(() =>
+    check("duckdb", ["rep_run_id", "UUID"], ["Note", "VARCHAR"], ["rep_tags", "VARCHAR[]"]),
+  ).toThrow(
+    expect.objectContaining({
+      code: "table_types_differ",
+      message: expect.stringContaining("rep_run_id is UUID and must be VARCHAR"),
+    }),
+  );
+});

@@ -1,0 +1,96 @@
+import { DuckDBInstance } from "@duckdb/node-api";
+import { describe, expect, it } from "vitest";
+import { schemaFormats, schemaText } from "../../../../src/outputs/warehouse/ddl.js";
+
+const options = { inputColumns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
+
+describe.each(schemaFormats)("the schema as %s", (format) => {
+  it("names every column", () => {
+    const text = schemaText(format, options);
+    for (const name of ["note", "rep_item", "rep_honeypot_observations", "rep_extra"]) {
+      expect(text).toContain(name);
+    }
+  });
+
+  it("ends with a line end", () => {
+    expect(schemaText(format, options)).toMatch(/[^\n]\n$/);
+  });
+
+  it("refuses an input column that would be added", () => {
+    const inputColumns = ["rep_item"];
+    expect(() => schemaText(format, { ...options, inputColumns })).toThrow(
+      expect.objectContaining({ code: "column_clash" }),
+    );
+  });
+
+  it("uses the prefix", () => {
+    const text = schemaText(format, { ...options, prefix: "x_" });
+    expect(text).toContain("x_looked_up_at");
+    expect(text).not.toContain("rep_");
+  });
+});
+
+it("has the types and quotes of PostgreSQL", () => {
+  const text = schemaText("postgres", options);
+  expect(text).toContain('CREATE TABLE IF NOT EXISTS "intel"."hits" (');
+  expect(text).toContain('"rep_run_id" text NOT NULL');
+  expect(text).toContain('"rep_row" bigint NOT NULL');
+  expect(text).toContain('"a ""b""" text');
+  expect(text).toContain('"rep_first_seen" timestamptz');
+  expect(text).toContain('"rep_tags" text[]');
+  expect(text).toContain('PRIMARY KEY ("rep_run_id", "rep_row")');
+  expect(text).toContain('SELECT DISTINCT ON ("rep_kind", "rep_item") *');
+});
+
+it("has the types and quotes of BigQuery", () => {
+  const text = schemaText("bigquery", { ...options, table: "project.intel.hits" });
+  expect(text).toContain("CREATE TABLE IF NOT EXISTS `project.intel`.`hits` (");
+  expect(text).toContain("`a_b_` STRING");
+  expect(text).toContain("`rep_tags` ARRAY<STRING>");
+  expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
+});
+
+it("refuses a table whose view would have a longer name than PostgreSQL stores", () => {
+  const longest = "t".repeat(56);
+  const text = schemaText("postgres", { ...options, table: longest });
+  expect(text).toContain(`CREATE VIEW "${longest}_newest"`);
+  expect(() => schemaText("postgres", { ...options, table: `${longest}t` })).toThrow(
+    expect.objectContaining({
+      code: "name_too_long",
+      hint: "choose a name of at most 56 bytes",
+    }),
+  );
+  expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_newest");
+});
+
+it("refuses more columns than the database has", () => {
+  const inputColumns = Array.from({ length: 1_600 }, (_, index) => `c${index}`);
+  expect(() => schemaText("postgres", { ...options, inputColumns })).toThrow(
+    expect.objectContaining({ code: "too_many_columns" }),
+  );
+  expect(() => schemaText("duckdb", { ...options, inputColumns })).not.toThrow();
+});
+
+it("makes a table and a view of the newest row of each item in DuckDB", async () => {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  await connection.run(`CREATE SCHEMA intel; ${schemaText("duckdb", options)}`);
+  await connection.run(
+    `INSERT INTO intel.hits (rep_run_id, rep_row, rep_kind, rep_item, rep_looked_up_at) VALUES
+     ('a', 1, 'ip', '192.0.2.1', '2026-01-01T00:00:00Z'),
+     ('a', 2, 'ip', '192.0.2.2', '2026-01-03T00:00:00Z'),
+     ('a', 3, 'ip', '192.0.2.2', '2026-01-03T00:00:00Z'),
+     ('a', 4, NULL, NULL, NULL),
+     ('b', 1, 'ip', '192.0.2.1', '2026-01-02T00:00:00Z'),
+     ('b', 2, 'ip', '192.0.2.2', NULL)`,
+  );
+  const result = await connection.runAndReadAll(
+    "SELECT rep_item, rep_run_id, rep_row FROM intel.hits_newest ORDER BY rep_item",
+  );
+  expect(result.getRows()).toEqual([
+    ["192.0.2.1", "b", 1n],
+    ["192.0.2.2", "a", 3n],
+  ]);
+  connection.closeSync();
+  instance.closeSync();
+});

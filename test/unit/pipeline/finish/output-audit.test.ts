@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findingStatuses } from "../../../../src/core/finding.js";
+import type { JsonObject } from "../../../../src/core/finding.js";
+import { verdicts } from "../../../../src/core/verdict.js";
+import type { Verdict } from "../../../../src/core/verdict.js";
+import { auditOutput } from "../../../../src/pipeline/finish/output-audit.js";
+import type { Audit } from "../../../../src/pipeline/finish/output-audit.js";
+import { csvEncoder } from "../../../../src/formats/csv/csv-encoder.js";
+import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-encoder.js";
+import { stixEncoder } from "../../../../src/formats/shapes/stix-encoder.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const encoderOptions = {
+  columns: ["a", "b"],
+  prefix: "rep_",
+  shape: "flat",
+  formulaGuard: true,
+} as const;
+
+/** An answer for each verdict. */
+const answers = {
+  malicious: { intent: "malicious" },
+  suspicious: { intent: "suspicious" },
+  listed: { serviceMailBlocklist: "ACTIVE" },
+  none: { intent: "none" },
+} as const satisfies Readonly<Record<Verdict, JsonObject>>;
+
+describe("auditOutput", () => {
+  it("counts what is in a CSV file, whatever its cells hold", async () => {
+    const path = join(await temporaryFolder(), "out.csv");
+    const encoder = csvEncoder(",", encoderOptions);
+    const row = fc.record({
+      cells: fc.tuple(
+        fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "a", "") }),
+        fc.string(),
+      ),
+      status: fc.constantFrom(...findingStatuses),
+      query: fc.constantFrom(null, ...Object.values(answers)),
+      message: fc.string({ unit: fc.constantFrom('"', ",", "\n", "a", "é") }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+        const text =
+          encoder.header +
+          encoder.encode(
+            rows.map(({ cells, status, query, message }) =>
+              anEnrichedRow({ cells }, { status, query, error: { code: "code", message } }),
+            ),
+          );
+        await writeFile(path, text);
+        const audit = await auditOutput(path, csv);
+        expect(audit.rows).toBe(rows.length);
+        for (const status of findingStatuses) {
+          expect(audit.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
+        }
+        for (const verdict of verdicts) {
+          const found = rows.filter((r) => r.query === answers[verdict]);
+          expect(audit.verdicts?.[verdict]).toBe(found.length);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("counts alike wherever the file is cut into the pieces that are read", async () => {
+    const path = join(await temporaryFolder(), "out.csv");
+    const encoder = csvEncoder(",", encoderOptions);
+    const cells = ['a ",\n" b', "c"];
+    const statuses = ["complete", "failed"] as const;
+    const query = answers.suspicious;
+    const rows = statuses.map((status) => anEnrichedRow({ cells }, { status, query }));
+    const pair = encoder.encode(rows);
+    const pairs = Math.ceil((3 * 256 * 1024) / pair.length);
+    // Longer by one each time, so that each byte of a row is once the last of a piece.
+    for (let more = 0; more < pair.length; more += 1) {
+      const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
+      const text = encoder.header + encoder.encode([long]) + pair.repeat(pairs);
+      await writeFile(path, text);
+      const audit = await auditOutput(path, csv);
+      expect(audit).toMatchObject({
+        rows: 1 + 2 * pairs,
+        statuses: { complete: pairs, failed: pairs, partial: 1 },
+        verdicts: { malicious: 0, suspicious: 2 * pairs, listed: 0, none: 0 },
+        sha256: createHash("sha256").update(text).digest("hex"),
+      });
+    }
+  });
+
+  it("hashes the bytes as they are stored", async () => {
+    const path = join(await temporaryFolder(), "out.csv.gz");
+    const encoder = csvEncoder(",", encoderOptions);
+    const bytes = Buffer.concat([
+      gzipSync(encoder.header),
+      gzipSync(encoder.encode([anEnrichedRow(), anEnrichedRow()])),
+    ]);
+    await writeFile(path, bytes);
+    expect(await auditOutput(path, { ...csv, gzip: true })).toMatchObject({
+      rows: 2,
+      bytes: bytes.length,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+    });
+  });
+
+  it("counts NDJSON by the member of the run, not by one of the input", async () => {
+    const path = join(await temporaryFolder(), "out.ndjson");
+    const encoder = ndjsonEncoder({ ...encoderOptions, shape: "nested" });
+    const json = '{"a":{"status":"complete","verdict":"none"}}';
+    const finding = { status: "failed", quickCheck: { intent: "malicious" } } as const;
+    await writeFile(path, encoder.encode([anEnrichedRow({ json }, finding)]));
+    const audit = await auditOutput(path, {
+      format: "ndjson",
+      gzip: false,
+      inputColumns: 2,
+      place: { within: ["rep"], status: "status", verdict: "verdict" },
+      hasVerdicts: true,
+    });
+    expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
+    expect(audit.verdicts).toMatchObject({ malicious: 1, none: 0 });
+  });
+
+  it.each([
+    ["a row without a status", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,\n"],
+    [
+      "a row with an unknown verdict",
+      "a,b,rep_item,rep_kind,rep_status,rep_verdict,rep_type\n1,2,3,4,complete,benign,\n",
+    ],
+    ["a last line that is cut off", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,comp"],
+    ["a last line that is cut off in empty cells", "a,b,rep_item,rep_kind,rep_status\n,,"],
+    ["a last line without its end", "a,b,rep_item,rep_kind,rep_status,rep_type\n1,2,3,4,complete,"],
+  ])("refuses %s", async (_, text) => {
+    const path = join(await temporaryFolder(), "out.csv");
+    await writeFile(path, text);
+    await expect(auditOutput(path, csv)).rejects.toMatchObject({ code: "output_corrupt" });
+  });
+});
+
+describe("auditOutput of a STIX bundle", () => {
+  const encoder = stixEncoder({ ...encoderOptions, columns: ["ip"] });
+  const text =
+    encoder.header +
+    encoder.encode([
+      anEnrichedRow({}, { query: { intent: "malicious" } }),
+      anEnrichedRow({}, { query: { intent: "none" } }),
+      anEnrichedRow({}, { query: { intent: "suspicious" } }, { kind: "ip", value: "192.0.2.2" }),
+    ]) +
+    String(encoder.footer);
+  const lines = text.split("\n");
+  const audited = async (changed: string): Promise<Audit> => {
+    const path = join(await temporaryFolder(), "out.json");
+    await writeFile(path, changed);
+    return auditOutput(path, { ...csv, format: "stix" });
+  };
+
+  it("counts its indicators", async () => {
+    expect(await audited(text)).toEqual({
+      bytes: Buffer.byteLength(text),
+      rows: null,
+      statuses: null,
+      verdicts: null,
+      indicators: 2,
+      sha256: createHash("sha256").update(text).digest("hex"),
+    });
+  });
+
+  it.each([
+    ["without an end", lines.slice(0, -2).join("\n") + "\n"],
+    ["whose last line is cut off", text.slice(0, -1)],
+    ["with something behind its end", `${text}{}\n`],
+    ["without its head", lines.slice(1).join("\n")],
+    ["with an indicator twice", lines.toSpliced(2, 0, lines[2]!).join("\n")],
+    ["that lacks a comma", text.replace("},\n{", "}\n{")],
+    ["that has a comma too many", text.replace("\n]}", ",\n]}")],
+    ["with a line that is cut off", text.replace(lines[2]!, `${lines[2]!.slice(0, -20)},`)],
+    ["with another object in it", text.replace('"type":"indicator"', '"type":"malware"')],
+    ["of nothing", ""],
+  ])("refuses one %s", async (_, changed) => {
+    await expect(audited(changed)).rejects.toMatchObject({ code: "output_corrupt" });
+  });
+});
+
+const csv = {
+  format: "csv",
+  gzip: false,
+  inputColumns: 2,
+  place: null,
+  hasVerdicts: true,
+} as const;

@@ -1,0 +1,180 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openCache } from "../../../../src/store/cache/finding-cache.js";
+import { enrich } from "../../../../src/pipeline/enrich.js";
+import { enrichOptions } from "../../../../src/pipeline/options.js";
+import { plan } from "../../../../src/pipeline/plan/plan.js";
+import type { PlannedCache } from "../../../../src/pipeline/plan/planned-items.js";
+import { startService } from "../../../../src/service/service.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const rows = [
+  "item,kind",
+  "192.0.2.1,ip",
+  "192[.]0.2.1,",
+  "example.com,domain",
+  "https://example.com/a,",
+  "8.8.8.8,",
+  "setup.exe,",
+  "198.51.100.0/24,",
+  ",",
+  ",",
+  "EXAMPLE.com.,nonsense",
+];
+
+const { signal } = new AbortController();
+
+function input() {
+  return { stream: Readable.from([Buffer.from(`${rows.join("\n")}\n`)]), name: "test" };
+}
+
+function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedCache) {
+  const settings = enrichOptions.parse({ kindColumn: "kind", ...flags });
+  const rates = settings.rate ?? [];
+  return plan({ input: input(), settings, rates, signal, ...(cache ? { cache } : {}) });
+}
+
+test("an input is counted as a run would read it", async () => {
+  expect(await planned()).toMatchObject({
+    rows: 10,
+    kinds: { ip: 3, domain: 2, url: 1 },
+    unsupported: { empty: 2 },
+    distinct_items: 4,
+    duplicate_rows: 2,
+    bogons: 1,
+  });
+});
+
+test("under triage the number of queries is a range", async () => {
+  const { requests } = await planned({ bogons: "local" });
+  expect(requests["triage"]).toEqual({ query: { least: 0, most: 3 }, quick_check: 3 });
+});
+
+test("the commonest reason comes first", async () => {
+  expect(Object.keys((await planned()).unsupported)[0]).toBe("empty");
+});
+
+test("time follows from the slowest rate", async () => {
+  const { chosen } = await planned({ rate: "2/s,60/m" });
+  expect(chosen).toMatchObject({ requests: 8, seconds: 7, quota_ends: [] });
+});
+
+test("a quota that does not last is told", async () => {
+  const { chosen } = await planned({ rate: "1/s,5/d" });
+  expect(chosen).toMatchObject({
+    seconds: 86_402,
+    quota_ends: [{ count: 5, per_seconds: 86_400, used_up_after_seconds: 4, left: 3 }],
+  });
+});
+
+const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
+
+/** Runs over the same input, and returns how many requests each endpoint got. */
+async function made(flags: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
+  const manifest = await enrich({
+    input: input(),
+    settings: enrichOptions.parse({ kindColumn: "kind", ...flags }),
+    stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    apiKey: null,
+    command: [],
+    signal,
+    durable: false,
+  });
+  return Object.fromEntries(
+    Object.entries(manifest.requests).map(([endpoint, { total }]) => [endpoint, total]),
+  );
+}
+
+function sumOf(requests: Readonly<Record<string, number>>): number {
+  return Object.values(requests).reduce((sum, total) => sum + total, 0);
+}
+
+async function serving(): Promise<string> {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  return service.intelUrl;
+}
+
+test.each([
+  { lookups: "query,quick-check" },
+  { lookups: "query" },
+  { lookups: "quick-check", bogons: "local" },
+])("with %j a faultless run makes as many requests as planned", async (flags) => {
+  const intelUrl = await serving();
+  const { chosen } = await planned(flags);
+  expect(sumOf(await made({ intelUrl, ...flags }))).toBe(chosen.requests);
+});
+
+describe("with a cache", () => {
+  /** A cache in which an earlier run over the same input left what it asked. */
+  async function filled(flags: Readonly<Record<string, unknown>>) {
+    const [folder, intelUrl] = [await temporaryFolder(), await serving()];
+    await made({ intelUrl, cache: folder, ...flags });
+    const opened = async (): Promise<PlannedCache> => {
+      const clock = new ManualClock({ startMs: Date.now() });
+      const options = { folder, ttlMs: 86_400_000, clock, readOnly: true };
+      const store = await openCache({ ...options, onWarning: (text) => expect.unreachable(text) });
+      onTestFinished(() => store.close());
+      return { address: intelUrl, store };
+    };
+    return { folder, intelUrl, opened };
+  }
+
+  test.each(
+    ["query", "quick-check", "query,quick-check", "triage"].flatMap((before) =>
+      everyLookups.map((lookups) => ({ before, lookups })),
+    ),
+  )("filled by %j a run makes as many requests as planned", async ({ before, lookups }) => {
+    const { folder, intelUrl, opened } = await filled({ lookups: before });
+    const { chosen, requests } = await planned({ lookups }, await opened());
+    const run = await made({ lookups, intelUrl, cache: folder });
+    const { query, quick_check: quickCheck } = requests[lookups]!;
+    expect(run["quick-check"] ?? 0).toBe(quickCheck);
+    const { least, most } = typeof query === "number" ? { least: query, most: query } : query;
+    expect(run["query"] ?? 0).toBeGreaterThanOrEqual(least);
+    expect(run["query"] ?? 0).toBeLessThanOrEqual(most);
+    // Where every quick check is at hand it is known what they lead to.
+    const certain = lookups !== "triage" || quickCheck === 0;
+    expect({ certain: least === most, most: chosen.requests }).toEqual({
+      certain: certain || least === most,
+      most: certain ? sumOf(run) : most + quickCheck,
+    });
+  });
+
+  test("what it leaves out is told, and another service's answers are not counted", async () => {
+    const { opened } = await filled({ lookups: "query" });
+    const cache = await opened();
+    expect((await planned({}, cache)).cached).toEqual({ query: 4, quick_check: 0 });
+    const other = { ...cache, address: "https://other.example/beta" };
+    expect((await planned({}, other)).cached).toEqual({ query: 0, quick_check: 0 });
+  });
+
+  test("answers that come only after a moment are counted", async () => {
+    const { opened } = await filled({ lookups: "query" });
+    const { address, store } = await opened();
+    const slow: PlannedCache = {
+      address,
+      store: Object.assign(Object.create(store) as typeof store, {
+        get: async (key: string) => store.get(key),
+      }),
+    };
+    expect((await planned({}, slow)).cached).toEqual({ query: 4, quick_check: 0 });
+  });
+
+  test("a plan makes no cache where there is none", async () => {
+    const folder = join(await temporaryFolder(), "none");
+    const cache = await openCache({
+      folder,
+      ttlMs: 1000,
+      clock: new ManualClock(),
+      readOnly: true,
+      onWarning: (text) => expect.unreachable(text),
+    });
+    await planned({}, { address: "https://intel.example/beta", store: cache });
+    await cache.close();
+    expect(existsSync(folder)).toBe(false);
+  });
+});

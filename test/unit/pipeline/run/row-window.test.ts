@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../../../src/core/finding.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { Backlog } from "../../../../src/lookup/pace/backlog.js";
+import { RowWindow } from "../../../../src/pipeline/run/row-window.js";
+import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
+
+describe("RowWindow", () => {
+  it("writes rows in input order for any interleaving of answers", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (scheduler, total, capacity) => {
+          const written: number[] = [];
+          let held = 0;
+          let most = 0;
+          const window = windowOf(written, { capacity, onWrite: (n) => (held -= n) });
+          const reading = (async () => {
+            for (let number = 1; number <= total; number++) {
+              if (window.full) await window.space();
+              most = Math.max(most, ++held);
+              window.add(aRow({ number }), anItem, scheduler.schedule(Promise.resolve(aFinding())));
+            }
+            await window.drained();
+          })();
+          await scheduler.waitFor(reading);
+          expect(written).toEqual(numbers(total));
+          expect(most).toBeLessThanOrEqual(capacity);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it("writes every row exactly once when unordered", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.integer({ min: 1, max: 40 }),
+        async (scheduler, total) => {
+          const written: number[] = [];
+          const window = windowOf(written, { capacity: 1000, ordered: false });
+          for (const number of numbers(total)) {
+            window.add(aRow({ number }), anItem, scheduler.schedule(Promise.resolve(aFinding())));
+          }
+          await scheduler.waitFor(window.drained());
+          expect([...written].sort((a, b) => a - b)).toEqual(numbers(total));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it("is full when the bytes of its rows reach the bound, but takes one large row", () => {
+    const window = windowOf([], { capacity: 100, capacityBytes: 50 });
+    expect(window.full).toBe(false);
+    window.add(aRow({ number: 1, end: 1_000 }), anItem, never());
+    expect(window.full).toBe(true);
+  });
+
+  it("counts the bytes of large answers until their rows are written", async () => {
+    let letWrite = (): void => undefined;
+    const allowed = new Promise<void>((resolve) => (letWrite = resolve));
+    const window = new RowWindow({
+      capacity: 100,
+      capacityUnsettled: 100,
+      capacityBytes: 50,
+      ordered: true,
+      write: () => allowed,
+    });
+    window.addSettled(aRow({ number: 1 }), anItem, aFinding({ bytes: 60 }));
+    expect(window.full).toBe(true);
+    letWrite();
+    await window.drained();
+    expect(window.full).toBe(false);
+  });
+
+  it("is full when as many lookups are under way as may be, however few rows wait", async () => {
+    const window = windowOf([], { capacity: 100, capacityUnsettled: 2 });
+    const first = Promise.resolve(aFinding());
+    window.add(aRow({ number: 1 }), anItem, never());
+    window.add(aRow({ number: 2 }), anItem, first);
+    expect(window.full).toBe(true);
+    await window.space();
+    expect(window.full).toBe(false);
+  });
+
+  it("is full while enough lookups wait for their turn", async () => {
+    const backlog = new Backlog(4);
+    const window = windowOf([], { capacity: 100, backlog });
+    backlog.note(4);
+    expect(window.full).toBe(true);
+    const room = window.space();
+    backlog.note(2);
+    await room;
+    expect(window.full).toBe(false);
+  });
+
+  it("tells whoever waits why it ended", async () => {
+    const window = windowOf([], { capacity: 1 });
+    window.add(aRow(), anItem, Promise.reject(new Error("no credentials")));
+    await expect(window.space()).rejects.toThrow("no credentials");
+    await expect(window.drained()).rejects.toThrow("no credentials");
+    expect(window.failure?.writing).toBe(false);
+  });
+
+  it("marks a failing write as such", async () => {
+    const window = new RowWindow({
+      capacity: 10,
+      capacityUnsettled: 10,
+      capacityBytes: 1000,
+      ordered: true,
+      write: () => Promise.reject(new Error("disk full")),
+    });
+    window.addSettled(aRow(), anItem, aFinding());
+    await expect(window.drained()).rejects.toThrow("disk full");
+    expect(window.failure?.writing).toBe(true);
+  });
+
+  it("after an end still writes what is finished and next in order, and nothing behind a gap", async () => {
+    const written: number[] = [];
+    const window = windowOf(written, { capacity: 10 });
+    window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
+    window.add(aRow({ number: 2 }), anItem, never());
+    window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
+    window.fail(new Error("stop"));
+    await Promise.resolve();
+    await window.flush();
+    expect(written).toEqual([1]);
+    expect(window.position().last?.number).toBe(1);
+  });
+
+  it("knows which rows are written ahead of a gap when unordered", async () => {
+    const window = windowOf([], { capacity: 10, ordered: false });
+    window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
+    window.add(aRow({ number: 2 }), anItem, never());
+    window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
+    window.fail(new Error("stop"));
+    await Promise.resolve();
+    await window.flush();
+    expect(window.position()).toMatchObject({ last: { number: 1 }, ahead: [3] });
+  });
+});
+
+function windowOf(
+  written: number[],
+  options: {
+    capacity: number;
+    capacityUnsettled?: number;
+    capacityBytes?: number;
+    ordered?: boolean;
+    backlog?: Backlog;
+    onWrite?: (n: number) => void;
+  },
+): RowWindow {
+  return new RowWindow({
+    capacity: options.capacity,
+    capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
+    capacityBytes: options.capacityBytes ?? 1_000_000,
+    ordered: options.ordered ?? true,
+    backlog: options.backlog,
+    write(rows: readonly EnrichedRow[]) {
+      written.push(...rows.map(({ row }) => row.number));
+      options.onWrite?.(rows.length);
+      return Promise.resolve();
+    },
+  });
+}
+
+function numbers(total: number): number[] {
+  return Array.from({ length: total }, (_, index) => index + 1);
+}
+
+function never(): Promise<Finding> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { maxFailed } from "../../../../src/pipeline/run/row-limits.js";
+import { Tally } from "../../../../src/pipeline/run/tally.js";
+import type { TallySnapshot } from "../../../../src/pipeline/run/tally.js";
+import { tooManyFailed } from "../../../../src/pipeline/run/too-many-failed.js";
+
+/** Counts of so many addresses that were looked up, and of lines that could not be read. */
+function counts(ips: number, failed: number, unreadable = 0): TallySnapshot {
+  const none = new Tally().snapshot();
+  return {
+    ...none,
+    rows: ips + unreadable,
+    kinds: { ...none.kinds, ip: ips },
+    statuses: { ...none.statuses, complete: ips - failed, failed: failed + unreadable },
+    errors: { timeout: failed, input_row: unreadable },
+  };
+}
+
+it.each([
+  ["50%", 50, 100, false],
+  ["50%", 51, 100, true],
+  ["50%", 99, 99, false],
+  ["10%", 100, 1_000, false],
+  ["10%", 101, 1_000, true],
+  ["0%", 1, 1_000, true],
+  ["100%", 1_000, 1_000, false],
+  ["33.3%", 333, 1_000, false],
+  ["5", 5, 10, false],
+  ["5", 6, 10, true],
+  ["0", 1, 1, true],
+  ["0", 0, 1, false],
+])("--max-failed %s with %i of %i rows failed: %s", (text, failed, rows, isTooMany) => {
+  expect(tooManyFailed(maxFailed().parse(text), counts(rows, failed))).toBe(isTooMany);
+});
+
+it("takes a share of the rows that were looked up, not of lines that could not be read", () => {
+  expect(tooManyFailed({ percent: 50 }, counts(100, 10, 500))).toBe(false);
+  expect(tooManyFailed({ percent: 50 }, counts(60, 60, 500))).toBe(false);
+});
+
+it("counts every failed row against a number of rows", () => {
+  expect(tooManyFailed({ rows: 500 }, counts(100, 10, 491))).toBe(true);
+});

@@ -1,0 +1,56 @@
+import { appendFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  compareFingerprints,
+  fingerprintOf,
+  identifyInput,
+} from "../../../../src/pipeline/state/fingerprint.js";
+import type { FingerprintComparison } from "../../../../src/pipeline/state/fingerprint.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+describe("compareFingerprints", () => {
+  it("finds nothing between a run and itself", async () => {
+    expect(await compareAfter(() => Promise.resolve())).toEqual({
+      differences: [],
+      inputGrew: false,
+    });
+  });
+
+  it("allows an input that only grew, and says so", async () => {
+    expect(await compareAfter((path) => appendFile(path, "192.0.2.3\n"))).toEqual({
+      differences: [],
+      inputGrew: true,
+    });
+  });
+
+  it("names an input that was cut, and one with another content", async () => {
+    const cut = await compareAfter((path) => writeFile(path, "ip\n"));
+    expect(cut.differences).toEqual([expect.stringContaining("had 23 bytes, now 3")]);
+    const other = await compareAfter((path) => writeFile(path, "ip\n192.0.2.9\n192.0.2.2\n"));
+    expect(other.differences).toEqual([
+      expect.stringMatching(/^the content of .*in\.csv has changed$/),
+    ]);
+  });
+
+  it("names each option that differs by its flag", async () => {
+    const { differences } = await compareAfter(() => Promise.resolve(), { prefix: "x_" });
+    expect(differences).toEqual(['--prefix was "rep_", now "x_"']);
+  });
+});
+
+async function compareAfter(
+  change: (path: string) => Promise<void>,
+  options: Record<string, unknown> = { prefix: "rep_" },
+): Promise<FingerprintComparison> {
+  const path = join(await temporaryFolder(), "in.csv");
+  await writeFile(path, "ip\n192.0.2.1\n192.0.2.2\n");
+  const before = fingerprintOf(await identifyInput({ path }), { prefix: "rep_" });
+  await change(path);
+  const now = fingerprintOf(await identifyInput({ path }), options);
+  return compareFingerprints(
+    before,
+    now,
+    await identifyInput({ path }, before.input.bytes ?? undefined),
+  );
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import {
+  cacheKeys,
+  hashBytes,
+  lookupOfKey,
+  writeKeyHash,
+} from "../../../../src/store/cache/cache-key.js";
+import { item, otherItem } from "../../lookup/findings.js";
+
+test("an answer is kept apart by address, endpoint, kind and item", () => {
+  const keys = [
+    cacheKeys("https://a.example/beta", "query")(item),
+    cacheKeys("https://b.example/beta", "query")(item),
+    cacheKeys("https://a.example/beta", "quick-check")(item),
+    cacheKeys("https://a.example/beta", "query")(otherItem),
+    cacheKeys("https://a.example/beta", "query")({ kind: "email", value: item.value }),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+test("one address may be written in several ways", () => {
+  const written = [
+    "https://A.example:443/beta",
+    "https://a.example/beta/",
+    "HTTPS://a.example/beta",
+  ];
+  const keys = written.map((address) => cacheKeys(address, "query")(item));
+  expect(new Set(keys).size).toBe(1);
+});
+
+test("a name that is no address stands for itself", () => {
+  expect(cacheKeys("the embedded service", "query")(item)).toBe(
+    "the embedded service query ip 192.0.2.1",
+  );
+});
+
+test.each([
+  ["the embedded service", item],
+  ["https://a.example/beta", { kind: "email", value: '"a query ip b"@example.com' }],
+] as const)("a key says whom it asks: %s", (address, asked) => {
+  for (const endpoint of ["query", "quick-check"] as const) {
+    expect(lookupOfKey(cacheKeys(address, endpoint)(asked))).toBe(`${address} ${endpoint}`);
+  }
+});
+
+test("a hash depends on both its halves", () => {
+  const hashes = Array.from({ length: 20_000 }, (_, n) => {
+    const bytes = Buffer.alloc(hashBytes);
+    writeKeyHash(`key ${n}`, bytes);
+    return bytes;
+  });
+  const distinct = (from: number, to: number): number =>
+    new Set(hashes.map((bytes) => bytes.toString("hex", from, to))).size;
+  // Of 20,000 texts about 0.05 share a number of 32 bits with another.
+  expect([distinct(0, 8), distinct(0, 4) > 19_990, distinct(4, 8) > 19_990]).toEqual([
+    20_000,
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,344 @@
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { open } from "lmdb";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openCache } from "../../../../src/store/cache/finding-cache.js";
+import type { FindingStore } from "../../../../src/store/store.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete, invalid, partial } from "../../lookup/findings.js";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const { again: _, ...lacking } = partial({ asn: null }, ["asn"]);
+const bogon = complete({ type: "IP_BOGON", bogon: true });
+
+interface Opened {
+  readonly cache: FindingStore;
+  readonly warnings: string[];
+}
+
+async function openIn(
+  folder: string,
+  { clock = new ManualClock(), ttlMs = day, mappedLimit }: Partial<OpenOptions> = {},
+): Promise<Opened> {
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const cache = await openCache({ folder, ttlMs, clock, onWarning, mappedLimit });
+  onTestFinished(() => cache.close());
+  return { cache, warnings };
+}
+
+interface OpenOptions {
+  readonly clock: ManualClock;
+  readonly ttlMs: number;
+  readonly mappedLimit: number;
+}
+
+/** Puts findings, waits until they are written, and closes. */
+async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
+  const { cache } = await openIn(folder, { clock });
+  const put = Array.from({ length: entries }, (_, n) => cache.put(`key ${n}`, complete({ n })));
+  await cache.sync();
+  await Promise.all(put);
+  await cache.close();
+}
+
+async function newFolder(): Promise<string> {
+  return join(await temporaryFolder(), "cache");
+}
+
+const dataFile = (folder: string): string => join(folder, "findings", "entries", "data.mdb");
+
+test("what was put is there for the next run", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  const { cache, warnings } = await openIn(folder);
+  expect([await cache.get("key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
+});
+
+test("what one has written another one that is open finds", async () => {
+  const folder = await newFolder();
+  const [one, other] = [await openIn(folder), await openIn(folder)];
+  const put = one.cache.put("key", complete());
+  await one.cache.sync();
+  await put;
+  expect(await other.cache.get("key")).toEqual(complete());
+});
+
+describe("answers are used for as long as their kind may be", () => {
+  test.each([
+    ["full", complete(), day],
+    ["invalid", invalid(), day],
+    ["partial", lacking, hour],
+    ["bogon", bogon, 30 * day],
+  ] as const)("%s", async (_kind, finding, life) => {
+    const clock = new ManualClock();
+    const { cache } = await openIn(await newFolder(), { clock });
+    void cache.put("key", finding);
+    await cache.sync();
+    clock.jump(life - 1);
+    expect(await cache.get("key")).toEqual(finding);
+    clock.jump(1);
+    expect(await cache.get("key")).toBeNull();
+  });
+});
+
+test("the one who reads says how long answers are used", async () => {
+  const folder = await newFolder();
+  const clock = new ManualClock();
+  await filled(folder, clock);
+  clock.jump(2 * hour);
+  const [short, long] = [
+    await openIn(folder, { clock, ttlMs: hour }),
+    await openIn(folder, { clock, ttlMs: 3 * hour }),
+  ];
+  expect([await short.cache.get("key 0"), await long.cache.get("key 0")]).toEqual([
+    null,
+    complete({ n: 0 }),
+  ]);
+});
+
+describe("when the clock went back", () => {
+  test("an answer of the future lasts no longer than it may from then on", async () => {
+    const folder = await newFolder();
+    const clock = new ManualClock();
+    await filled(folder, clock);
+    clock.jump(-20 * hour);
+    const { cache } = await openIn(folder, { clock });
+    expect(await cache.get("key 0")).not.toBeNull();
+    await cache.sync();
+    clock.jump(day - 1);
+    expect(await cache.get("key 0")).not.toBeNull();
+    clock.jump(1);
+    expect(await cache.get("key 0")).toBeNull();
+  });
+
+  test("an answer from far ahead is not used", async () => {
+    const folder = await newFolder();
+    const clock = new ManualClock();
+    await filled(folder, clock);
+    clock.jump(-365 * day);
+    const { cache } = await openIn(folder, { clock });
+    expect(await cache.get("key 0")).toBeNull();
+  });
+});
+
+test("its folder and files are its owner's alone", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const modes = await Promise.all(
+    names.map(async (entry) => {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      return entry.isDirectory() ? (mode & 0o777) === 0o700 : (mode & 0o777) === 0o600;
+    }),
+  );
+  expect([(await stat(folder)).mode & 0o777, modes.length, modes.every(Boolean)]).toEqual([
+    0o700,
+    8,
+    true,
+  ]);
+});
+
+test("a folder that was there keeps its mode", async () => {
+  const folder = await newFolder();
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+  await filled(folder);
+  expect((await stat(folder)).mode & 0o777).toBe(0o755);
+});
+
+test("mapping its files anew loses nothing", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 3000);
+  const { cache, warnings } = await openIn(folder, { mappedLimit: 0 });
+  for (let n = 0; n < 3000; n++) {
+    expect((await cache.get(`key ${n}`))?.query?.["n"]).toBe(n);
+    if (n % 300 === 0) void cache.put(`new ${n}`, complete({ n }));
+  }
+  await cache.sync();
+  expect([(await cache.get("new 2700"))?.query?.["n"], warnings]).toEqual([2700, []]);
+});
+
+describe("a cache that cannot be used says so once, and forgets what it is given", () => {
+  test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
+    [
+      "cut off",
+      async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
+      /is damaged: it ends too early; remove it with repute cache clear/,
+    ],
+    [
+      "cut off behind its first page",
+      (folder) => truncate(dataFile(folder), 4096),
+      /is damaged: its beginning is damaged/,
+    ],
+    [
+      "its pages overwritten",
+      async (folder) => {
+        const bytes = await readFile(dataFile(folder));
+        for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
+        await writeFile(dataFile(folder), bytes);
+      },
+      /is damaged: a page is not what it should be/,
+    ],
+    [
+      "replaced by something else",
+      (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
+      /is damaged: it is no store/,
+    ],
+    [
+      "a file where its folder should be",
+      async (folder) => {
+        await rm(folder, { recursive: true });
+        await writeFile(folder, "");
+      },
+      /^cannot open the cache .*: a part of the path is no folder/,
+    ],
+  ])("%s", async (_how, ruin, reason) => {
+    const folder = await newFolder();
+    await filled(folder, new ManualClock(), 500);
+    await ruin(folder);
+    expect(await unused(folder)).toMatch(reason);
+  });
+
+  test("a folder that cannot be made", async () => {
+    expect(await unused("/proc/self/cache")).toMatch(
+      /^cannot open the cache \/proc\/self\/cache: /,
+    );
+  });
+
+  /** The one line that is said of it. */
+  async function unused(folder: string): Promise<string | undefined> {
+    const { cache, warnings } = await openIn(folder);
+    await cache.put("key", complete());
+    await cache.sync();
+    expect([await cache.get("key"), await cache.get("key 0"), warnings.length]).toEqual([
+      null,
+      null,
+      1,
+    ]);
+    expect(warnings[0]).toMatch(/; the run goes on without it$/);
+    return warnings[0];
+  }
+});
+
+test("a change of its bytes that leaves size and time is noticed", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 500);
+  const { atime, mtime } = await stat(dataFile(folder));
+  const bytes = await readFile(dataFile(folder));
+  for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
+  await writeFile(dataFile(folder), bytes);
+  await utimes(dataFile(folder), atime, mtime);
+  const { warnings } = await openIn(folder);
+  expect(warnings).toEqual([expect.stringMatching(/is damaged/)]);
+});
+
+test("an entry whose bytes have changed is asked for again, and said once", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 20);
+  const bytes = await readFile(dataFile(folder));
+  for (const n of [3, 4]) {
+    // Of an entry that was put once there is one copy in the file.
+    const at = bytes.indexOf(`["key ${n}"`);
+    bytes[at + 20]! ^= 0x01;
+  }
+  await writeFile(dataFile(folder), bytes);
+  const { cache, warnings } = await openIn(folder);
+  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`key ${n}`)));
+  expect(found.map((finding) => finding !== null)).toEqual([true, false, false, true]);
+  expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
+});
+
+test("a cache of another version is begun anew, and says so", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  await writtenByAnother(folder);
+  const first = await openIn(folder);
+  expect(await first.cache.get("key 0")).toBeNull();
+  expect(first.warnings).toEqual([expect.stringMatching(/another version .* begun anew$/)]);
+  await first.cache.close();
+  await filled(folder);
+  const second = await openIn(folder);
+  expect([await second.cache.get("key 0"), second.warnings]).toEqual([complete({ n: 0 }), []]);
+});
+
+test("a cache that was not closed is used when it is sound", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  await writeFile(join(folder, "findings", "closed"), "killed before it could be written");
+  const { cache, warnings } = await openIn(folder);
+  expect([await cache.get("key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
+});
+
+test("a newer answer takes the place of an older one", async () => {
+  const folder = await newFolder();
+  for (const n of [1, 2, 3]) {
+    const { cache } = await openIn(folder);
+    void cache.put("key", complete({ n }));
+    await cache.close();
+  }
+  const { cache } = await openIn(folder);
+  expect((await cache.get("key"))?.query?.["n"]).toBe(3);
+});
+
+describe("when it is only to be looked at", () => {
+  const lookAt = async (folder: string) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly: true };
+    const cache = await openCache(options);
+    onTestFinished(() => cache.close());
+    return { cache, warnings };
+  };
+
+  test("it answers, and keeps nothing", async () => {
+    const folder = await newFolder();
+    await filled(folder);
+    const { cache, warnings } = await lookAt(folder);
+    await cache.put("new", complete());
+    await cache.sync();
+    expect([await cache.get("key 0"), await cache.get("new"), warnings]).toEqual([
+      complete({ n: 0 }),
+      null,
+      [],
+    ]);
+  });
+
+  test("it is not made where it is not there", async () => {
+    const folder = await newFolder();
+    const { cache, warnings } = await lookAt(folder);
+    expect([await cache.get("key"), warnings]).toEqual([null, []]);
+    await expect(stat(folder)).rejects.toThrow("ENOENT");
+  });
+
+  test("one of another version is left as it is", async () => {
+    const folder = await newFolder();
+    await filled(folder);
+    await writtenByAnother(folder);
+    const { cache, warnings } = await lookAt(folder);
+    expect([await cache.get("key 0"), warnings]).toEqual([
+      null,
+      [expect.stringMatching(/another version .*; a run begins it anew$/)],
+    ]);
+    expect(await readdir(folder)).toEqual(["findings"]);
+  });
+});
+
+/** Makes the files those of a version whose entries are laid out otherwise. */
+async function writtenByAnother(folder: string): Promise<void> {
+  const root = open({ path: dirname(dataFile(folder)), noSubdir: false, maxDbs: 2 });
+  root.openDB<number, string>({ name: "about", encoding: "json" }).putSync("format", 0);
+  await root.close();
+}

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { recordParts } from "../../../../src/store/journal/finding-record.js";
+import {
+  frameRecord,
+  mostFramedBytes,
+  recordsIn,
+  unit,
+} from "../../../../src/store/journal/framed-record.js";
+import { complete } from "../../lookup/findings.js";
+
+/** Records of findings with texts of these lengths; their places, the first of them `first`. */
+function framed(lengths: readonly number[], first: number): { bytes: Buffer; places: number[] } {
+  const all = lengths.map((length) => recordParts("key", complete({ text: "x".repeat(length) })));
+  const bytes = Buffer.alloc(all.reduce((sum, parts) => sum + mostFramedBytes(parts), 0));
+  let at = 0;
+  const places = all.map((parts) => {
+    const place = first + at / unit;
+    at = frameRecord(bytes, at, { previous: 0, hash: place }, parts);
+    return place;
+  });
+  return { bytes: bytes.subarray(0, at), places };
+}
+
+const lengths = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 20 });
+
+test("every whole record is found, wherever the part of the file ends", () => {
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 3000 }), (texts, partBytes) => {
+      const { bytes, places } = framed(texts, 1);
+      const size = unit + bytes.length;
+      const found: number[] = [];
+      let room = partBytes;
+      for (let at = unit; at < size;) {
+        const part = bytes.subarray(at - unit, at - unit + room);
+        const { records, next, needed } = recordsIn(part, at, size);
+        found.push(...records.map(({ place }) => place));
+        room = Math.max(room, needed);
+        at = next;
+      }
+      expect(found).toEqual(places);
+    }),
+  );
+});
+
+test("a damaged byte takes no record but its own", () => {
+  fc.assert(
+    fc.property(lengths, fc.nat(), fc.integer({ min: 1, max: 255 }), (texts, seed, change) => {
+      const { bytes, places } = framed(texts, 7);
+      const at = seed % bytes.length;
+      bytes[at] = (bytes[at] ?? 0) ^ change;
+      const size = 7 * unit + bytes.length;
+      const found = recordsIn(bytes, 7 * unit, size).records.map(({ place }) => place);
+      const damaged = places.findLast((place) => (place - 7) * unit <= at);
+      expect(found).toEqual(expect.arrayContaining(places.filter((place) => place !== damaged)));
+      expect(places).toEqual(expect.arrayContaining(found));
+    }),
+  );
+});

@@ -1,0 +1,55 @@
+import type * as Fs from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { openJournal } from "../../../../src/store/journal/journal.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete } from "../../lookup/findings.js";
+
+const disk = vi.hoisted(() => ({ full: false }));
+
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof Fs>();
+  const writeSync = (file: number, bytes: Buffer, from: number, length: number, at: number) => {
+    if (!disk.full) return fs.writeSync(file, bytes, from, length, at);
+    // It takes a part, and says why only when it is asked for the rest.
+    if (from === 0) return fs.writeSync(file, bytes, from, Math.min(length, 40), at);
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  };
+  return { ...fs, writeSync };
+});
+
+const full = { code: "journal_disk_full" };
+
+test("who puts what the disk has no room for is told, and what was put before stays", async () => {
+  const folder = join(await temporaryFolder(), "journal");
+  const before = await openJournal({ folder });
+  await before.put("one", complete({ n: 1 }));
+  disk.full = true;
+  const puts = [before.put("two", complete()), before.put("three", complete())];
+  for (const put of puts) await expect(put).rejects.toMatchObject(full);
+  await expect(before.put("four", complete())).rejects.toMatchObject(full);
+  await expect(before.sync()).rejects.toMatchObject(full);
+  expect((await before.get("one"))?.query?.["n"]).toBe(1);
+  await before.close();
+
+  disk.full = false;
+  const after = await openJournal({ folder });
+  expect((await after.get("one"))?.query?.["n"]).toBe(1);
+  expect(await after.get("two")).toBeNull();
+  await after.put("two", complete({ n: 2 }));
+  expect((await after.get("two"))?.query?.["n"]).toBe(2);
+  await after.close();
+});
+
+test("so is who puts one when the index has no room", async () => {
+  const folder = join(await temporaryFolder(), "journal");
+  const journal = await openJournal({ folder, recentLimit: 64 });
+  const puts = Array.from({ length: 63 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
+  await Promise.all(puts);
+  disk.full = true;
+  await expect(journal.put("key 63", complete())).rejects.toMatchObject(full);
+  expect(await readdir(folder)).toEqual(["records"]);
+  disk.full = false;
+  await journal.close();
+});

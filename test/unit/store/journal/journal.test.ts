@@ -1,0 +1,228 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Finding } from "../../../../src/core/finding.js";
+import { openJournal, type JournalOptions } from "../../../../src/store/journal/journal.js";
+import { textHash } from "../../../../src/store/journal/text-hash.js";
+import type { FindingStore } from "../../../../src/store/store.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete, failed } from "../../lookup/findings.js";
+
+async function journalFolder(): Promise<string> {
+  return join(await temporaryFolder(), "out.csv.state", "journal");
+}
+
+/** Opens a journal that is closed when the test ends, if not before. */
+async function opened(
+  options: JournalOptions,
+): Promise<FindingStore & { closeNow(): Promise<void> }> {
+  const journal = await openJournal(options);
+  let closed: Promise<void> | null = null;
+  const closeNow = (): Promise<void> => (closed ??= journal.close());
+  onTestFinished(closeNow);
+  return Object.assign(journal, { closeNow });
+}
+
+/** So small that a few hundred findings go through everything that millions do. */
+const small = { recentLimit: 64, filterBytes: 1024 };
+
+async function putMany(journal: FindingStore, from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += 50) {
+    const numbers = Array.from({ length: Math.min(50, to - at) }, (_, i) => at + i);
+    await Promise.all(numbers.map((n) => journal.put(`key ${n}`, complete({ n }))));
+  }
+}
+
+/** Numbers of the findings that are not what was put. */
+async function wrong(journal: FindingStore, from: number, to: number): Promise<number[]> {
+  const numbers: number[] = [];
+  for (let n = from; n < to; n++) {
+    const finding = await journal.get(`key ${n}`);
+    if (finding?.query?.["n"] !== n) numbers.push(n);
+  }
+  return numbers;
+}
+
+test("has what was put before it was closed", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", complete());
+  await before.closeNow();
+  const after = await opened({ folder });
+  expect(await after.get("key")).toEqual(complete());
+});
+
+test("writes what waits when it closes", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  const put = before.put("key", complete());
+  await before.closeNow();
+  await put;
+  const after = await opened({ folder });
+  expect(await after.get("key")).toEqual(complete());
+});
+
+test("has every finding of many times what it keeps in memory", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  await putMany(journal, 0, 3000);
+  expect(await wrong(journal, 0, 3000)).toEqual([]);
+});
+
+test("has nothing else then", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  await putMany(journal, 0, 3000);
+  const found = [];
+  for (let n = 3000; n < 6000; n++) found.push(await journal.get(`key ${n}`));
+  expect(found.filter((finding) => finding !== null)).toEqual([]);
+});
+
+test("has every finding after it was opened several times", async () => {
+  const folder = await journalFolder();
+  for (let session = 0; session < 4; session++) {
+    const journal = await opened({ folder, ...small });
+    await putMany(journal, session * 333, (session + 1) * 333);
+    await journal.closeNow();
+  }
+  const journal = await opened({ folder, ...small });
+  expect(await wrong(journal, 0, 4 * 333)).toEqual([]);
+});
+
+test("answers those who ask in the same turn as they put", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  const put = Array.from({ length: 200 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
+  expect(await wrong(journal, 0, 200)).toEqual([]);
+  await Promise.all(put);
+});
+
+test("tells keys apart that have the same hash", async () => {
+  const [one, other] = sameHash();
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put(one, complete({ n: 1 }));
+  expect(await before.get(other)).toBeNull();
+  await before.put(other, complete({ n: 2 }));
+  await before.closeNow();
+  const after = await opened({ folder });
+  const found = [await after.get(one), await after.get(other)];
+  expect(found.map((finding) => finding?.query?.["n"])).toEqual([1, 2]);
+});
+
+test("tells them apart while both wait to be written", async () => {
+  const [one, other] = sameHash();
+  const journal = await opened({ folder: await journalFolder() });
+  await Promise.all([journal.put(one, complete({ n: 1 })), journal.put(other, complete({ n: 2 }))]);
+  await journal.put(one, complete({ n: 3 }));
+  const found = [await journal.get(one), await journal.get(other)];
+  expect(found.map((finding) => finding?.query?.["n"])).toEqual([3, 2]);
+});
+
+test("has what was put after its files were opened anew in between", async () => {
+  const folder = await journalFolder();
+  for (let session = 0; session < 3; session++) {
+    const journal = await opened({ folder, ...small });
+    await putMany(journal, 10 * session, 10 * session + 10);
+    expect(await wrong(journal, 0, 10 * session + 10)).toEqual([]);
+    await journal.closeNow();
+  }
+});
+
+test("has findings of very different lengths", async () => {
+  const journal = await opened({ folder: await journalFolder(), ...small });
+  const lengths = [10, 300_000, 0, 70_000, 5_000_000, 1, 262_144];
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      journal.put(`key ${n}`, complete({ n, text: "x".repeat(lengths[n % lengths.length] ?? 0) })),
+    ),
+  );
+  expect(await wrong(journal, 0, 50)).toEqual([]);
+});
+
+test("answers with what failed in an earlier session: a completed lookup is not repeated", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", failed("timeout"));
+  await before.closeNow();
+  const after = await opened({ folder });
+  expect(await after.get("key")).toEqual(failed("timeout"));
+});
+
+test("replays in order what an earlier session put, with its row and its requests", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  const origin = { row: 7, outcomes: ["429", "200"] };
+  await before.put("query ip 192.0.2.1", { ...complete(), origin, drift: ["intent=odd"] });
+  await before.put("query ip 192.0.2.2", {
+    ...failed("timeout"),
+    origin: { row: null, outcomes: [] },
+  });
+  await before.closeNow();
+  const replayed: unknown[] = [];
+  const onReplay = (key: string, { origin, drift }: Finding): void =>
+    void replayed.push([key, origin, drift]);
+  await opened({ folder, onReplay });
+  expect(replayed).toEqual([
+    ["query ip 192.0.2.1", origin, ["intent=odd"]],
+    ["query ip 192.0.2.2", { row: null, outcomes: [] }, undefined],
+  ]);
+});
+
+test("its folder is its owner's alone", async () => {
+  const folder = await journalFolder();
+  await opened({ folder });
+  expect((await stat(folder)).mode & 0o077).toBe(0);
+});
+
+test("whoever comes after it was closed is refused: its file may be another's by then", async () => {
+  const journal = await opened({ folder: await journalFolder() });
+  await journal.put("key", complete());
+  await Promise.all([journal.close(), journal.close()]);
+  const closed = { code: "journal_closed" };
+  await expect(journal.put("key", complete())).rejects.toMatchObject(closed);
+  await expect(Promise.resolve(journal.get("key"))).rejects.toMatchObject(closed);
+  await expect(journal.sync()).rejects.toMatchObject(closed);
+});
+
+test.each([
+  ["records", "repute journal 99\n".padEnd(32, "\0")],
+  ["data.mdb", ""],
+])("a journal of another version is refused, not misread: %s", async (name, text) => {
+  const folder = await journalFolder();
+  await (await opened({ folder })).closeNow();
+  await writeFile(join(folder, name), text);
+  await expect(openJournal({ folder })).rejects.toMatchObject({ code: "journal_format" });
+});
+
+test("what is damaged is not there, and may be put again", async () => {
+  const folder = await journalFolder();
+  const before = await opened({ folder });
+  await before.put("key", complete({ text: "intact" }));
+  await before.put("other", complete({ n: 1 }));
+  await before.closeNow();
+  const path = join(folder, "records");
+  const bytes = await readFile(path);
+  bytes.write("X", bytes.indexOf("intact"));
+  await writeFile(path, bytes);
+  const after = await opened({ folder });
+  expect(await after.get("key")).toBeNull();
+  expect((await after.get("other"))?.query?.["n"]).toBe(1);
+  await after.put("key", complete({ n: 2 }));
+  expect((await after.get("key"))?.query?.["n"]).toBe(2);
+});
+
+test("a file in the folder's place is reported", async () => {
+  const folder = join(await temporaryFolder(), "journal");
+  await writeFile(folder, "");
+  await expect(openJournal({ folder })).rejects.toThrow(folder);
+});
+
+/** Two texts with the same hash, found by trying. */
+function sameHash(): readonly [string, string] {
+  const seen = new Map<number, string>();
+  for (let n = 0; ; n++) {
+    const text = `text ${n}`;
+    const hash = textHash(text);
+    const other = seen.get(hash);
+    if (other !== undefined) return [other, text];
+    seen.set(hash, text);
+  }
+}

@@ -1,0 +1,193 @@
+import { appendFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  decodeRecord,
+  type RecordHead,
+  recordParts,
+} from "../../../../src/store/journal/finding-record.js";
+import { LostRecords } from "../../../../src/store/journal/lost-records.js";
+import { RecordLog } from "../../../../src/store/journal/record-log.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete } from "../../lookup/findings.js";
+
+const head: RecordHead = { previous: 0, hash: 1 };
+
+function opened(folder: string): RecordLog {
+  const log = new RecordLog(folder);
+  onTestFinished(() => {
+    try {
+      log.close();
+    } catch {
+      // The test closed it.
+    }
+  });
+  return log;
+}
+
+function add(log: RecordLog, key: string, text = ""): number {
+  return log.add(head, recordParts(key, complete({ text })));
+}
+
+function keyAt(log: RecordLog, place: number): string | null {
+  const record = log.at(place);
+  return record === undefined ? null : decodeRecord(record).key;
+}
+
+/** Keys of the records that an earlier session left. */
+async function taken(log: RecordLog, lost?: LostRecords): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const records of log.takeUp(lost)) {
+    for (const { record } of records) keys.push(decodeRecord(record).key);
+  }
+  return keys;
+}
+
+/** A file of a session that put some findings. Returns where each begins, in bytes. */
+async function written(
+  folder: string,
+  findings: readonly (readonly [key: string, length: number])[],
+): Promise<{ readonly path: string; readonly starts: readonly number[] }> {
+  const log = opened(folder);
+  const starts = findings.map(([key, length]) => 32 * add(log, key, "x".repeat(length)));
+  log.write();
+  log.close();
+  return { path: join(folder, "records"), starts };
+}
+
+test("has every record at its place, before it is written and after", async () => {
+  const log = opened(await temporaryFolder());
+  const lengths = [10, 300_000, 0, 4096, 5_000_000, 1, 64_000];
+  const places = lengths.map((length, n) => add(log, `key ${n}`, "x".repeat(length)));
+  const keys = lengths.map((_, n) => `key ${n}`);
+  expect(places.map((place) => keyAt(log, place))).toEqual(keys);
+  expect(log.waiting).toBeGreaterThan(5_000_000);
+  log.write();
+  expect(log.waiting).toBe(0);
+  expect(places.map((place) => keyAt(log, place))).toEqual(keys);
+});
+
+test("the next session takes up what the last one wrote and goes on behind it", async () => {
+  const folder = await temporaryFolder();
+  await written(folder, [
+    ["a", 5],
+    ["b", 3_000_000],
+    ["c", 0],
+  ]);
+  const log = opened(folder);
+  expect(await taken(log)).toEqual(["a", "b", "c"]);
+  add(log, "d");
+  log.write();
+  log.close();
+  expect(await taken(opened(folder))).toEqual(["a", "b", "c", "d"]);
+});
+
+test("has nothing at the place of what was not written before the process ended", async () => {
+  const folder = await temporaryFolder();
+  const log = opened(folder);
+  const place = add(log, "lost");
+  log.close();
+  const next = opened(folder);
+  expect(await taken(next)).toEqual([]);
+  expect(keyAt(next, place)).toBeNull();
+});
+
+test.each([
+  ["cut off in its text", (at: number) => at + 40],
+  ["cut off in its length", (at: number) => at + 2],
+  ["missing", (at: number) => at],
+])("a last record that is %s is cut away", async (_, cut) => {
+  const folder = await temporaryFolder();
+  const { path, starts } = await written(folder, [
+    ["a", 100],
+    ["b", 100],
+  ]);
+  await truncate(path, cut(starts[1] ?? 0));
+  const log = opened(folder);
+  expect(await taken(log)).toEqual(["a"]);
+  expect((await stat(path)).size).toBe(starts[1]);
+  expect(keyAt(log, add(log, "c"))).toBe("c");
+});
+
+test.each([
+  ["zeros", Buffer.alloc(5000)],
+  ["junk", Buffer.from("\u0008".repeat(4999), "latin1")],
+  ["a length of four thousand million", Buffer.alloc(4096, 0xff)],
+])("%s at the end are cut away", async (_, junk) => {
+  const folder = await temporaryFolder();
+  const { path } = await written(folder, [["a", 100]]);
+  const { size } = await stat(path);
+  await appendFile(path, junk);
+  expect(await taken(opened(folder))).toEqual(["a"]);
+  expect((await stat(path)).size).toBe(size);
+});
+
+test.each([0, 3, 4, 8, 20, 60])(
+  "a record whose byte %i is damaged is passed over",
+  async (byte) => {
+    const folder = await temporaryFolder();
+    const { path, starts } = await written(folder, [
+      ["a", 100],
+      ["b", 100],
+      ["c", 2_000_000],
+    ]);
+    const bytes = await readFile(path);
+    const at = (starts[1] ?? 0) + byte;
+    bytes[at] = (bytes[at] ?? 0) ^ 0x11;
+    await writeFile(path, bytes);
+    const log = opened(folder);
+    const lost = new LostRecords(0);
+    expect(await taken(log, lost)).toEqual(["a", "c"]);
+    expect(lost.warning("records")).toBe(
+      `records is damaged between byte ${starts[1]} and byte ${starts[2]}: lookups recorded there may be repeated`,
+    );
+    expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
+    expect((await stat(path)).size).toBe(bytes.length);
+  },
+);
+
+test.each([
+  ["that another version wrote", "repute journal 99\n", "journal_format"],
+  ["whose first line is gone", "", "journal_damaged"],
+])("a file %s is refused", async (_, line, code) => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "records"), line.padEnd(64, "\0"));
+  expect(() => new RecordLog(folder)).toThrow(expect.objectContaining({ code }));
+});
+
+test("a first line that was cut off is written anew", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "records"), "repute jou");
+  const log = opened(folder);
+  expect(await taken(log)).toEqual([]);
+  add(log, "a");
+  log.write();
+  await log.sync();
+  log.close();
+  expect(await taken(opened(folder))).toEqual(["a"]);
+});
+
+test("a cut is told where it took what a loss of power cannot have taken", async () => {
+  const folder = await temporaryFolder();
+  const { path, starts } = await written(folder, [
+    ["a", 100],
+    ["b", 100],
+    ["c", 100],
+  ]);
+  await truncate(path, (starts[1] ?? 0) + 40);
+  const [normal, lost] = [new LostRecords(starts[1] ?? 0), new LostRecords(starts[2] ?? 0)];
+  expect(await taken(opened(folder), normal)).toEqual(["a"]);
+  expect(normal.warning("records")).toBeNull();
+  expect(await taken(opened(folder), lost)).toEqual(["a"]);
+  expect(lost.warning("records")).toContain(`between byte ${starts[1]} and byte ${starts[2]}:`);
+});
+
+test("says how much a loss of power cannot take", async () => {
+  const folder = await temporaryFolder();
+  const log = opened(folder);
+  add(log, "a");
+  log.write();
+  const { size } = await stat(join(folder, "records"));
+  add(log, "b");
+  expect(await log.sync()).toBe(size);
+});

@@ -1,0 +1,249 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, readdir, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { thisProcess } from "../../../../src/core/files/lock-holder.js";
+import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
+import {
+  encodeQuotaFile,
+  parseQuotaFile,
+  quotaFileName,
+} from "../../../../src/store/quota/quota-file.js";
+import { QuotaFolder } from "../../../../src/store/quota/quota-folder.js";
+import { openQuotas, readSpent } from "../../../../src/store/quota/open-quotas.js";
+import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const day = 86_400_000;
+/** What `wait` returns while a reservation is on its way to the disk. */
+const onItsWay = 2;
+
+const service = "https://intel.example/beta";
+
+/** A folder of counts, and what its stores warned of. */
+async function counted() {
+  const folder = join(await temporaryFolder(), "quota");
+  const warnings: string[] = [];
+  const clock = new ManualClock();
+  const store = (address = service) =>
+    new QuotaFolder({ folder, service: address, onWarning: (text) => warnings.push(text) });
+  const path = join(folder, quotaFileName(service));
+  return { folder, path, warnings, clock, store };
+}
+
+/** Spends requests of a day's quota, at most so many, and gives the rest back. */
+async function spend(
+  store: QuotaStore,
+  clock: ManualClock,
+  count: number,
+  most = count,
+): Promise<number> {
+  const rate = { count, perMs: day };
+  const quota = new Quota({ rate, store, name: quotaName("all", rate), clock });
+  let spent = 0;
+  for (; spent < most && (await settledWait(quota)) === 0; spent++) quota.spend();
+  await quota.giveBack();
+  return spent;
+}
+
+/** What a quota says once its reservation is on the disk. */
+async function settledWait(quota: Quota): Promise<number> {
+  for (;;) {
+    const wait = quota.wait();
+    if (wait !== onItsWay) return wait;
+    await setImmediate();
+  }
+}
+
+describe("a quota counted in a folder", () => {
+  test("is kept from one opening to the next", async () => {
+    const { clock, store, warnings } = await counted();
+    expect(await spend(store(), clock, 10, 3)).toBe(3);
+    expect(await spend(store(), clock, 10)).toBe(7);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is the same for every spelling of an address, and another one for another path", async () => {
+    const { clock, store } = await counted();
+    await spend(store("https://INTEL.example:443/beta/"), clock, 10, 3);
+    await spend(store("https://user:word@intel.example/beta?key=word#top"), clock, 10, 3);
+    expect(await spend(store(), clock, 10)).toBe(4);
+    expect(await spend(store("https://intel.example/"), clock, 10)).toBe(10);
+    expect(await spend(store("http://intel.example/beta"), clock, 10)).toBe(10);
+  });
+
+  test("shows no secret of the address, and is its owner's alone", async () => {
+    const { clock, store, folder } = await counted();
+    await spend(store("https://user:s3cret@intel.example/s3cret/beta?key=s3cret"), clock, 10);
+    const [name = ""] = await readdir(folder);
+    expect(name + (await readFile(join(folder, name), "utf8"))).not.toMatch(/s3cret|user/);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test("stays counted in full when a process dies between reserving and settling", async () => {
+    const { clock, store } = await counted();
+    const rate = { count: 10, perMs: day };
+    const quota = new Quota({ rate, store: store(), name: quotaName("all", rate), clock });
+    expect(await settledWait(quota)).toBe(0);
+    await clock.advance(60_000);
+    expect(await spend(store(), clock, 10)).toBe(9);
+  });
+
+  test("survives a half-written file that a killed process left", async () => {
+    const { clock, store, path, warnings } = await counted();
+    await spend(store(), clock, 10, 3);
+    await writeFile(`${path}.new`, '{"form');
+    expect(await spend(store(), clock, 10)).toBe(7);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is as exact when eight processes share it", async () => {
+    const { folder } = await counted();
+    const program = `
+      import { Quota } from "./dist/store/quota/quota.js";
+      import { QuotaFolder } from "./dist/store/quota/quota-folder.js";
+      import { systemClock } from "./dist/core/clock.js";
+      const store = new QuotaFolder({
+        folder: ${JSON.stringify(folder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
+      });
+      const rate = { count: 40, perMs: ${day} };
+      const quota = new Quota({ rate, store, name: "all", clock: systemClock });
+      let spent = 0;
+      for (let wait; (wait = quota.wait()) < 20_000;) {
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(wait, 50)));
+        else { quota.spend(); spent++; }
+        if (spent % 7 === 0) await new Promise(setImmediate);
+      }
+      await quota.giveBack();
+      console.log(spent);`;
+    const run = () =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+        cwd: new URL("../../../..", import.meta.url),
+      });
+    const outputs = await Promise.all(Array.from({ length: 8 }, run));
+    expect(outputs.map(({ stderr }) => stderr).join("")).toBe("");
+    const spent = outputs.map(({ stdout }) => Number(stdout));
+    expect(spent.reduce((a, b) => a + b)).toBe(40);
+  });
+
+  test("waits for a process that holds the lock, and says so", async () => {
+    const { clock, store, path, warnings, folder } = await counted();
+    await mkdir(folder);
+    await writeFile(`${path}.lock`, JSON.stringify({ ...thisProcess(), token: "other" }));
+    const rate = { count: 10, perMs: day };
+    const quota = new Quota({ rate, store: store(), name: "all", clock });
+    for (let tries = 0; tries < 3; tries++) {
+      expect(await settledWait(quota)).toBe(250);
+      await clock.advance(250);
+    }
+    expect(warnings).toEqual([expect.stringContaining(`another process holds ${path}.lock`)]);
+  });
+});
+
+describe("a damaged count", () => {
+  test.each([
+    ["cut off", (text: string) => text.slice(0, 50)],
+    ["empty", () => ""],
+    ["zeros", (text: string) => "\0".repeat(text.length)],
+    ["another number in it", (text: string) => text.replace(/"permits":\d+/, '"permits":1')],
+    ["something behind it", (text: string) => `${text}more`],
+    ["of another version", (text: string) => text.replace('"format":1', '"format":2')],
+  ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
+    const { clock, store, path, warnings } = await counted();
+    expect(await spend(store(), clock, 10, 3)).toBe(3);
+    await writeFile(path, damage(await readFile(path, "utf8")));
+    const at = clock.now() / 1000;
+    await utimes(path, at, at);
+    expect(await spend(store(), clock, 10)).toBe(0);
+    expect(warnings).toEqual([expect.stringMatching(/is damaged: .*; delete the file to count/)]);
+    expect(warnings[0]).toContain(path);
+    // The next run has nothing to complain about, and another window is as used up.
+    expect(await spend(store(), clock, 10)).toBe(0);
+    const rate = { count: 5, perMs: day / 2 };
+    const nowMs = clock.now();
+    const other = await store().reserve("query", { rate, want: 1, nowMs, untilMs: nowMs });
+    expect(other.permits).toBe(0);
+    expect(warnings).toHaveLength(1);
+    await clock.advance(day + 60_000);
+    expect(await spend(store(), clock, 10)).toBe(10);
+  });
+
+  test("with a time in the future ends a window from now at the latest", async () => {
+    const { clock, store, path } = await counted();
+    await spend(store(), clock, 10, 3);
+    await writeFile(path, "");
+    const nextYear = clock.now() / 1000 + 365 * 86_400;
+    await utimes(path, nextYear, nextYear);
+    expect(await spend(store(), clock, 10)).toBe(0);
+    await clock.advance(day + 60_000);
+    expect(await spend(store(), clock, 10)).toBe(10);
+  });
+
+  test("a file is what was written, or nothing", () => {
+    const counts = { quotas: { "all 1": [{ permits: 3, lastMs: 5, id: "x" }] }, lostMs: 7 };
+    expect(parseQuotaFile(encodeQuotaFile(service, counts))).toEqual(counts);
+  });
+});
+
+describe("where quotas are counted", () => {
+  async function places() {
+    const root = await temporaryFolder();
+    const warnings: string[] = [];
+    const onWarning = (text: string): void => void warnings.push(text);
+    const stateFolder = join(root, "state");
+    const output = join(root, "out", "out.csv");
+    await mkdir(join(root, "out"));
+    return { root, warnings, onWarning, service, stateFolder, output, clock: new ManualClock() };
+  }
+
+  test("is the user's state folder, for all outputs", async () => {
+    const { clock, warnings, ...where } = await places();
+    await spend(openQuotas(where), clock, 10, 3);
+    expect(await spend(openQuotas({ ...where, output: "elsewhere.csv" }), clock, 10)).toBe(7);
+    expect(readSpent(where)("all", { count: 10, perMs: day }, clock.now())).toBe(10);
+    expect(warnings).toEqual([]);
+    expect(await readdir(join(where.root, "out"))).toEqual([]);
+  });
+
+  test("is beside the output when the state folder cannot be written, with a warning", async () => {
+    const { clock, warnings, ...where } = await places();
+    await writeFile(where.stateFolder, "a file");
+    await spend(openQuotas(where), clock, 10, 3);
+    expect(warnings).toEqual([
+      `cannot count quotas in ${join(where.stateFolder, "quota")}: a part of the path is no folder; ` +
+        `they are counted in ${join(where.root, "out", "repute-quota")} instead; ` +
+        "to count them across all runs, set XDG_STATE_HOME to a folder that you can write to",
+    ]);
+    expect(await spend(openQuotas(where), clock, 10)).toBe(7);
+  });
+
+  test("is beside the output when there is no home folder", async () => {
+    const { clock, warnings, ...where } = await places();
+    await spend(openQuotas({ ...where, stateFolder: null }), clock, 10, 3);
+    expect(warnings[0]).toMatch(/neither XDG_STATE_HOME nor HOME is set; they are counted in /);
+    expect(await spend(openQuotas({ ...where, stateFolder: null }), clock, 10)).toBe(7);
+  });
+
+  test("is this run alone when there is no place at all, with a warning", async () => {
+    const { clock, warnings, ...where } = await places();
+    const nowhere = { ...where, stateFolder: null, output: null };
+    expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
+    expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
+    expect(warnings[0]).toContain("they are counted for this run alone");
+  });
+
+  test("respects what either place has counted when the state folder comes and goes", async () => {
+    const { clock, warnings: _warnings, ...where } = await places();
+    await spend(openQuotas(where), clock, 10, 3);
+    // Neither a privileged user nor anyone else can put a file where a folder is.
+    const path = join(where.stateFolder, "quota", quotaFileName(service));
+    await mkdir(`${path}.new`);
+    expect(await spend(openQuotas(where), clock, 10, 5)).toBe(5);
+    await rmdir(`${path}.new`);
+    expect(await spend(openQuotas(where), clock, 10)).toBe(2);
+  });
+});

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { Quota, tightestQuotas } from "../../../../src/store/quota/quota.js";
+import {
+  MemoryQuotaStore,
+  type QuotaEntry,
+  type QuotaStore,
+  reserveFrom,
+  settleIn,
+  spentOf,
+} from "../../../../src/store/quota/quota-store.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+
+const day = 86_400_000;
+
+function quotaOf(
+  count: number,
+  clock = new ManualClock(),
+  store: QuotaStore = new MemoryQuotaStore(),
+) {
+  return {
+    clock,
+    store,
+    quota: new Quota({ rate: { count, perMs: day }, store, name: "all", clock }),
+  };
+}
+
+/** Spends until the quota is used up. */
+function spendAll(quota: Quota): number {
+  let spent = 0;
+  for (; quota.wait() === 0; spent++) quota.spend();
+  return spent;
+}
+
+test("a quota may be spent at once, and to the last request", () => {
+  expect(spendAll(quotaOf(1234).quota)).toBe(1234);
+});
+
+test("in no window of its length more is spent, whenever it is asked", async () => {
+  const { clock, quota } = quotaOf(50);
+  const spent: number[] = [];
+  for (let step = 0; step < 400; step++) {
+    for (let i = 0; i < step % 7 && quota.wait() === 0; i++) {
+      quota.spend();
+      spent.push(clock.now());
+    }
+    await clock.advance(((step * 7919) % 3600) * 1000);
+  }
+  const within = spent.map((from) => spent.filter((at) => at >= from && at < from + day).length);
+  expect(Math.max(...within)).toBeLessThanOrEqual(50);
+  expect(spent.length).toBeGreaterThan(200);
+});
+
+test("a used-up quota tells how long to wait", async () => {
+  const { clock, quota } = quotaOf(3);
+  spendAll(quota);
+  await clock.advance(quota.wait());
+  expect(spendAll(quota)).toBeGreaterThan(0);
+});
+
+test("what is given back can be spent by another", async () => {
+  const { clock, store, quota } = quotaOf(1000);
+  quota.wait();
+  quota.spend();
+  await quota.giveBack();
+  expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
+});
+
+test("what is reserved and never given back stays counted", () => {
+  const { clock, store, quota } = quotaOf(1000);
+  quota.wait();
+  expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(990);
+});
+
+test("a rate that is given twice is counted once, by its lowest count", () => {
+  const rates = [
+    { count: 80, perMs: day },
+    { count: 50, perMs: day },
+    { count: 60, perMs: day },
+  ];
+  expect(tightestQuotas(rates)).toEqual([{ count: 50, perMs: day }]);
+});
+
+test("what another process reserved and may not use is waited for, not taken for spent", async () => {
+  const { clock, store, quota } = quotaOf(100);
+  const rate = { count: 100, perMs: day };
+  const nowMs = clock.now();
+  const { id } = await store.reserve("all", { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
+  expect(quota.wait()).toBe(10_000);
+  await store.settle("all", id, 40, nowMs);
+  await clock.advance(10_000);
+  expect(spendAll(quota)).toBe(60);
+});
+
+test("what is held stays to be settled when another process holds the count", async () => {
+  const memory = new MemoryQuotaStore();
+  let busy = false;
+  const store: QuotaStore = {
+    reserve: (name, options) =>
+      busy
+        ? { permits: 0, id: "", nextAtMs: options.nowMs + 250, busy }
+        : memory.reserve(name, options),
+    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
+  };
+  const { clock, quota } = quotaOf(1000, new ManualClock(), store);
+  quota.wait();
+  quota.spend();
+  await clock.advance(20_000);
+  busy = true;
+  expect(quota.wait()).toBe(250);
+  busy = false;
+  await quota.giveBack();
+  expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
+});
+
+test("a long day of small runs leaves a bounded number of entries, none of them early", () => {
+  const rate = { count: 1_000_000, perMs: day };
+  let entries: readonly QuotaEntry[] = [];
+  const start = Date.UTC(2026, 0, 1);
+  for (let step = 0; step < 1_800; step++) {
+    const nowMs = start + step * 43_200;
+    const options = { rate, want: 3, nowMs, untilMs: nowMs + 10_000 };
+    const { entries: reserved, reservation } = reserveFrom(entries, options, String(step));
+    entries = settleIn(reserved, reservation.id, 3, nowMs + 10);
+  }
+  expect(entries.length).toBeLessThanOrEqual(1_000);
+  const spentAt = (nowMs: number): number => spentOf(entries, { rate, nowMs });
+  expect(spentAt(start + 1_800 * 43_200)).toBe(5_400);
+  // The first slot holds two runs and comes free when the later one does.
+  const lastOfSlot = start + 43_210;
+  expect(spentAt(lastOfSlot + day - 1)).toBe(5_400);
+  expect(spentAt(lastOfSlot + day)).toBe(5_394);
+});
+
+test("what a clock counted that was a year ahead is counted from now, not for a year", async () => {
+  const clock = new ManualClock();
+  const store = new MemoryQuotaStore();
+  const rate = { count: 10, perMs: day };
+  const nextYear = clock.now() + 365 * day;
+  store.reserve("all", { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  const { quota } = quotaOf(10, clock, store);
+  expect(quota.wait()).toBeGreaterThan(day - 60_000);
+  expect(quota.wait()).toBeLessThanOrEqual(day + 10_000);
+  await clock.advance(quota.wait());
+  expect(spendAll(quota)).toBe(10);
+});
