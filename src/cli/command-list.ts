@@ -1,4 +1,3 @@
-import { requireAhead } from "./require-ahead.js";
 import type { Command, CommandGroup } from "./command.js";
 
 /**
@@ -37,9 +36,7 @@ export const commandNames = Object.keys(loaders) as readonly CommandName[];
 /** Loads one command; null when there is none of that name. */
 export async function loadCommand(name: string | null): Promise<Command | null> {
   const known = commandNames.find((each) => each === name);
-  if (known === undefined) return null;
-  requireAhead(import.meta.url, `./commands/${known.replace(" ", "-")}.js`);
-  return loaders[known]();
+  return known === undefined ? null : loaders[known]();
 }
 
 /** Loads every command, in the order of the help. */

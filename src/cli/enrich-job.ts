@@ -6,10 +6,8 @@ import type { CommandCall } from "./command.js";
 import { exitCodeOfRun, exitCodes } from "./exit-code.js";
 import { paceOf } from "./pace.js";
 import { ProgressDisplay } from "./terminal/progress-display.js";
-import { requireAhead } from "./require-ahead.js";
 import { embeddedServiceName } from "./services.js";
 import type { ServiceAccess } from "./services.js";
-import { keepHeapSmallAfter } from "./tune-engine.js";
 
 /** The settings of a run of the main job, and those of the program that it heeds. */
 type EnrichJobSettings = EnrichSettings & {
@@ -91,20 +89,14 @@ function now(step: () => void): void {
 }
 
 async function loadEnrich(): ReturnType<LoadWork> {
-  requireAhead(import.meta.url, "../pipeline/enrich.js");
   return (await import("../pipeline/enrich.js")).enrich;
 }
 
 async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
-  const perform = await keepHeapSmallAfter(async () => {
-    // While the modules of the job are loaded, a thread loads its own.
-    await prepareConnections(job.settings);
-    if (settings.cache !== undefined) {
-      requireAhead(import.meta.url, "../store/cache/finding-cache.js");
-    }
-    return load();
-  });
+  // While the modules of the job are loaded, a thread loads its own.
+  await prepareConnections(job.settings);
+  const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows that scroll by on the same terminal leave no room for a line that stays.
   const shown = !settings.quiet && !(settings.output === "-" && context.stdout.isTTY === true);

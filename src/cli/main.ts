@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { programInfo } from "../core/program.js";
-import { requireAhead } from "./require-ahead.js";
+
+// Node.js opens its debugger on SIGUSR1 unless somebody listens. `command-line.ts` prints the
+// progress then; until it is loaded, the signal does nothing.
+process.on("SIGUSR1", () => undefined);
 
 const args = process.argv.slice(2);
 
@@ -8,7 +11,6 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
-  requireAhead(import.meta.url, "./options/command-line.js");
   const { runCommandLine } = await import("./options/command-line.js");
   const { isInterrupted } = await import("./exit-code.js");
   const { code, lastSteps } = await runCommandLine(args);

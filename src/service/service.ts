@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { systemClock, type Clock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
+import { packagePath } from "../core/program.js";
 import { CaseDesk, type FireWebhook } from "./case-desk.js";
 import type { Dataset } from "./dataset/dataset.js";
-import { defaultDatasetFolder } from "./dataset/default-folder.js";
 import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
 import { Exchange } from "./exchange.js";
@@ -135,7 +135,7 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
 
 async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset> {
   if (typeof dataset === "object") return dataset;
-  return loadDataset(dataset ?? defaultDatasetFolder());
+  return loadDataset(dataset ?? packagePath("samples/dataset"));
 }
 
 /** The host of a URL by which a listening address is reached from this machine. */

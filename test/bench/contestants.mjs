@@ -34,7 +34,10 @@ import { itemAt } from "./items.mjs";
 /** @param {string} path below the root of the repository */
 const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-export const reputeProgram = place("dist/cli/repute.cjs");
+export const reputeProgram = place("dist/program/repute.js");
+
+/** The same as tsc made it, one module a file. */
+export const unbundledProgram = place("dist/cli/main.js");
 
 /** Far above what any machine reaches: the pace is kept and counted, and holds nothing back. */
 const unboundRate = "1000000/s";

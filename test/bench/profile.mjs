@@ -1,7 +1,7 @@
 // @ts-check
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { bare } from "./contestants.mjs";
+import { bare, reputeProgram, unbundledProgram } from "./contestants.mjs";
 import { runProgram } from "./run-program.mjs";
 import { measures } from "./measures.mjs";
 import { withWork } from "./run-measure.mjs";
@@ -37,7 +37,10 @@ export async function takeProfile(name, { rows, concurrency, folder, signal, onR
     { rows, concurrency, latencyMs: measure?.latencyMs ?? 0, signal },
     async (work) => {
       const [contestant] = (await measure?.contestants(work)) ?? [bare(work)];
-      const [, ...args] = contestant?.command ?? [];
+      // The bundle does not tell which module a function comes from.
+      const args = (contestant?.command ?? [])
+        .slice(1)
+        .map((arg) => (arg === reputeProgram ? unbundledProgram : arg));
       await contestant?.prepare?.();
       onRun(`profile of ${name}, ${rows} rows`);
       await runProgram(["node", "--cpu-prof", "--cpu-prof-dir", target, ...args], work);

@@ -4,7 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const main = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const limitedServer = fileURLToPath(new URL("limited-server.mjs", import.meta.url));
 const noteUsage = new URL("note-usage.mjs", import.meta.url).href;
 

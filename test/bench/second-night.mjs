@@ -15,7 +15,7 @@ const dashes = words.includes("--") ? words.indexOf("--") : words.length;
 const [file, pairs = "3"] = words.slice(0, dashes);
 if (file === undefined) throw new Error("which file? node test/bench/second-night.mjs FILE");
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "repute-bench-"));
 const server = spawn(process.execPath, [
   fileURLToPath(new URL("instant-server.mjs", import.meta.url)),

@@ -17,7 +17,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
 import { columns } from "repute";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const [given, ...flags] = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
 const input = given === undefined ? await madeInput() : resolve(given);

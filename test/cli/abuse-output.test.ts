@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const input = "ip\n192.0.2.1\n192.0.2.2\n";
 
 async function folderWithInput(): Promise<string> {

@@ -9,7 +9,7 @@ import { startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runningService } from "../unit/service/running-service.js";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const bash = "/bin/bash";
 
 describe.skipIf(!existsSync(bash))("process substitution", () => {

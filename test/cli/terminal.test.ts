@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const script = "/usr/bin/script";
 
 const hostile = "ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe\n";

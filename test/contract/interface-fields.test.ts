@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defaultDatasetFolder } from "../../src/service/dataset/default-folder.js";
+import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
@@ -132,7 +132,7 @@ interface Enveloped {
   readonly errors: unknown;
 }
 
-const dataset = await loadDataset(defaultDatasetFolder());
+const dataset = await loadDataset(packagePath("samples/dataset"));
 const absent = [
   "45.33.32.156",
   "10.0.0.1",

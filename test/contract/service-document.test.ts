@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { defaultDatasetFolder } from "../../src/service/dataset/default-folder.js";
+import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { documentJudge, type DocumentJudge } from "../helpers/document-judge.js";
@@ -15,7 +15,7 @@ interface Operation {
 const { paths } = JSON.parse(JSON.stringify(openApiDocument())) as {
   paths: Readonly<Record<string, { readonly get: Operation }>>;
 };
-const dataset = await loadDataset(defaultDatasetFolder());
+const dataset = await loadDataset(packagePath("samples/dataset"));
 const items = [...dataset.items.keys()].map(encodeURIComponent);
 const absent = ["45.33.32.156", "10.0.0.1", "absent.example.com", "nobody@example.com"];
 const tags = [...dataset.tags.keys()].map(encodeURIComponent);

@@ -9,14 +9,14 @@ import { partialResultSchema } from "../../src/api/schema/partial-result.js";
 import { queryResultSchema } from "../../src/api/schema/query-result.js";
 import { quickCheckResultSchema } from "../../src/api/schema/quick-check.js";
 import { datasetOf } from "../../src/service/dataset/dataset-of.js";
-import { defaultDatasetFolder } from "../../src/service/dataset/default-folder.js";
+import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
 import { ask, askJson, runningService } from "../unit/service/running-service.js";
 
 const queryEnvelope = successEnvelope(queryResultSchema);
 const quickCheckEnvelope = successEnvelope(quickCheckResultSchema);
 const partialEnvelope = partialSuccessEnvelope(partialResultSchema);
-const dataset = await loadDataset(defaultDatasetFolder());
+const dataset = await loadDataset(packagePath("samples/dataset"));
 const listed = [...dataset.items.values()].filter((entry) => "result" in entry);
 
 function query(item: string): string {

@@ -7,7 +7,7 @@ import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 
 /** Requests open at once: as many may be repeated after a kill. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { AnsweringServer } from "./answering-server.js";
 
-const program = fileURLToPath(new URL("../../dist/cli/repute.cjs", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
 /** Requests that a run of `enrichUntilKilled` has open at once. */
 export const concurrency = 32;

@@ -1,15 +1,6 @@
-import { createRequire } from "node:module";
-import type { buildConnector as buildConnectorType } from "undici";
-import type { Dispatcher, EnvHttpProxyAgent, Pool as PoolClass } from "undici";
+import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { acceptContinue } from "./accept-continue.js";
 import { proxyFor, throughProxy } from "./proxy.js";
-
-const load = createRequire(import.meta.url);
-
-// The package's index loads fetch, WebSocket, caches and Node's own copy of all that as well: 45 ms of
-// every command that asks a service.
-const Pool = load("undici/lib/dispatcher/pool.js") as typeof PoolClass;
-const buildConnector = load("undici/lib/core/connect.js") as typeof buildConnectorType;
 
 export interface DispatcherOptions {
   /** Most connections open to the origin at once; make it the concurrency of the run. */
@@ -56,8 +47,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
         }),
     });
   }
-  const undici = load("undici") as { EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
-  const agent = new undici.EnvHttpProxyAgent({
+  const agent = new EnvHttpProxyAgent({
     ...common,
     connect,
     httpProxy: proxy.address,

@@ -13,7 +13,6 @@ import {
 import { runProgram } from "../program.js";
 import { Reporter } from "../terminal/reporter.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
-import { compileParserLate } from "../tune-engine.js";
 
 /** How the process ends. */
 export interface Ending {
@@ -24,7 +23,6 @@ export interface Ending {
 
 /** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
 export async function runCommandLine(args: readonly string[]): Promise<Ending> {
-  compileParserLate();
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
   const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);

@@ -1,9 +1,5 @@
-import { createRequire } from "node:module";
-import type Ipaddr from "ipaddr.js";
+import ipaddr from "ipaddr.js";
 import { isDottedQuad, readIpv6 } from "./ip.js";
-
-// As the CommonJS module that it is: see `hostname.ts`.
-const ipaddr = createRequire(import.meta.url)("ipaddr.js") as typeof Ipaddr;
 
 /**
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,
@@ -50,6 +46,6 @@ const wellKnownNat64 = ipaddr.IPv6.parse("64:ff9b::");
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** ipaddr.js calls everything unicast that has no range of its own, allocated or not. */
-function isGlobalUnicast(address: Ipaddr.IPv6): boolean {
+function isGlobalUnicast(address: ipaddr.IPv6): boolean {
   return address.match(globalUnicast, 3);
 }

@@ -1,9 +1,5 @@
-import { createRequire } from "node:module";
-import type * as CsvParse from "csv-parse";
+import { Parser } from "csv-parse";
 import type { CsvDialect } from "./csv-dialect.js";
-
-// As the CommonJS module that it is as well, which is one file: half of the time (5 ms).
-const { Parser } = createRequire(import.meta.url)("csv-parse") as typeof CsvParse;
 
 /** What csv-parse knows when it has read a record. */
 export interface ParsedRecord {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { datasetOf } from "../../../../src/service/dataset/dataset-of.js";
-import { defaultDatasetFolder } from "../../../../src/service/dataset/default-folder.js";
+import { packagePath } from "../../../../src/core/program.js";
 import { loadDataset } from "../../../../src/service/dataset/load.js";
 
 interface Times {
@@ -95,5 +95,5 @@ test("refuses a case whose first event is after its last", () => {
 });
 
 test("the dataset of the package has no times that contradict each other", async () => {
-  await expect(loadDataset(defaultDatasetFolder())).resolves.toBeDefined();
+  await expect(loadDataset(packagePath("samples/dataset"))).resolves.toBeDefined();
 });

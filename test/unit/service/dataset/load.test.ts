@@ -6,7 +6,7 @@ import {
   caseStates,
   resultTypes,
 } from "../../../../src/api/schema/vocabulary.js";
-import { defaultDatasetFolder } from "../../../../src/service/dataset/default-folder.js";
+import { packagePath } from "../../../../src/core/program.js";
 import type { ListedItem } from "../../../../src/service/dataset/dataset.js";
 import { loadDataset, tagIpsName } from "../../../../src/service/dataset/load.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -38,7 +38,7 @@ const caseNew = { id: "case-1", state: "NEW" };
 const webhook = { name: "w", endpoint: "http://127.0.0.1:8025", method: "POST", payload: {} };
 
 test("the dataset of the package has every type of result", async () => {
-  const { items } = await loadDataset(defaultDatasetFolder());
+  const { items } = await loadDataset(packagePath("samples/dataset"));
   const types = [...items.values()].flatMap((entry) =>
     "result" in entry ? entry.result.type : [],
   );
@@ -46,7 +46,7 @@ test("the dataset of the package has every type of result", async () => {
 });
 
 test("the dataset of the package has every blocklist status, and none", async () => {
-  const { items } = await loadDataset(defaultDatasetFolder());
+  const { items } = await loadDataset(packagePath("samples/dataset"));
   const statuses = [...items.values()].map(
     (entry) => (entry as Partial<ListedItem>).result?.["serviceMailBlocklist"],
   );
@@ -54,13 +54,13 @@ test("the dataset of the package has every blocklist status, and none", async ()
 });
 
 test("the dataset of the package has a case in every state", async () => {
-  const { cases } = await loadDataset(defaultDatasetFolder());
+  const { cases } = await loadDataset(packagePath("samples/dataset"));
   const states = [...cases.values()].map((entry) => entry.state);
   expect(new Set(states)).toEqual(new Set(caseStates));
 });
 
 test("every address of a case is an item of the dataset of the package", async () => {
-  const { cases, items } = await loadDataset(defaultDatasetFolder());
+  const { cases, items } = await loadDataset(packagePath("samples/dataset"));
   const addresses = [...cases.values()].flatMap((entry) => entry.event_ips ?? []);
   expect(addresses.filter((address) => !items.has(address))).toEqual([]);
 });

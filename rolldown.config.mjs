@@ -1,0 +1,23 @@
+// @ts-check
+import { builtinModules } from "node:module";
+import { defineConfig } from "rolldown";
+import manifest from "./package.json" with { type: "json" };
+
+/** Native or optional packages, which have to be installed beside the program. */
+const external = ["lmdb", ...Object.keys(manifest.optionalDependencies)];
+
+/** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */
+export default defineConfig({
+  input: {
+    repute: "dist/cli/main.js",
+    // A thread starts with a file of its own, which `start-thread.ts` expects beside itself.
+    entry: "dist/api/thread/entry.js",
+  },
+  platform: "node",
+  external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
+  output: {
+    dir: "dist/program",
+    cleanDir: true,
+    chunkFileNames: "[name].js",
+  },
+});
