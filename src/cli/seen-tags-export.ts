@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ReputeError } from "../core/errors.js";
-import { rewriteManifest } from "../pipeline/finish/rewrite-manifest.js";
+import { rewriteManifest } from "../pipeline/finish/manifest.js";
 import { seenTags, uncountedText } from "../pipeline/run/seen-tags.js";
 import type { SeenTags } from "../pipeline/run/seen-tags.js";
 import { othersName } from "../pipeline/run/tally.js";

@@ -1,7 +1,7 @@
 import { failedSuffix } from "../core/failed-name.js";
 import { FatalError } from "../core/errors.js";
 import type { EnrichSettings } from "../pipeline/options.js";
-import { lookedUp } from "../pipeline/run/too-many-failed.js";
+import { lookedUp } from "../pipeline/run/row-limits.js";
 import type { Manifest } from "../pipeline/types.js";
 import { formatCount } from "./terminal/quantity.js";
 

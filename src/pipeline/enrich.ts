@@ -1,5 +1,4 @@
 import { execute } from "./run/execute.js";
-import { orStopped } from "./run/or-stopped.js";
 import { readingOf } from "./run/reading.js";
 import type { EnrichJob, Manifest } from "./types.js";
 
@@ -10,11 +9,5 @@ import type { EnrichJob, Manifest } from "./types.js";
  * InterruptedError
  */
 export function enrich(job: EnrichJob): Promise<Manifest> {
-  const reading = readingOf(job.input, job.settings, job.clock);
-  return execute(job, {
-    inputFormat: () => orStopped(reading.format(), job.signal, () => Promise.resolve()),
-    options: reading.options,
-    open: (resume) => reading.open(resume),
-    begin: (lookup) => reading.begin(lookup),
-  });
+  return execute(job, readingOf(job.input, job.settings, job.clock));
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { enrich } from "../../src/pipeline/enrich.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../src/pipeline/types.js";
-import { outputBase } from "../../src/pipeline/output/output-base.js";
+import { outputBase } from "../../src/pipeline/output/paths.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";

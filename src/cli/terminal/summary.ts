@@ -3,7 +3,7 @@ import { failedSuffix } from "../../core/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";
-import { manifestPath } from "../../pipeline/finish/manifest.js";
+import { manifestPath } from "../../pipeline/output/paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { formatBytes, formatCount, formatPercent, formatSeconds, formatSpeed } from "./quantity.js";

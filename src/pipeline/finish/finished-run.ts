@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
-import { rename, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import { writeJsonFile } from "../../core/files/json-file.js";
+import { failedSuffix } from "../../core/failed-name.js";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpoint } from "../state/checkpoint.js";
-import { finalPath } from "../output/final-path.js";
-import { manifestPath } from "./manifest.js";
+import { finalPath, manifestPath } from "../output/paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../output/open-output.js";
-import { removeFailedOutput } from "./remove-failed-output.js";
+import type { RowJob } from "../run/reading.js";
+import { compareRuns, takeFingerprint } from "../state/same-run.js";
+import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
 
@@ -29,12 +31,36 @@ export interface FinishedRun {
 }
 
 /**
+ * Publishes a run that was killed after its last row was written. Its manifest stands for this run,
+ * unless the command or the input is another one now: then a new run starts.
+ */
+export async function finishEarlier(
+  job: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<Manifest | null> {
+  if (state.finished === null) return null;
+  const { manifest, ...rest } = state.finished;
+  const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
+  await publishAgain(job, target, finished, state.path);
+  const now = await takeFingerprint(job, rows, target);
+  const { differences } = await compareRuns(job, finished.checkpoint, now);
+  if (differences.length === 0) return finished.manifest;
+  job.onWarning?.(
+    `completed the earlier run of ${target.name}; this is another one and starts now`,
+  );
+  await state.startOver();
+  return null;
+}
+
+/**
  * Publishes a run that was killed after its rows were complete: renames its files, settles its table,
  * writes its manifest. Each step may have happened already.
  *
  * @throws FatalError `output_gone` when a file is neither under its final name nor under `.part`
  */
-export async function publishAgain(
+async function publishAgain(
   job: EnrichJob,
   target: OutputTarget,
   finished: FinishedRun,
@@ -61,6 +87,36 @@ export async function saveRecord(
     throw outputFault(path, error);
   });
   if (suffix === "") await removeFailedOutput(job, target, target.base);
+}
+
+/**
+ * Removes what an earlier run of the same output left as `OUT.failed`: rows and manifest, and its
+ * rejected rows. Only files that such a manifest vouches for are removed, and never the input of
+ * this run.
+ *
+ * @param base path that the run's own files begin with
+ */
+async function removeFailedOutput(
+  job: EnrichJob,
+  { file }: OutputTarget,
+  base: string,
+): Promise<void> {
+  const manifest = manifestPath(base + failedSuffix);
+  const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
+  if (found?.exit_reason !== "too_many_failed") return;
+  const { rejects } = job.settings;
+  const input = "path" in job.input ? await finalPath(job.input.path) : null;
+  const output = file === null ? null : file + failedSuffix;
+  const left = [output, rejects === undefined ? null : (await finalPath(rejects)) + failedSuffix];
+  try {
+    for (const path of left) {
+      if (path !== null && path !== input) await rm(path, { force: true });
+    }
+    // The manifest goes last: without it the other files would never be removed.
+    if (output === null || output !== input) await rm(manifest, { force: true });
+  } catch (error) {
+    job.onWarning?.(`cannot remove what an earlier run left: ${(error as Error).message}`);
+  }
 }
 
 /** @param bytes length of the file, or null where it is not known */

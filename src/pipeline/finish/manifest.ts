@@ -1,18 +1,16 @@
 import { schemaVersion } from "../../core/columns.js";
 import { failedSuffix } from "../../core/failed-name.js";
+import { writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { placeName } from "../../formats/find-column.js";
 import type { InputReading } from "../../inputs/types.js";
 import type { Audit } from "./output-audit.js";
 import type { OutputTarget } from "../output/open-output.js";
+import { manifestPath, outputBase } from "../output/paths.js";
 import type { TallySnapshot } from "../run/tally.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
-
-/** Where the record of a run is kept: beside its output. */
-export function manifestPath(output: string): string {
-  return `${output}.manifest.json`;
-}
 
 /** What was written, as the sink counted it. */
 export type WrittenOutput = Pick<SinkPosition, "rows" | "indicators"> & {
@@ -93,4 +91,19 @@ function readingFacts({ format, delimiter, header, item, kind }: InputReading): 
     kind_column: kind?.name ?? null,
     kind_column_by: kind?.by ?? null,
   };
+}
+
+/**
+ * Replaces the manifest beside the output of a run that has more to tell; a reader finds the old or
+ * the new one. Of rows that went to stdout there is none.
+ *
+ * @param output as it was given
+ * @throws FatalError `output_*`; the file stays as it was
+ */
+export async function rewriteManifest(output: string, manifest: Manifest): Promise<void> {
+  if (manifest.output.path === null) return;
+  const path = manifestPath(outputBase(output));
+  await writeJsonFile(path, manifest).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
 }

@@ -18,7 +18,7 @@ import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { Tally } from "../run/tally.js";
-import { tooManyFailed } from "../run/too-many-failed.js";
+import { tooManyFailed } from "../run/row-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import type { WarehouseRun } from "../output/warehouse-run.js";
 

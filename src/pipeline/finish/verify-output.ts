@@ -7,7 +7,7 @@ import { readJsonFile } from "../../core/files/json-file.js";
 import { verdicts } from "../../core/verdict.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
-import { manifestPath } from "./manifest.js";
+import { manifestPath } from "../output/paths.js";
 import { factsPlace } from "../../outputs/facts-place.js";
 import { sinkFormats } from "../../outputs/types.js";
 import type { EncoderOptions, SinkFormat } from "../../outputs/types.js";

@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
-import { checkFolder, checkInputIsNot, checkInputIsSafe } from "./final-path.js";
-import { manifestPath } from "../finish/manifest.js";
+import { checkFolder, checkInputIsNot, checkInputIsSafe } from "./check-paths.js";
+import { manifestPath } from "../output/paths.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 
 /**

@@ -22,7 +22,8 @@ import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import type { SourceFormat } from "../../inputs/types.js";
 import { checkOutputName } from "./check-output-name.js";
 import { chooseWarehouse } from "./choose-warehouse.js";
-import { checkFolder, checkInputIsSafe, checkRejects, finalPath } from "./final-path.js";
+import { checkFolder, checkInputIsSafe, checkRejects } from "./check-paths.js";
+import { finalPath } from "./paths.js";
 import { addRejects } from "./open-rejects.js";
 import type { RejectsFile } from "./open-rejects.js";
 

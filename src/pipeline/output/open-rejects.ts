@@ -5,7 +5,7 @@ import type { RejectsOptions } from "../../outputs/rejects-encoder.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
 import { withRejects } from "../../outputs/with-rejects.js";
-import { finalPath } from "./final-path.js";
+import { finalPath } from "./paths.js";
 
 /** File for rejected rows and the form that they came in. */
 export type RejectsFile = RejectsOptions & { readonly path: string };

@@ -1,11 +1,11 @@
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
+import { raceAbort } from "../../core/race-abort.js";
 import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
 import type { Checkpoint } from "../state/checkpoint.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
-import { orStopped } from "../run/or-stopped.js";
 import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
 
@@ -77,7 +77,7 @@ export class WarehouseRun {
       signal: job.signal,
       clock,
     });
-    this.#opened = await orStopped(opening, job.signal, (late) => late.sink.abandon());
+    this.#opened = await raceAbort(opening, job.signal, (late) => late.sink.abandon());
     return this.#opened;
   }
 

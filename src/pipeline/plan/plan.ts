@@ -1,9 +1,9 @@
 import type { Finding } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
+import type { Row } from "../../core/row.js";
 import { rowWarnings } from "../../core/row-warnings.js";
 import type { Rate } from "../../core/options.js";
 import type { SourceInput } from "../../inputs/types.js";
-import { announceReading } from "../run/announce-reading.js";
 import {
   type QuotaEnd,
   quotaEnds,
@@ -14,8 +14,7 @@ import {
 } from "./plan-time.js";
 import type { EnrichSettings } from "../options.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
-import { readingOf } from "../run/reading.js";
-import type { ReadingSettings } from "../run/reading.js";
+import { announceReading, readingOf, type ReadingSettings, type StartRow } from "../run/reading.js";
 
 export interface PlanJob {
   readonly input: SourceInput;
@@ -67,46 +66,17 @@ export interface Plan {
  * @throws UsageError, FatalError as a run when the input cannot be read
  */
 export async function plan(job: PlanJob): Promise<Plan> {
-  const { settings, signal } = job;
-  const reading = readingOf(job.input, settings);
+  const { settings, rates, spent } = job;
   const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
-  // One for all, and for ever open: nobody waits for it.
-  const none = new Promise<Finding>(() => undefined);
-  const unsupported = new Map<string, number>();
-  const warnings = new Map<string, number>();
-  let rows = 0;
-  let unreadable = 0;
-  const begin = reading.begin((item) => {
-    items.add(item);
-    return none;
-  });
-  const source = await reading.open(null);
-  announceReading(job, source.reading);
-  try {
-    for await (const batch of source.rows) {
-      signal.throwIfAborted();
-      for (const row of batch) {
-        rows++;
-        for (const message of rowWarnings(row)) count(warnings, message);
-        const { item, finding } = begin(row, signal);
-        if (item !== null || finding instanceof Promise) continue;
-        if (finding.status === "failed") unreadable++;
-        else count(unsupported, finding.error?.code ?? "unknown");
-      }
-      await items.counted();
-    }
-    for (const [message, times] of source.warnings) count(warnings, message, times);
-  } finally {
-    await source.close();
-  }
+  const counts = await countRows(job, items);
   const requests = items.requests();
   const lookups = nameOf(settings.lookups);
   const total = mostOf(requests[lookups]);
   return {
-    rows,
+    rows: counts.rows,
     kinds: items.kinds,
-    unsupported: commonestFirst(unsupported),
-    unreadable,
+    unsupported: commonestFirst(counts.unsupported),
+    unreadable: counts.unreadable,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
     bogons: items.bogons,
@@ -115,12 +85,53 @@ export async function plan(job: PlanJob): Promise<Plan> {
     chosen: {
       lookups,
       requests: total,
-      seconds: secondsFor(total, job.rates, job.spent),
-      quotas: quotaUse(job.rates, job.spent),
-      quota_ends: quotaEnds(total, job.rates, job.spent),
+      seconds: secondsFor(total, rates, spent),
+      quotas: quotaUse(rates, spent),
+      quota_ends: quotaEnds(total, rates, spent),
     },
-    warnings: Object.fromEntries(warnings),
+    warnings: Object.fromEntries(counts.warnings),
   };
+}
+
+interface RowCounts {
+  rows: number;
+  /** Rows that are no records. */
+  unreadable: number;
+  readonly unsupported: Map<string, number>;
+  readonly warnings: Map<string, number>;
+}
+
+async function countRows(job: PlanJob, items: PlannedItems): Promise<RowCounts> {
+  const { signal } = job;
+  const counts: RowCounts = { rows: 0, unreadable: 0, unsupported: new Map(), warnings: new Map() };
+  const reading = readingOf(job.input, job.settings);
+  // One promise for all items; nothing waits for it.
+  const never = new Promise<Finding>(() => undefined);
+  const start = reading.start((item) => {
+    items.add(item);
+    return never;
+  });
+  const source = await reading.open(null);
+  announceReading(job, source.reading);
+  try {
+    for await (const batch of source.rows) {
+      signal.throwIfAborted();
+      for (const row of batch) countRow(row, start(row, signal), counts);
+      await items.counted();
+    }
+    for (const [message, times] of source.warnings) count(counts.warnings, message, times);
+  } finally {
+    await source.close();
+  }
+  return counts;
+}
+
+function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: RowCounts): void {
+  counts.rows++;
+  for (const message of rowWarnings(row)) count(counts.warnings, message);
+  if (item !== null || finding instanceof Promise) return;
+  if (finding.status === "failed") counts.unreadable++;
+  else count(counts.unsupported, finding.error?.code ?? "unknown");
 }
 
 function nameOf(lookups: PlanJob["settings"]["lookups"]): string {

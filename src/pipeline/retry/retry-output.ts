@@ -52,7 +52,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
       // They are what is to be made whole.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, resume),
-      begin: (lookup) => (row, signal) => {
+      start: (lookup) => (row, signal) => {
         const before = row as EarlierRow;
         const { item, earlier } = before;
         if (item === null || !worthAsking(before)) return { item, finding: earlier };

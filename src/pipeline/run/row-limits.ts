@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { didYouMean } from "../../core/did-you-mean.js";
 import type { FindingStatus } from "../../core/finding.js";
+import type { TallySnapshot } from "./tally.js";
 
 /** Most failed rows of a run: a number of rows, or a percentage of those that were looked up. */
 export type MaxFailed = { readonly rows: number } | { readonly percent: number };
@@ -64,4 +65,33 @@ function isLevel(word: string): word is keyof typeof failOnLevels {
 function percentOf(text: string): number | null {
   const percent = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   return percent <= 100 ? percent : null;
+}
+
+/** Fewer lookups are too few for a share of them to mean anything. */
+const leastLookedUp = 100;
+
+/** Rows that were looked up, and those of them that failed. */
+export interface LookedUp {
+  readonly rows: number;
+  readonly failed: number;
+}
+
+/** Rows with an item count; a line that could not be read was not looked up. */
+export function lookedUp({
+  kinds,
+  statuses,
+  errors,
+}: Pick<TallySnapshot, "kinds" | "statuses" | "errors">): LookedUp {
+  const rows = Object.values(kinds).reduce((sum, n) => sum + n, 0);
+  return { rows, failed: statuses.failed - (errors["input_row"] ?? 0) };
+}
+
+/**
+ * True when a finished run has more failed rows than `--max-failed` allows. A count applies to all
+ * failed rows; a share applies to the rows that were looked up, from 100 of them on.
+ */
+export function tooManyFailed(limit: MaxFailed, tally: TallySnapshot): boolean {
+  if ("rows" in limit) return tally.statuses.failed > limit.rows;
+  const { rows, failed } = lookedUp(tally);
+  return rows >= leastLookedUp && failed * 100 > limit.percent * rows;
 }

@@ -2,7 +2,6 @@ import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import type { Backlog } from "../../lookup/pace/backlog.js";
-import { Waiters } from "./waiters.js";
 
 export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
@@ -64,7 +63,12 @@ export class RowWindow {
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
-  readonly #waiters = new Waiters();
+  /** The reader of the input, which waits for space or for the end; there is only one. */
+  #waiter: {
+    readonly ready: () => boolean;
+    readonly resolve: () => void;
+    readonly reject: (error: unknown) => void;
+  } | null = null;
 
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
@@ -234,12 +238,16 @@ export class RowWindow {
 
   #wait(ready: () => boolean): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
-    return this.#waiters.until(ready);
+    if (ready()) return Promise.resolve();
+    return new Promise((resolve, reject) => (this.#waiter = { ready, resolve, reject }));
   }
 
   #wake(): void {
-    if (this.#failure === null) this.#waiters.wake();
-    else this.#waiters.fail(this.#failure.error);
+    const waiter = this.#waiter;
+    if (waiter === null || (this.#failure === null && !waiter.ready())) return;
+    this.#waiter = null;
+    if (this.#failure === null) waiter.resolve();
+    else waiter.reject(this.#failure.error);
   }
 }
 

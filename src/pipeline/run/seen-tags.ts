@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { manifestPath } from "../finish/manifest.js";
-import { outputBase } from "../output/output-base.js";
+import { manifestPath } from "../output/paths.js";
+import { outputBase } from "../output/paths.js";
 import { othersName } from "./tally.js";
 import type { Manifest } from "../types.js";
 

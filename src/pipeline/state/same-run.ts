@@ -4,17 +4,17 @@ import { compareFingerprints, fingerprintOf, identifyInput } from "./fingerprint
 import type { Fingerprint, FingerprintComparison } from "./fingerprint.js";
 import type { OutputTarget } from "../output/open-output.js";
 import type { EnrichJob } from "../types.js";
-import type { Work } from "../run/work.js";
+import type { RowJob } from "../run/reading.js";
 
 /** What makes a run the one that it is: its input, and all that its output depends on. */
 export async function takeFingerprint(
   job: EnrichJob,
-  work: Work,
+  rows: RowJob,
   target: OutputTarget,
 ): Promise<Fingerprint> {
   const { settings } = job;
   return fingerprintOf(await identifyInput(job.input), {
-    ...work.options,
+    ...rows.options,
     to: target.format,
     gzip: target.gzip,
     prefix: settings.prefix,

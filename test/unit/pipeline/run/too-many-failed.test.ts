@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { maxFailed } from "../../../../src/pipeline/run/row-limits.js";
+import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/row-limits.js";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import type { TallySnapshot } from "../../../../src/pipeline/run/tally.js";
-import { tooManyFailed } from "../../../../src/pipeline/run/too-many-failed.js";
 
 /** Counts of so many addresses that were looked up, and of lines that could not be read. */
 function counts(ips: number, failed: number, unreadable = 0): TallySnapshot {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { FatalError, InterruptedError } from "../../../../src/core/errors.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import type { EnrichedRow, Row } from "../../../../src/core/row.js";
-import { run } from "../../../../src/pipeline/run/run.js";
+import { moveRows } from "../../../../src/pipeline/run/move-rows.js";
+import { RunSignals } from "../../../../src/pipeline/run/run-signals.js";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import type { OpenedSource } from "../../../../src/inputs/types.js";
@@ -18,7 +19,6 @@ describe("a run", () => {
     });
     await expect(trial.ended).rejects.toMatchObject({ code: "input_quote" });
     expect(trial.written).toEqual([1, 2, 3]);
-    expect(trial.closed()).toBe(true);
   });
 
   it("ends lookups that wait when the sink cannot take more", async () => {
@@ -47,12 +47,10 @@ describe("a run", () => {
   });
 
   it("lets open requests finish for a while when it is stopped, then ends them", async () => {
-    const requests = new AbortController();
     const reasons: unknown[] = [];
     const trial = tryRun({
       source: sourceOf([rows(1, 1)]),
-      begin: () => untilAborted(requests.signal, reasons),
-      requests,
+      begin: (_, __, requests) => untilAborted(requests, reasons),
     });
     await trial.rowsBegun(1);
     trial.stop.abort(new InterruptedError("SIGTERM"));
@@ -101,9 +99,8 @@ describe("a run", () => {
 
 interface TrialOptions {
   readonly source: OpenedSource;
-  readonly begin: (row: Row, waits: AbortSignal) => Promise<Finding>;
+  readonly begin: (row: Row, waits: AbortSignal, requests: AbortSignal) => Promise<Finding>;
   readonly write?: (rows: readonly EnrichedRow[]) => Promise<void>;
-  readonly requests?: AbortController;
 }
 
 interface Trial {
@@ -113,16 +110,14 @@ interface Trial {
   readonly clock: ManualClock;
   readonly stop: AbortController;
   rowsBegun(count: number): Promise<void>;
-  closed(): boolean;
 }
 
-function tryRun({ source, begin, write, requests = new AbortController() }: TrialOptions): Trial {
+function tryRun({ source, begin, write }: TrialOptions): Trial {
   const clock = new ManualClock();
   const stop = new AbortController();
   const written: number[] = [];
   const positions: [number | null, boolean][] = [];
   let begun = 0;
-  let closed = false;
   const sink: Sink = {
     async write(batch) {
       await write?.(batch);
@@ -132,25 +127,19 @@ function tryRun({ source, begin, write, requests = new AbortController() }: Tria
     finish: () => Promise.resolve({ path: null, bytes: 0, rows: 0 }),
     abandon: () => Promise.resolve(),
   };
-  const ended = run({
-    source: {
-      ...source,
-      close() {
-        closed = true;
-        return source.close();
-      },
-    },
-    begin(row, signal) {
+  const signals = new RunSignals(stop.signal);
+  const ended = moveRows({
+    source,
+    start(row, signal) {
       begun++;
-      return { item: anItem, finding: begin(row, signal) };
+      return { item: anItem, finding: begin(row, signal, signals.requests) };
     },
     sink,
     tally: new Tally(),
     clock,
     ordered: true,
     concurrency: 4,
-    signal: stop.signal,
-    requests,
+    signals,
     skip: new Set(),
     startOffset: 0,
     onRead: () => undefined,
@@ -173,7 +162,6 @@ function tryRun({ source, begin, write, requests = new AbortController() }: Tria
         await clock.advance(0);
       }
     },
-    closed: () => closed,
   };
 }
 

@@ -1,15 +1,10 @@
-import { realpath, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/failed-name.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { checkRejectsName } from "./check-output-name.js";
-import { manifestPath } from "../finish/manifest.js";
-
-/** The file that a path stands for, symbolic links followed; of one that is not there, its own path. */
-export async function finalPath(path: string): Promise<string> {
-  return realpath(path).catch(() => resolve(path));
-}
+import { finalPath, manifestPath } from "./paths.js";
 
 /**
  * Makes sure that a file can be put at a path.

@@ -1,6 +1,12 @@
 import { realpathSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
+
+/** The file that a path stands for, symbolic links followed; of one that is not there, its own path. */
+export async function finalPath(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path));
+}
 
 /**
  * Path that the files of a run begin with (`BASE.state/`, `BASE.manifest.json`): the output's own
@@ -16,4 +22,9 @@ export function outputBase(output: string): string {
   } catch {
     return resolve(output);
   }
+}
+
+/** The record of a run, beside its output. */
+export function manifestPath(base: string): string {
+  return `${base}.manifest.json`;
 }

@@ -1,0 +1,42 @@
+/** Closes what was opened, newest first: an AsyncDisposableStack, which Node.js 20 lacks. */
+export class ResourceStack {
+  readonly #closers: (() => unknown)[] = [];
+
+  /** Adds a resource, and returns it. */
+  use<T extends { close(): Promise<void> }>(resource: T): T {
+    this.defer(() => resource.close());
+    return resource;
+  }
+
+  /** Adds a step to take when the stack closes. */
+  defer(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  /** Closes everything, also where closing something fails. @throws the first failure */
+  async close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
+
+/** Gives `work` a stack and closes it afterwards. Where both fail, the error of `work` is thrown. */
+export async function withResources<T>(work: (stack: ResourceStack) => Promise<T>): Promise<T> {
+  const stack = new ResourceStack();
+  let result: T;
+  try {
+    result = await work(stack);
+  } catch (error) {
+    await stack.close().catch(() => undefined);
+    throw error;
+  }
+  await stack.close();
+  return result;
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { raceAbort } from "../../core/race-abort.js";
+import type { ResourceStack } from "../../core/resource-stack.js";
+import type { OpenedSource } from "../../inputs/types.js";
+import type { EncoderOptions, Sink } from "../../outputs/types.js";
+import { openSink, type OutputTarget } from "../output/open-output.js";
+import { addRejects } from "../output/open-rejects.js";
+import { WarehouseRun } from "../output/warehouse-run.js";
+import type { Checkpoint } from "../state/checkpoint.js";
+import type { Fingerprint } from "../state/fingerprint.js";
+import { sameRun, takeFingerprint } from "../state/same-run.js";
+import type { StateFolder } from "../state/state-folder.js";
+import type { EnrichJob } from "../types.js";
+import { announceReading, type RowJob } from "./reading.js";
+import { Tally } from "./tally.js";
+
+/** Where a run writes, and where it keeps what a resume needs. */
+export interface RunPlace {
+  readonly target: OutputTarget;
+  /** Null for a run that cannot be resumed. */
+  readonly state: StateFolder | null;
+  /** Folder of the journal; null: in memory. */
+  readonly journalPath: string | null;
+}
+
+/** A run that is about to move its rows. */
+export interface OpenRun extends RunPlace {
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly fingerprint: Fingerprint;
+  /** The input became longer since the run was interrupted. */
+  readonly inputGrew: boolean;
+  /** Where the run continues; null for a new one. */
+  readonly before: Checkpoint | null;
+  readonly source: OpenedSource;
+  /** Null where the output is text. */
+  readonly warehouse: WarehouseRun | null;
+  readonly tally: Tally;
+  readonly encoder: EncoderOptions;
+  /** To be finished or abandoned by the caller; the source closes with the stack. */
+  readonly sink: Sink;
+}
+
+/** Opens a run's input and output, where an interrupted run got to or at their beginning. */
+export async function openRun(
+  job: EnrichJob,
+  rows: RowJob,
+  place: RunPlace,
+  stack: ResourceStack,
+): Promise<OpenRun> {
+  const clock = job.clock ?? systemClock;
+  const { target, state } = place;
+  const saved = state?.checkpoint ?? null;
+  const fingerprint = await takeFingerprint(job, rows, target);
+  const inputGrew = saved !== null && (await sameRun(job, saved, fingerprint));
+  const runId = saved?.runId ?? randomUUID();
+  const warehouse =
+    target.warehouse === null || state === null
+      ? null
+      : new WarehouseRun({ job, target, runId, clock, stateFolder: state.path });
+  const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
+  const source = await openSource(job, rows, before, warehouse);
+  stack.use(source);
+  const tally = new Tally(before?.tally);
+  if (warehouse !== null) warehouse.tally = tally;
+  announceReading(job, source.reading);
+  const { prefix, shape, formulaGuard } = job.settings;
+  const encoder: EncoderOptions = {
+    columns: source.columns,
+    prefix,
+    shape: shape ?? (target.format === "ndjson" ? "nested" : "flat"),
+    formulaGuard,
+    clock,
+  };
+  const opened = {
+    clock,
+    runId,
+    fingerprint,
+    inputGrew,
+    before,
+    source,
+    warehouse,
+    tally,
+    encoder,
+  };
+  return { ...place, ...opened, sink: await openRunSink(job, rows, { ...place, ...opened }) };
+}
+
+async function openSource(
+  job: EnrichJob,
+  rows: RowJob,
+  before: Checkpoint | null,
+  warehouse: WarehouseRun | null,
+): Promise<OpenedSource> {
+  try {
+    const opening = rows.open(before?.source ?? null);
+    return await raceAbort(opening, job.signal, (late) => late.close());
+  } catch (error) {
+    await warehouse?.abandon();
+    throw error;
+  }
+}
+
+async function openRunSink(
+  job: EnrichJob,
+  rows: RowJob,
+  { target, source, warehouse, before, encoder }: Omit<OpenRun, "sink">,
+): Promise<Sink> {
+  const { rejects: path, formulaGuard } = job.settings;
+  const { columns, reading } = source;
+  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard };
+  const resume = before?.sink ?? null;
+  if (target.warehouse === null) {
+    const { stdout } = job;
+    return openSink(target, { encoder, wrapEncoder: rows.encoder, stdout, resume, rejects });
+  }
+  if (warehouse === null) throw new TypeError("a warehouse is opened without a state folder");
+  return addRejects(await warehouse.sink(columns), rejects, resume);
+}

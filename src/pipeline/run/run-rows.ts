@@ -1,0 +1,119 @@
+import { FatalError } from "../../core/errors.js";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import { keepsReceived } from "../../outputs/registry.js";
+import { giveUp } from "../finish/give-up.js";
+import { publish } from "../finish/publish.js";
+import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
+import { Checkpointer } from "../state/checkpointer.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { closingWarnings } from "./closing-warnings.js";
+import { endAt } from "./deadline.js";
+import { moveRows } from "./move-rows.js";
+import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import type { RowJob } from "./reading.js";
+import { RunSignals } from "./run-signals.js";
+
+/** Opens a run, moves its rows and publishes its output; closes everything, whatever happens. */
+export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
+  return withResources(async (stack) => {
+    const run = await openRun(job, rows, place, stack);
+    let lookup: AssembledLookup | null = null;
+    try {
+      const signals = openSignals(job, run, stack);
+      lookup = await openLookup(job, rows, run, signals, stack);
+      return await runThrough(job, rows, run, lookup, signals);
+    } catch (error) {
+      await run.sink.abandon();
+      await leaveResumable(job, run, lookup, error);
+      throw error;
+    }
+  });
+}
+
+/** The signals of a run; its deadline is one of the things that end it. */
+function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): RunSignals {
+  const signals = new RunSignals(job.signal);
+  stack.defer(() => signals.close());
+  const { deadline } = job.settings;
+  if (deadline !== undefined) {
+    void endAt(deadline, clock, (error) => signals.end(error), signals.over);
+  }
+  return signals;
+}
+
+function openLookup(
+  job: EnrichJob,
+  rows: RowJob,
+  run: OpenRun,
+  signals: RunSignals,
+  stack: ResourceStack,
+): Promise<AssembledLookup> {
+  const { target, journalPath, before, clock, tally, encoder } = run;
+  const options = {
+    clock,
+    tally,
+    journalPath,
+    outputBase: target.base,
+    journalBytes: before?.journalBytes,
+    partialsFromCache: rows.partialsFromCache,
+    asReceived: target.warehouse === null && keepsReceived(target.format, encoder),
+    signals,
+  };
+  return assembleLookup(job, options, stack);
+}
+
+async function runThrough(
+  job: EnrichJob,
+  rows: RowJob,
+  run: OpenRun,
+  lookup: AssembledLookup,
+  signals: RunSignals,
+): Promise<Manifest> {
+  const { source, before, tally } = run;
+  const { unordered, concurrency } = job.settings;
+  const checkpointer = new Checkpointer({ ...run, journal: lookup.journal });
+  await checkpointer.begin();
+  let rowsRead = before?.source.row ?? 0;
+  job.onStart?.(() => ({
+    rowsRead,
+    rowsWritten: tally.rows,
+    requests: tally.requestTotal,
+    statuses: tally.statuses,
+    bytesRead: source.bytesRead(),
+    bytesTotal: source.bytesTotal,
+  }));
+  await moveRows({
+    ...run,
+    start: rows.start(lookup.lookup),
+    ordered: !unordered,
+    concurrency,
+    backlog: lookup.backlog,
+    signals,
+    skip: new Set(before?.ahead),
+    startOffset: before?.source.offset ?? 0,
+    onRead: () => void rowsRead++,
+    onWritten: (position, last) => checkpointer.written(position, last),
+  });
+  return publish(job, {
+    ...run,
+    checkpointer,
+    warnings: closingWarnings(job, source, lookup.address.warnings(), tally),
+    rowsRead: rowsRead + (before?.ahead.length ?? 0),
+  });
+}
+
+/** Keeps the state of a run that failed only where there is something to continue. */
+async function leaveResumable(
+  job: EnrichJob,
+  run: OpenRun,
+  lookup: AssembledLookup | null,
+  error: unknown,
+): Promise<void> {
+  const { target, state, before, tally, runId, fingerprint } = run;
+  if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
+  // Its journal holds nothing but 404s, which a run with the right address must not repeat.
+  const isWrongService = error instanceof FatalError && error.code === "wrong_service";
+  if (isWrongService && (before === null || lookup?.address.found === false)) {
+    await giveUp(job, target, state, { runId, fingerprint });
+  }
+}
