@@ -80,6 +80,9 @@ export type { JournalOptions } from "./store/journal/journal.js";
 export { MemoryStore } from "./store/memory-store.js";
 export { Pace } from "./lookup/pace/pace.js";
 export type { PaceOptions } from "./lookup/pace/pace.js";
+export type { RequestPace } from "./lookup/pace/request-pace.js";
+export { MemoryQuotaStore } from "./store/quota/quota-store.js";
+export type { QuotaStore, Reservation, ReserveOptions } from "./store/quota/quota-store.js";
 export type { FindingStore } from "./store/store.js";
 export type { Lookup, LookupOptions, LookupWrapper } from "./lookup/types.js";
 export { enrich } from "./pipeline/enrich.js";
@@ -90,6 +93,7 @@ export type {
   Manifest,
   RequestCounts,
   RunProgress,
+  SharedResources,
   TagExportRecord,
 } from "./pipeline/types.js";
 export type { FireWebhook } from "./service/case-desk.js";

@@ -14,6 +14,7 @@ import type { LookupChoice } from "./options.js";
 import { guarded } from "./attempt/outage.js";
 import type { Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
+import type { RequestPace } from "./pace/request-pace.js";
 import { paced, share } from "./pace/paced.js";
 import { recovered, type RecoveredOptions } from "./attempt/recovered.js";
 import { retry } from "./attempt/retry.js";
@@ -43,7 +44,7 @@ export interface ComposeOptions {
   /** Is told how many lookups wait for one of those. */
   readonly backlog?: Backlog | undefined;
   /** The pace of the run; calls that are no lookups spend from it as well. */
-  readonly pace: Pace;
+  readonly pace: RequestPace;
   /** What an endpoint has of its own beside it. */
   readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
   readonly retries: number;

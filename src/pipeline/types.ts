@@ -4,6 +4,10 @@ import type { FindingStatus } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { Verdict } from "../core/verdict.js";
 import type { SourceInput } from "../inputs/types.js";
+import type { IntelClientOptions } from "../api/intel-client.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
+import type { QuotaStore } from "../store/quota/quota-store.js";
+import type { FindingStore } from "../store/store.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything that a run needs beside its settings. */
@@ -38,7 +42,10 @@ export interface EnrichJob {
    * @default true
    */
   readonly durable?: boolean;
+  /** Default: the machine's own. */
   readonly clock?: Clock;
+  /** What this run shares with others. Default: nothing. */
+  readonly shared?: SharedResources | undefined;
   /** Called once when rows begin to flow, with a cheap function that tells how far the run is. */
   readonly onStart?: (progress: () => RunProgress) => void;
   /**
@@ -50,6 +57,21 @@ export interface EnrichJob {
   readonly onWarning?: (message: string) => void;
   /** What the run found out by itself and a person may want to check: the column with the items. */
   readonly onNotice?: (message: string) => void;
+}
+
+/**
+ * What several runs of a process, or of several machines, can share. The run uses it in place of its
+ * own, and never closes it: that is for whoever opened it.
+ */
+export interface SharedResources {
+  /** In place of `--rate`: when each request may leave. */
+  readonly pace?: RequestPace | undefined;
+  /** In place of `--cache`: answers of earlier runs. */
+  readonly cache?: FindingStore | undefined;
+  /** In place of the count in the state folder: what is spent of quotas of an hour and longer. */
+  readonly quotas?: QuotaStore | undefined;
+  /** Connections to the service, such as `createDispatcher` opens. */
+  readonly connections?: IntelClientOptions["dispatcher"] | undefined;
 }
 
 /** How far a run is. */

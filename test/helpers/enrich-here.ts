@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
 import { enrich } from "../../src/pipeline/enrich.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
-import type { Manifest } from "../../src/pipeline/types.js";
+import type { Manifest, SharedResources } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface EnrichHereOptions {
@@ -17,6 +17,7 @@ export interface EnrichHereOptions {
   /** Settings as the configuration file would have them. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
+  readonly shared?: SharedResources;
   readonly signal?: AbortSignal;
   readonly onFinished?: (lastStep: () => void) => void;
   readonly onWarning?: (message: string) => void;
@@ -48,6 +49,7 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
     apiKey: null,
     command: [],
     signal: options.signal ?? new AbortController().signal,
+    shared: options.shared,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.onFinished === undefined ? {} : { onFinished: options.onFinished }),
     ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),

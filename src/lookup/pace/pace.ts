@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
+import type { RequestPace } from "./request-pace.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 import { Gcra } from "./gcra.js";
 import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
@@ -36,7 +37,7 @@ const longestSleepMs = 3_600_000;
  * The pace of a run: every attempt of every endpoint takes its leave here. It keeps the given rates
  * and holds everything back for a while when the service throttles.
  */
-export class Pace {
+export class Pace implements RequestPace {
   readonly #windows: readonly Gcra[];
   readonly #quotas: readonly Quota[];
   /** The rates that the service tells of, by who said so; kept beside those that are given. */

@@ -5,6 +5,7 @@ import type { Item } from "../../core/item/item.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
 import type { Foresight } from "./foresight.js";
 import type { Pace } from "./pace.js";
+import type { RequestPace } from "./request-pace.js";
 import type { Lookup, LookupOptions, LookupWrapper } from "../types.js";
 
 /** Who learns from answers how many requests have to be open. */
@@ -32,7 +33,7 @@ export function share(own: Pace): LookupWrapper {
  *
  * @param load is told how long answers take, from the moment at which an attempt leaves
  */
-export function paced(run: Pace, load?: LoadNote): LookupWrapper {
+export function paced(run: RequestPace, load?: LoadNote): LookupWrapper {
   return (next) => {
     const send = (ticket: number, item: Item, options: LookupOptions): Promise<Finding> => {
       const sentAt = load?.clock.monotonic() ?? 0;
@@ -65,7 +66,7 @@ export function paced(run: Pace, load?: LoadNote): LookupWrapper {
     };
     const take: Lookup = (item, options) => {
       const { signal } = options;
-      const ticket = signal.aborted ? null : run.takeAtOnce();
+      const ticket = signal.aborted ? null : (run.takeAtOnce?.() ?? null);
       if (ticket !== null) return send(ticket, item, options);
       return run.take(signal).then((turn) => send(turn, item, options));
     };

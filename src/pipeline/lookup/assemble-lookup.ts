@@ -10,6 +10,7 @@ import { Outage } from "../../lookup/attempt/outage.js";
 import { reachable } from "../../lookup/attempt/reachable.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { Backlog } from "../../lookup/pace/backlog.js";
+import { Foresight } from "../../lookup/pace/foresight.js";
 import type { Lookup } from "../../lookup/types.js";
 import { journalFault } from "../../store/journal/journal-fault.js";
 import type { FindingStore } from "../../store/store.js";
@@ -112,8 +113,10 @@ async function openCacheOf(
   options: AssembleOptions,
   stack: ResourceStack,
 ): Promise<{ address: string; store: FindingStore; partials?: boolean | undefined } | undefined> {
-  const { settings, serviceName } = job;
+  const { settings, serviceName, shared } = job;
   const { clock, asReceived, partialsFromCache: partials } = options;
+  const address = serviceName ?? requireAddress(job);
+  if (shared?.cache !== undefined) return { address, store: shared.cache, partials };
   if (settings.cache === undefined) return undefined;
   const { openCache } = await import("../../store/cache/finding-cache.js");
   const store = await openCache({
@@ -124,7 +127,7 @@ async function openCacheOf(
     onWarning: warningTo(job, options),
   });
   stack.use(store);
-  return { address: serviceName ?? requireAddress(job), store, partials };
+  return { address, store, partials };
 }
 
 async function openPacesOf(
@@ -139,6 +142,7 @@ async function openPacesOf(
   const paces = await openPaces(job.settings, {
     // A service that ends with the run has no quotas to remember.
     quotas: job.embedded === true ? null : { service, stateFolder, output: outputBase, onWarning },
+    shared: job.shared,
     clock,
     onEarlyEnd: (error) => signals.end(error),
   });
@@ -152,11 +156,14 @@ interface RunConnections extends Connections {
 }
 
 async function openConnectionsOf(
-  { settings }: EnrichJob,
+  { settings, shared }: EnrichJob,
   intelUrl: string,
   { journalPath, signals }: AssembleOptions,
   stack: ResourceStack,
 ): Promise<RunConnections> {
+  if (shared?.connections !== undefined) {
+    return { dispatcher: shared.connections, foresight: new Foresight(0), fault: () => null };
+  }
   let fault: Error | null = null;
   const { dispatcher, foresight } = await openConnections(intelUrl, settings, {
     arrivals: journalPath,
@@ -174,7 +181,7 @@ async function openConnectionsOf(
 
 /** Sends requests, and takes note of what each answer says about the service and its limits. */
 function clientOf(
-  { settings, apiKey }: EnrichJob,
+  { settings, apiKey, shared }: EnrichJob,
   baseUrl: string,
   { clock, tally, signals, asReceived = false }: AssembleOptions,
   parts: { connections: RunConnections; paces: Paces; address: AddressWatch },
@@ -200,7 +207,7 @@ function clientOf(
       if (allowed !== null) paces.run.advise(endpoint, allowed);
     },
     // What a cache keeps may go into rows of another run.
-    asReceived: asReceived || settings.cache !== undefined,
+    asReceived: asReceived || settings.cache !== undefined || shared?.cache !== undefined,
   });
   // A stopped run still takes the answers of open requests. What a budget or a quota counted is
   // sent: it would count for nothing, or twice.

@@ -3,20 +3,23 @@ import { EarlyEndError } from "../../core/errors.js";
 import type { LookupEndpoint } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { QuotaPlaces } from "../../store/quota/open-quotas.js";
+import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import { Pace } from "../../lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import type { EnrichSettings } from "../options.js";
+import type { SharedResources } from "../types.js";
 
 export interface OpenPacesOptions {
   /** Where rates over an hour and longer are counted; null: in memory, for this run. */
   readonly quotas: QuotaPlaces | null;
+  readonly shared?: Pick<SharedResources, "pace" | "quotas"> | undefined;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
 
 /** The paces of a run: that of all endpoints, and what single ones have of their own. */
 export interface Paces {
-  readonly run: Pace;
+  readonly run: RequestPace;
   readonly shares: Partial<Record<LookupEndpoint, Pace>>;
   /** Gives back what was reserved from quotas and not used. */
   giveBack(): Promise<void>;
@@ -25,15 +28,16 @@ export interface Paces {
 /** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
 export async function openPaces(
   settings: Pick<EnrichSettings, "rate" | "rateQuery" | "rateQuickCheck">,
-  { quotas, clock, onEarlyEnd }: OpenPacesOptions,
+  { quotas, shared, clock, onEarlyEnd }: OpenPacesOptions,
 ): Promise<Paces> {
   const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
-  const store = await quotaStoreFor([...rate, ...rateQuery, ...rateQuickCheck], quotas);
+  const store =
+    shared?.quotas ?? (await quotaStoreFor([...rate, ...rateQuery, ...rateQuickCheck], quotas));
   const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], name: LookupEndpoint): Pace =>
     new Pace({ rates, isShare: true, clock, onUsedUp, quotas: { store, name } });
-  const run = new Pace({
+  const own = new Pace({
     rates: rate,
     adaptive: true,
     clock,
@@ -45,10 +49,10 @@ export async function openPaces(
     ...(rateQuickCheck.length > 0 ? { "quick-check": paceOf(rateQuickCheck, "quick-check") } : {}),
   };
   return {
-    run,
+    run: shared?.pace ?? own,
     shares,
     async giveBack() {
-      for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();
+      for (const pace of [own, ...Object.values(shares)]) await pace.giveBack();
     },
   };
 }

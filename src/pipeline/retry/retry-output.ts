@@ -48,7 +48,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
     { ...job, settings },
     {
       inputFormat: () => Promise.resolve(format),
-      options: { retry: path },
+      options: { retry: true },
       // They are what is to be made whole.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, resume),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import type { SourceInput } from "../../inputs/types.js";
+import { finalPath } from "../output/paths.js";
 
 /** Bytes hashed at either end of an input file to know it again. */
 const sampleBytes = 64 * 1024;
@@ -10,6 +11,8 @@ const sampleBytes = 64 * 1024;
 export interface InputIdentity {
   /** Path as given, or null for a stream, which cannot be known again. */
   readonly path: string | null;
+  /** The file that the path stands for, however it is spelled. */
+  readonly file?: string;
   readonly bytes: number | null;
   /** SHA-256 of the first 64 KiB, and of the last 64 KiB before `bytes`. */
   readonly head: string | null;
@@ -27,12 +30,15 @@ export interface Fingerprint {
 /** Takes an input's identity; of a file the first `bytes` bytes count (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) return { path: null, bytes: null, head: null, tail: null };
-  // Whoever opens the input explains why it cannot be read.
-  const facts = await stat(input.path).catch(() => null);
-  if (!facts?.isFile()) return { path: input.path, bytes: null, head: null, tail: null };
+  const { path } = input;
+  const file = await finalPath(path);
+  const unread = { path, file, bytes: null, head: null, tail: null };
+  // Opening the input explains why it cannot be read.
+  const facts = await stat(path).catch(() => null);
+  if (!facts?.isFile()) return unread;
   const size = Math.min(bytes ?? facts.size, facts.size);
-  const handle = await open(input.path, "r").catch(() => null);
-  if (handle === null) return { path: input.path, bytes: null, head: null, tail: null };
+  const handle = await open(path, "r").catch(() => null);
+  if (handle === null) return unread;
   try {
     const hashOf = async (from: number, to: number): Promise<string> => {
       const buffer = Buffer.alloc(to - from);
@@ -40,7 +46,8 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
       return createHash("sha256").update(buffer).digest("hex");
     };
     return {
-      path: input.path,
+      path,
+      file,
       bytes: size,
       head: await hashOf(0, Math.min(size, sampleBytes)),
       tail: await hashOf(Math.max(0, size - sampleBytes), size),
@@ -85,7 +92,7 @@ export function compareFingerprints(
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
   const was = before.input;
-  if (was.path !== now.input.path) {
+  if (!isSamePath(was, now.input)) {
     differences.push(
       `the input was ${was.path ?? "a stream"}, now ${now.input.path ?? "a stream"}`,
     );
@@ -99,4 +106,9 @@ export function compareFingerprints(
     differences.push(`the content of ${was.path ?? "the input"} has changed`);
   }
   return { differences, inputGrew: (now.input.bytes ?? 0) > (was.bytes ?? 0) };
+}
+
+/** `./a.csv`, `a.csv` and an absolute path name the same input; so do links to it. */
+function isSamePath(one: InputIdentity, other: InputIdentity): boolean {
+  return one.path === other.path || (one.file !== undefined && one.file === other.file);
 }

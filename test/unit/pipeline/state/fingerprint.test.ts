@@ -1,5 +1,5 @@
-import { appendFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   compareFingerprints,
@@ -54,3 +54,27 @@ async function compareAfter(
     await identifyInput({ path }, before.input.bytes ?? undefined),
   );
 }
+
+it("knows an input again however its path is spelled", async () => {
+  const folder = await temporaryFolder();
+  const link = join(folder, "link");
+  await symlink(folder, link);
+  const path = join(folder, "in.csv");
+  await writeFile(path, "ip\n192.0.2.1\n");
+  const spellings = [
+    path,
+    relative(".", path),
+    join(folder, ".", "x", "..", "in.csv"),
+    join(link, "in.csv"),
+  ];
+  const before = fingerprintOf(await identifyInput({ path: `${folder}/./in.csv` }), {});
+  for (const spelled of spellings) {
+    const now = await identifyInput({ path: spelled });
+    const { differences } = compareFingerprints(before, fingerprintOf(now, {}), now);
+    expect([spelled, differences]).toEqual([spelled, []]);
+  }
+  const other = await identifyInput({ path: join(folder, "other.csv") });
+  expect(compareFingerprints(before, fingerprintOf(other, {}), other).differences).toEqual([
+    `the input was ${folder}/./in.csv, now ${join(folder, "other.csv")}`,
+  ]);
+});
