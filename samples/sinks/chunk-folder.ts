@@ -3,10 +3,11 @@
 // `src/outputs/warehouse/registry.ts` are all that it takes; the README shows the line.
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-encoder.js";
+import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
 import { outputFault } from "../../src/outputs/output-fault.js";
-import type { Encoder, Sink } from "../../src/outputs/types.js";
-import { addedMemberName } from "../../src/outputs/added-names.js";
+import type { Encoder } from "../../src/formats/types.js";
+import type { Sink } from "../../src/outputs/types.js";
+import { addedMemberName } from "../../src/formats/added-names.js";
 import { auditCounts } from "../../src/outputs/warehouse/audit-counts.js";
 import type { FactsCount } from "../../src/outputs/warehouse/audit-counts.js";
 import type {

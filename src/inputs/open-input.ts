@@ -1,23 +1,18 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
+import { lineEndOf, settlesLineEnd } from "../formats/reading/line-end.js";
+import { limits } from "../formats/reading/limits.js";
+import { peek } from "../formats/reading/sample.js";
+import { Warnings } from "../formats/reading/warnings.js";
+import type { TextBytes } from "../formats/types.js";
 import { refuseBinary, signatureBytes } from "./binary-input.js";
 import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
-import { tooShortError } from "../formats/input-errors.js";
-import { limits } from "../formats/limits.js";
-import { type LineEnd, lineEndOf, settlesLineEnd } from "../formats/line-end.js";
-import { peek } from "./peek.js";
+import { notSeekableError, tooShortError } from "./input-errors.js";
 import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput } from "./types.js";
 import { transcode, utf16Of } from "./utf16.js";
-import { Warnings } from "../formats/warnings.js";
 
-/** The bytes of an input: decompressed, UTF-16 made UTF-8, without byte order mark. */
-export interface InputBytes {
-  /** What to call the input in messages. */
-  readonly name: string;
-  readonly chunks: AsyncGenerator<Buffer>;
-  /** Offset of the first byte of `chunks` (a byte order mark counts), in decompressed bytes. */
-  readonly start: number;
-  readonly lineEnd: LineEnd;
+/** The bytes of an input, and what else is known of it while it is read. */
+export interface InputBytes extends TextBytes {
   /** Size as stored; null for what is no regular file. */
   readonly bytesTotal: number | null;
   /** What a person should know of the input, filled while it is read. */
@@ -49,8 +44,11 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   if ("opened" in input) return goOn(input.opened, options.offset);
   const stored = await openStored(input, options.before);
   try {
-    const skipped = options.offset > 0 ? await seekPlain(stored, options) : null;
-    return skipped ?? (await decode(stored, options));
+    const inRange = "path" in input && (input.range?.start ?? 0) > 0;
+    const seeks = options.offset > 0 || inRange;
+    const sought = seeks ? await seekPlain(stored, options) : null;
+    if (sought === null && inRange) throw notSeekableError(stored.name);
+    return sought ?? (await decode(stored, options));
   } catch (error) {
     await stored.close();
     throw error;
@@ -70,6 +68,7 @@ function goOn(opened: InputBytes, offset: number): InputBytes {
 /** Goes to the offset of a plain file without reading what is before; null when it must be read. */
 async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
   if (stored.handle === null || options.gzip) return null;
+  // Of a range too the file's own beginning tells how its lines end.
   const head = Buffer.alloc(limits.headBytes);
   const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
   const found = head.subarray(0, bytesRead);

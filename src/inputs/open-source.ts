@@ -1,45 +1,17 @@
 import { systemClock } from "../core/clock.js";
 import type { Row } from "../core/row.js";
-import { limits } from "../formats/limits.js";
+import { limits } from "../formats/reading/limits.js";
+import { Pauses } from "../formats/reading/sample.js";
+import { formats } from "../formats/registry.js";
 import { type InputBytes, openInput } from "./open-input.js";
-import { Pauses } from "./pauses.js";
-import type {
-  AnyInput,
-  InputReading,
-  OpenedSource,
-  SourceOptions,
-  SourcePosition,
-} from "./types.js";
-import type { Warnings } from "../formats/warnings.js";
+import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
 
-/** What a format is given to read from. */
-export interface Reading {
-  readonly bytes: InputBytes;
-  /** Where the bytes begin when a run goes on; null at the beginning. */
-  readonly resume: SourcePosition | null;
-  /** What was settled when the run began; null when it begins. */
-  readonly settled: Pick<SourcePosition, "columns" | "reading"> | null;
-  readonly warnings: Warnings;
-  /** Null for a file, which can be sampled at once. */
-  readonly pauses: Pauses | null;
-}
-
-/** What a format makes of it. */
-export interface FormatReading {
-  readonly columns: readonly string[];
-  readonly reading: InputReading;
-  /** Rows as they come, in lists of any length. */
-  readonly rows: AsyncIterable<readonly Row[]>;
-}
-
-/** What all formats have in common: the input opened, rows in batches, the input closed at the end. */
-export async function openSource(
-  input: AnyInput,
-  options: SourceOptions,
-  begin: (reading: Reading) => Promise<FormatReading>,
-): Promise<OpenedSource> {
-  // With no row done the header is still to be read; how, was settled all the same.
-  const resume = options.resume === null || options.resume.row === 0 ? null : options.resume;
+/** Opens an input and finds its columns. @throws ReputeError when it cannot be read */
+export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
+  const range = "path" in input ? (input.range ?? null) : null;
+  const settled = options.resume ?? range;
+  // With no row done the header is still to be read.
+  const resume = options.resume?.row === 0 ? null : options.resume;
   const bytes = await openInput(input, {
     gzip: options.gzip,
     offset: resume?.offset ?? 0,
@@ -48,8 +20,10 @@ export async function openSource(
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);
   try {
-    const settled = options.resume;
-    const { columns, reading, rows } = await begin({ bytes, resume, settled, warnings, pauses });
+    const { columns, reading, rows } = await formats[options.format].read(
+      { bytes, before: resume ?? rangeBehindHeader(range), settled, warnings, pauses },
+      options,
+    );
     return {
       columns,
       reading,
@@ -64,6 +38,11 @@ export async function openSource(
     await bytes.close();
     throw error;
   }
+}
+
+/** A range from the first byte on has the header in it. */
+function rangeBehindHeader(range: InputRange | null): InputRange | null {
+  return range?.start === 0 ? null : range;
 }
 
 /** A stream may be a live one; a file is not waited for. */

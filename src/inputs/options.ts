@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../core/options.js";
-import { sourceFormats } from "./types.js";
+import { sourceFormats } from "../formats/registry.js";
 
 /** How the input is read. */
 export const sourceOptions = z.strictObject({

@@ -5,9 +5,9 @@ import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { ReputeError } from "../core/errors.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
-import { directoryError, openError, readError } from "../formats/input-errors.js";
+import { directoryError, openError, readError, tooShortError } from "./input-errors.js";
 import { inputChanged, mustBeUnchanged, verifyInput } from "./verify-input.js";
-import type { SourceInput } from "./types.js";
+import type { InputRange, SourceInput } from "./types.js";
 
 /** An input as stored, before anything is decoded. */
 export interface StoredInput {
@@ -28,12 +28,6 @@ export interface StoredInput {
 }
 
 /**
- * How much of a file is read at once. All its rows lie in memory until the last of them is begun: of
- * 64 KiB a few hundred rows grow old enough to cost the garbage collector, 3% of a run.
- */
-const chunkBytes = 16 * 1024;
-
-/**
  * @param before checksum of what an earlier part of the run read; null for none
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
@@ -42,10 +36,13 @@ export async function openStored(
   input: SourceInput,
   before: ChecksumState | null = null,
 ): Promise<StoredInput> {
-  return "path" in input ? openFile(input.path, before) : fromStream(input, before);
+  return "path" in input ? openFile(input, before) : fromStream(input, before);
 }
 
-async function openFile(path: string, before: ChecksumState | null): Promise<StoredInput> {
+async function openFile(
+  { path, range }: { readonly path: string; readonly range?: InputRange },
+  before: ChecksumState | null,
+): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
   if (facts?.isFIFO()) return openPipe(path, before);
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
@@ -57,20 +54,25 @@ async function openFile(path: string, before: ChecksumState | null): Promise<Sto
     throw directoryError(path);
   }
   const regular = stat.isFile();
+  const base = range?.start ?? 0;
+  const end = range?.end ?? stat.size;
   const read = { checksum: new RunningChecksum(before) };
   let stream: Readable | null = null;
   return {
     name: path,
-    size: regular ? stat.size : null,
+    size: regular ? end - base : null,
     handle: regular ? handle : null,
     read,
     async *chunksFrom(start) {
-      if (regular) read.checksum = await verifyInput(path, handle, before, start);
+      const file = { name: path, handle, base };
+      if (regular) read.checksum = await verifyInput(file, before, start);
+      const part = range === undefined ? {} : { end: range.end - 1 };
       // Its end is looked at before it is closed.
-      const reading = regular ? { start, highWaterMark: chunkBytes, autoClose: false } : {};
+      const reading = regular ? { start: base + start, ...part, autoClose: false } : {};
       stream = handle.createReadStream(reading);
       yield* counted(stream, path, read);
-      if (regular) await mustBeUnchanged(path, handle, stat, read.checksum.state());
+      if (range !== undefined && base + read.checksum.bytes < end) throw tooShortError(path, end);
+      if (regular) await mustBeUnchanged(file, stat, read.checksum.state());
     },
     async close() {
       stream?.destroy();

@@ -6,7 +6,15 @@ import {
   type Damage,
   RunningChecksum,
 } from "../core/files/running-checksum.js";
-import { readError, tooShortError } from "../formats/input-errors.js";
+import { readError, tooShortError } from "./input-errors.js";
+
+/** A file, or a part of it, whose bytes are counted from `base`. */
+export interface CheckedFile {
+  readonly name: string;
+  readonly handle: FileHandle;
+  /** @default 0 */
+  readonly base?: number;
+}
 
 /** Bytes read at once. */
 const readBytes = 1024 * 1024;
@@ -20,15 +28,14 @@ const readBytes = 1024 * 1024;
  * @throws FatalError `input_changed`, `input_unreadable`
  */
 export async function verifyInput(
-  name: string,
-  handle: FileHandle,
+  file: CheckedFile,
   before: ChecksumState | null,
   start: number,
 ): Promise<RunningChecksum> {
   const checksum = new RunningChecksum(before);
-  await readUpTo(name, handle, checksum, start);
+  await readUpTo(file, checksum, start);
   const atStart = checksum.fork();
-  await readUpTo(name, handle, checksum, before?.bytes ?? 0);
+  await readUpTo(file, checksum, before?.bytes ?? 0);
   return atStart;
 }
 
@@ -41,18 +48,18 @@ export async function verifyInput(
  * @throws FatalError `input_changed`, `input_unreadable`
  */
 export async function mustBeUnchanged(
-  name: string,
-  handle: FileHandle,
+  file: CheckedFile,
   opened: Stats,
   read: ChecksumState,
 ): Promise<void> {
+  const { name, handle } = file;
   const { size, mtimeMs } = await handle.stat();
   if (size < opened.size || size < read.bytes) {
     const most = Math.max(opened.size, read.bytes);
     throw changed(`${name} became shorter while it was read: ${most} bytes, now ${size}`);
   }
   if (size === opened.size && mtimeMs === opened.mtimeMs) return;
-  await readUpTo(name, handle, new RunningChecksum(read), read.bytes);
+  await readUpTo(file, new RunningChecksum(read), read.bytes);
 }
 
 /** What is said of an input whose bytes are not those that were read before. */
@@ -67,8 +74,7 @@ function changed(message: string): FatalError {
 }
 
 async function readUpTo(
-  name: string,
-  handle: FileHandle,
+  { name, handle, base = 0 }: CheckedFile,
   checksum: RunningChecksum,
   length: number,
 ): Promise<void> {
@@ -76,7 +82,7 @@ async function readUpTo(
   while (checksum.bytes < length) {
     const at = checksum.bytes;
     const most = Math.min(buffer.length, length - at);
-    const { bytesRead } = await handle.read(buffer, 0, most, at).catch((error: unknown) => {
+    const { bytesRead } = await handle.read(buffer, 0, most, base + at).catch((error: unknown) => {
       throw readError(name, at, error);
     });
     if (bytesRead === 0) throw tooShortError(name, length);

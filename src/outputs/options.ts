@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../core/options.js";
-import { sinkFormats } from "./types.js";
+import { sinkFormats } from "../formats/registry.js";
 
 /** How the output is written. */
 export const sinkOptions = z.strictObject({

@@ -2,7 +2,8 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { encodeText } from "../core/bytes.js";
 import type { EnrichedRow } from "../core/row.js";
-import type { Destination, Encoder, Sink, SinkPosition, SinkResult } from "./types.js";
+import type { Destination, Sink, SinkPosition, SinkResult } from "./types.js";
+import type { Encoder } from "../formats/types.js";
 
 const compress = promisify(gzip);
 

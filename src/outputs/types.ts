@@ -1,10 +1,5 @@
-import type { Clock } from "../core/clock.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
-
-export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "ocsf", "stix"] as const;
-
-export type SinkFormat = (typeof sinkFormats)[number];
 
 /** How far an output is written and durable; plain JSON, kept in the run's checkpoint. */
 export interface SinkPosition {
@@ -58,36 +53,6 @@ export interface Sink {
   finish(suffix?: string): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */
   abandon(): Promise<void>;
-}
-
-/** What a text format needs to know of the run. */
-export interface EncoderOptions {
-  /** The input's columns as they stand in the input. */
-  readonly columns: readonly string[];
-  /** What the added columns' names begin with, e.g. `rep_`. */
-  readonly prefix: string;
-  readonly shape: "flat" | "nested";
-  /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
-  readonly formulaGuard: boolean;
-  /** Dates rows that have no time of their own, in formats that want one. Default: the system's. */
-  readonly clock?: Clock;
-}
-
-/** Turns rows into the text of one format. */
-export interface Encoder {
-  /** What the output begins with; "" for formats without a header. */
-  readonly header: string;
-  /** The rows' text, in most formats a line each. */
-  encode(rows: readonly EnrichedRow[]): string;
-  /** What the output ends with, behind the last row; none by default. */
-  readonly footer?: string;
-  /** Indicators written so far, those read back included; undefined where rows are written. */
-  readonly indicators?: number;
-  /**
-   * Reads back one line of what a resumed output holds already, for formats in which a row depends
-   * on those before it. Called for every line, in order, before anything is encoded.
-   */
-  reread?(line: string): void;
 }
 
 /** Takes bytes to a file or stream; knows nothing of rows. */

@@ -17,10 +17,10 @@ import { beginRow } from "../../dist/pipeline/run/begin-row.js";
 import { auditOutput } from "../../dist/pipeline/finish/output-audit.js";
 import { run } from "../../dist/pipeline/run/run.js";
 import { Tally } from "../../dist/pipeline/run/tally.js";
-import { csvEncoder } from "../../dist/formats/csv/csv-encoder.js";
+import { csvEncoder } from "../../dist/formats/csv/csv-writer.js";
 import { openFileDestination } from "../../dist/outputs/file-destination.js";
 import { textSink } from "../../dist/outputs/text-sink.js";
-import { openCsv } from "../../dist/formats/csv/csv.js";
+import { openSource } from "../../dist/inputs/open-source.js";
 import { itemAt } from "./items.mjs";
 import { spreadOf } from "./statistics.mjs";
 import { withWork } from "./run-measure.mjs";
@@ -260,7 +260,7 @@ const forgetful = {
 };
 
 function openInput(path) {
-  return openCsv(
+  return openSource(
     { path },
     {
       format: "csv",

@@ -7,8 +7,9 @@ import { describe, expect, it } from "vitest";
 import { FatalError } from "../../src/core/errors.js";
 import { openSink } from "../../src/pipeline/output/open-output.js";
 import type { TextOutputTarget } from "../../src/pipeline/output/open-output.js";
-import type { Sink, SinkFormat, SinkPosition } from "../../src/outputs/types.js";
-import { sinkFormats } from "../../src/outputs/types.js";
+import type { Sink, SinkPosition } from "../../src/outputs/types.js";
+import type { SinkFormat } from "../../src/formats/types.js";
+import { sinkFormats } from "../../src/formats/registry.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

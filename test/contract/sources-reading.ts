@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
-import { sources } from "../../src/formats/registry.js";
+import type { InputReading, SourceFormat } from "../../src/formats/types.js";
+import { openSource as open } from "../../src/inputs/open-source.js";
 import type {
-  InputReading,
   OpenedSource,
-  SourceFormat,
   SourceInput,
   SourceOptions,
   SourcePosition,
@@ -39,7 +38,7 @@ export async function openSource(
   input: SourceInput,
   options: Partial<SourceOptions> = {},
 ): Promise<OpenedSource> {
-  return sources[format](input, { ...plainOptions, format, ...options });
+  return open(input, { ...plainOptions, format, ...options });
 }
 
 /** Everything that a source gives. */

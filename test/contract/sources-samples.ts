@@ -1,4 +1,4 @@
-import type { SourceFormat } from "../../src/inputs/types.js";
+import type { SourceFormat } from "../../src/formats/types.js";
 
 /** A messy input of one format and what every source has to make of it. */
 export interface SourceSample {

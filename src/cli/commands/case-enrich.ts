@@ -3,7 +3,7 @@ import { apiOptions, opsOptions } from "../../api/options.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { runOptions } from "../../pipeline/options.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { detectSinkFormat } from "../../outputs/registry.js";
+import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { sourceOptions } from "../../inputs/options.js";
 import type { CaseRowsFormat } from "../case-rows.js";

@@ -7,21 +7,21 @@ import {
   isKindName,
   type ItemChoice,
   type SampledColumn,
-} from "../choose-column.js";
-import { noItemColumn, unknownColumn } from "../column-errors.js";
-import { columnShare, mostShare } from "../column-share.js";
+} from "../columns/choose-column.js";
+import { noItemColumn, unknownColumn } from "../columns/column-errors.js";
+import { columnShare, mostShare } from "../columns/column-share.js";
 import type { CsvRecord } from "./csv-records.js";
-import { customaryItemColumns, matchColumn, placeName } from "../find-column.js";
-import { limits } from "../limits.js";
-import type { ReadAhead } from "../../inputs/read-ahead.js";
-import type { InputReading, ItemColumn, KindColumn, SourceOptions } from "../../inputs/types.js";
+import { customaryItemColumns, matchColumn, placeName } from "../columns/find-column.js";
+import { limits } from "../reading/limits.js";
+import type { Sample } from "../reading/sample.js";
+import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
 
 /** What the columns of a CSV input are called, and which of them hold item and kind. */
 export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"> {
   readonly columns: readonly string[];
 }
 
-type LayoutOptions = Pick<SourceOptions, "header" | "itemColumn" | "kindColumn">;
+type LayoutOptions = Pick<ReadOptions, "header" | "itemColumn" | "kindColumn">;
 
 /**
  * Finds the layout by the flags and the first records, of which no more are read than it takes.
@@ -31,7 +31,7 @@ type LayoutOptions = Pick<SourceOptions, "header" | "itemColumn" | "kindColumn">
  */
 export async function findLayout(
   input: string,
-  records: ReadAhead<CsvRecord>,
+  records: Sample<CsvRecord>,
   commentNames: readonly string[],
   options: LayoutOptions,
 ): Promise<CsvLayout> {

@@ -1,13 +1,11 @@
 import { isAscii } from "node:buffer";
+import { Parser } from "csv-parse";
 import { decodeBytes } from "../../core/bytes.js";
-import type { CsvDialect } from "./csv-dialect.js";
-import { parserFailed, recordTooLong } from "./csv-errors.js";
-import { countLineEnds } from "../line-end.js";
-import { limits } from "../limits.js";
-import { ignoredLines, openQuoteAt } from "./open-quote.js";
-import type { InputBytes } from "../../inputs/open-input.js";
-import { PendingBytes } from "../../inputs/pending-bytes.js";
-import { type ParsedRecord, RecordParser } from "./record-parser.js";
+import { FatalError } from "../../core/errors.js";
+import { countLineEnds, endsLine } from "../reading/line-end.js";
+import { limits } from "../reading/limits.js";
+import type { TextBytes } from "../types.js";
+import { type CsvDialect, scanCells } from "./scan-cells.js";
 
 export interface CsvRecord {
   /** As many cells as the record has. */
@@ -25,10 +23,10 @@ export interface CsvRecord {
  * left out.
  *
  * @param linesBefore lines of the input before its first byte, when reading goes on somewhere
- * @throws FatalError `input_quote`, `input_record_too_long`, both naming the line
+ * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, all naming the line
  */
 export async function* readRecords(
-  input: InputBytes,
+  input: TextBytes,
   dialect: CsvDialect,
   linesBefore: number,
 ): AsyncGenerator<readonly CsvRecord[]> {
@@ -38,7 +36,7 @@ export async function* readRecords(
     if (records.length > 0) yield records;
     reader.check();
   }
-  const last = await reader.finish();
+  const last = await reader.read(null);
   if (last.length > 0) yield last;
   reader.check();
 }
@@ -48,77 +46,87 @@ class RecordReader {
   readonly #dialect: CsvDialect;
   readonly #parser: RecordParser;
   readonly #start: number;
-  /** What came behind the last record. */
-  readonly #pending: PendingBytes;
-  /** Offset behind the last chunk that is not all ASCII. */
-  #beyondAscii = 0;
-  /** Where the last record (or line left out) ended: offset, our line and csv-parse's. */
+  /** The bytes behind the last record, in pieces. */
+  #pending: Buffer[] = [];
+  #pendingLength = 0;
+  /** Offset and line behind the last record. */
   #end: number;
   #line: number;
-  #parserLine = 0;
   #error: Error | null = null;
 
-  constructor(input: InputBytes, dialect: CsvDialect, linesBefore: number) {
+  constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
     this.#name = input.name;
     this.#dialect = dialect;
     this.#start = input.start;
     this.#end = input.start;
     this.#line = linesBefore;
-    this.#pending = new PendingBytes(input.start);
     this.#parser = new RecordParser(dialect);
   }
 
-  async read(chunk: Buffer): Promise<CsvRecord[]> {
-    this.#pending.append(chunk);
-    if (!isAscii(chunk)) this.#beyondAscii = this.#pending.end;
+  /** @param chunk null at the end of the input */
+  async read(chunk: Buffer | null): Promise<CsvRecord[]> {
+    if (chunk !== null) {
+      this.#pending.push(chunk);
+      this.#pendingLength += chunk.length;
+    }
     this.#error = await this.#parser.feed(chunk);
-    return this.#take();
-  }
-
-  async finish(): Promise<CsvRecord[]> {
-    this.#error = await this.#parser.finish();
-    return this.#take();
+    const parsed = this.#parser.takeRecords();
+    if (parsed.length === 0) return [];
+    const bytes = this.#takePending();
+    const from = this.#end;
+    const ascii = isAscii(bytes);
+    const records = parsed.map(({ cells, end }): CsvRecord => {
+      const text = bytes.toString("latin1", this.#end - from, this.#start + end - from);
+      this.#end = this.#start + end;
+      const line = this.#line + 1;
+      this.#line += this.#linesIn(text);
+      // More lines than one: some were left out, or there are line ends in cells.
+      const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
+      if (!ascii) decodeCells(cells);
+      return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
+    });
+    this.#pending = [bytes.subarray(this.#end - from)];
+    this.#pendingLength = bytes.length - (this.#end - from);
+    return records;
   }
 
   /** Throws what stopped the parser, or when the record that is being read has grown too long. */
   check(): void {
-    if (this.#error === null && this.#pending.length <= limits.recordBytes) return;
-    const text = this.#pending.textBetween(this.#pending.start, this.#pending.end);
-    const ignored = ignoredLines(text, this.#dialect);
-    this.#end += ignored.length;
-    this.#line += ignored.count;
-    this.#pending.dropBefore(this.#end);
-    if (this.#error === null && this.#pending.length <= limits.recordBytes) return;
+    if (this.#error === null && this.#pendingLength <= limits.recordBytes) return;
+    const pending = this.#takePending();
+    let text = pending.toString("latin1");
+    for (let skipped = this.#ignoredLine(text); skipped > 0; skipped = this.#ignoredLine(text)) {
+      text = text.slice(skipped);
+      this.#line += 1;
+    }
+    this.#end += pending.length - text.length;
+    this.#pending = [pending.subarray(pending.length - text.length)];
+    this.#pendingLength = text.length;
+    if (this.#error === null && text.length <= limits.recordBytes) return;
 
-    const record = text.slice(ignored.length);
     const line = this.#line + 1;
-    const quote = openQuoteAt(record, this.#dialect);
-    const before = quote === null ? "" : record.slice(0, quote);
-    const quoteLine = quote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
+    const { openQuote } = scanCells(text, this.#dialect);
+    const before = openQuote === null ? "" : text.slice(0, openQuote);
+    const quoteLine =
+      openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
     throw this.#error === null
       ? recordTooLong(this.#name, line, quoteLine)
       : parserFailed(this.#name, line, quoteLine, this.#error);
   }
 
-  #take(): CsvRecord[] {
-    const ascii = this.#beyondAscii <= this.#pending.start;
-    const records = this.#parser.takeRecords().map((record) => this.#toRecord(record, ascii));
-    const last = records.at(-1);
-    if (last !== undefined) this.#pending.dropBefore(last.end);
-    return records;
+  #takePending(): Buffer {
+    const [first] = this.#pending;
+    return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
 
-  #toRecord({ cells, bytes, lines }: ParsedRecord, ascii: boolean): CsvRecord {
-    const end = this.#start + bytes;
-    // csv-parse counts each CR and each LF as a line; only its step from record to record is sure
-    // when that is 1. Else lines were left out or there are line ends in cells.
-    const stepped = lines - this.#parserLine;
-    const within = stepped === 1 ? 0 : this.#lineEndsIn(cells);
-    this.#line += stepped === 1 ? 1 : this.#linesBetween(this.#end, end);
-    this.#parserLine = lines;
-    this.#end = end;
-    if (!ascii) this.#decode(cells);
-    return { cells, line: this.#line - within, endLine: this.#line, end };
+  /** Length of the blank or comment line that a text begins with, its line end included; else 0. */
+  #ignoredLine(text: string): number {
+    const { comment, lineEnd } = this.#dialect;
+    const end = lineEnd === "cr" ? text.search(/[\r\n]/) : text.indexOf("\n");
+    if (end === -1) return 0;
+    const isBlank = end === 0 || text.startsWith("\r\n");
+    if (!isBlank && (comment === null || !text.startsWith(comment))) return 0;
+    return end + (text.startsWith("\r\n", end) ? 2 : 1);
   }
 
   #lineEndsIn(cells: readonly string[]): number {
@@ -126,21 +134,101 @@ class RecordReader {
     return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
   }
 
-  /** Lines that end between two offsets, the last line of the input even without a line end. */
-  #linesBetween(from: number, to: number): number {
-    const text = this.#pending.textBetween(from, to);
+  /** Lines in a text, the last one even without a line end. */
+  #linesIn(text: string): number {
     const { lineEnd } = this.#dialect;
-    const ended = text.endsWith("\n") || (lineEnd === "cr" && text.endsWith("\r"));
-    return countLineEnds(text, lineEnd) + (ended ? 0 : 1);
+    return countLineEnds(text, lineEnd) + (endsLine(text, lineEnd) ? 0 : 1);
   }
+}
 
-  #decode(cells: string[]): void {
-    for (let index = 0; index < cells.length; index++) {
-      const cell = cells[index]!;
-      if (!notAscii.test(cell)) continue;
-      cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
-    }
+/** csv-parse decodes nothing: its cells have one character a byte, so that a bad byte is kept. */
+function decodeCells(cells: string[]): void {
+  for (const [index, cell] of cells.entries()) {
+    if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
   }
 }
 
 const notAscii = /[^\u0000-\u007f]/;
+
+interface ParsedRecord {
+  readonly cells: string[];
+  /** Bytes of the input up to behind the record's line end. */
+  readonly end: number;
+}
+
+/**
+ * csv-parse, with its records taken where it would queue them: a stream's queue costs a promise a
+ * record, and by the time it is read the parser's `info` no longer tells where the record ended.
+ */
+class RecordParser extends Parser {
+  #records: ParsedRecord[] = [];
+
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
+    super({
+      delimiter,
+      comment: comment === null ? null : Buffer.from(comment, "utf8").toString("latin1"),
+      comment_no_infix: true,
+      encoding: "latin1",
+      ltrim: spaced,
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+    });
+    // The callbacks below tell of errors; the event needs a listener all the same.
+    this.on("error", () => {});
+  }
+
+  override push(cells: string[] | null): boolean {
+    if (cells === null) return super.push(null);
+    this.#records.push({ cells, end: this.info.bytes });
+    // csv-parse measures all records by the first one's length, and for each that differs makes an
+    // error with a stack (25 µs) only to ignore it. Without a count each is the first one.
+    (this.info as { records: number }).records = 0;
+    return true;
+  }
+
+  /**
+   * @param chunk null at the end of the input
+   * @returns what stopped the parser, or null
+   */
+  feed(chunk: Buffer | null): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const done = (error?: Error | null): void => resolve(error ?? null);
+      if (chunk === null) this.end(done);
+      else this.write(chunk, done);
+    });
+  }
+
+  /** The records since the last call. */
+  takeRecords(): ParsedRecord[] {
+    return this.#records.splice(0);
+  }
+}
+
+/** @param quoteLine on which a quote opens that is still open, or null */
+function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
+  const message =
+    quoteLine === null
+      ? `the record on line ${line} of ${name} is longer than 16 MiB`
+      : `line ${quoteLine} of ${name}: a quote opens here and is not closed within 16 MiB`;
+  return new FatalError("input_record_too_long", message, {
+    hint: quoteLine === null ? "Is the input in the format that --from says?" : quoteHint,
+  });
+}
+
+function parserFailed(
+  name: string,
+  line: number,
+  quoteLine: number | null,
+  cause: Error,
+): FatalError {
+  if (quoteLine === null) {
+    const message = `cannot read the record on line ${line} of ${name}: ${cause.message}`;
+    return new FatalError("input_record", message, { cause });
+  }
+  const message = `line ${quoteLine} of ${name}: a quote opens here and is never closed`;
+  return new FatalError("input_quote", message, { cause, hint: quoteHint });
+}
+
+const quoteHint = 'Close the quote. One that is text is doubled in a quoted cell: "a 5"" disk".';

@@ -1,98 +1,104 @@
 import type { Row } from "../../core/row.js";
-import type { CsvDialect } from "./csv-dialect.js";
-import { type CsvLayout, findLayout } from "./csv-layout.js";
+import { knownKind } from "../columns/choose-column.js";
+import { warnOfTwins } from "../columns/find-column.js";
+import { headLines, settlesHead } from "../reading/head-lines.js";
+import { peek, Sample } from "../reading/sample.js";
+import { RecordSplitter } from "../record-splitter.js";
+import type {
+  Delimiter,
+  FormatReading,
+  InputReading,
+  ReadableFormat,
+  Reading,
+  ReadOptions,
+  WritableFormat,
+} from "../types.js";
+import { findLayout } from "./csv-layout.js";
+import { countCsv, earlierCsv } from "./csv-output.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
-import { CsvRowMaker } from "./csv-rows.js";
-import { warnOfTwins } from "../find-column.js";
-import { headLines, settlesHead } from "../head-lines.js";
-import { type FormatReading, openSource, type Reading } from "../../inputs/open-source.js";
-import { peek } from "../../inputs/peek.js";
-import { ReadAhead } from "../../inputs/read-ahead.js";
+import { csvEncoder, csvRejects } from "./csv-writer.js";
+import { scanCells } from "./scan-cells.js";
 import { sniffDelimiter } from "./sniff-delimiter.js";
-import { splitLine } from "./split-line.js";
-import type { Delimiter, InputReading, OpenFormat, SourceOptions } from "../../inputs/types.js";
 
-/** Comma-separated values (RFC 4180 and what is found in its place: semicolons, tabs). */
-export const openCsv: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => {
-    return begin(reading, options.guessed ? [",", "\t", ";"] : [",", ";"], options);
-  });
+/** Comma-separated values (RFC 4180, and with semicolons or tabs where they are found instead). */
+export const csv = table(",", ["csv"], ({ guessed }) => (guessed ? [",", "\t", ";"] : [",", ";"]));
 
 /** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
-export const openTsv: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => begin(reading, ["\t"], options));
+export const tsv = table("\t", ["tsv", "tab"], () => ["\t"]);
 
-async function begin(
+type Delimiters = readonly [Delimiter, ...Delimiter[]];
+
+function table(
+  delimiter: "," | "\t",
+  extensions: readonly string[],
+  candidates: (options: ReadOptions) => Delimiters,
+): ReadableFormat & WritableFormat {
+  return {
+    extensions,
+    read: (reading, options) => read(reading, options, candidates(options)),
+    rejects: csvRejects,
+    write: (options) => csvEncoder(delimiter, options),
+    split: () => new RecordSplitter({ quoting: true }),
+    count: (options) => countCsv(delimiter, options),
+    keepsReceived: () => false,
+    earlier: earlierCsv(delimiter),
+  };
+}
+
+async function read(
   reading: Reading,
-  delimiters: readonly [Delimiter, ...Delimiter[]],
-  options: SourceOptions,
+  options: ReadOptions,
+  candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { resume, warnings } = reading;
-  const { columns, records, ...found } =
+  const { before, warnings } = reading;
+  const found =
     reading.settled === null
-      ? await settle(reading, delimiters, options)
-      : goOn(reading, reading.settled);
+      ? await settle(reading, options, candidates)
+      : { ...reading.settled, records: goOn(reading, reading.settled.reading) };
+  const { columns, records } = found;
   const { item, kind } = found.reading;
   warnOfTwins(columns, item, warnings);
   if (kind !== null) warnOfTwins(columns, kind, warnings);
-  const toRows = new CsvRowMaker(columns, { item, kind }, resume?.row ?? 0);
-  return { columns, reading: found.reading, rows: readRows(records, toRows) };
+  const toRow = rowMaker(columns.length, found.reading, before?.row ?? 0);
+  return { columns, reading: found.reading, rows: readRows(records, toRow) };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
 
-interface Settled {
-  readonly columns: readonly string[];
-  readonly reading: InputReading & Pick<CsvLayout, "item" | "kind">;
-  /** The records that are rows. */
-  readonly records: RecordLists;
-}
-
 /** Finds dialect and columns at the beginning of the input. */
 async function settle(
   { bytes, pauses }: Reading,
-  delimiters: readonly [Delimiter, ...Delimiter[]],
-  options: SourceOptions,
-): Promise<Settled> {
+  options: ReadOptions,
+  candidates: Delimiters,
+): Promise<Pick<FormatReading, "columns" | "reading"> & { readonly records: RecordLists }> {
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, settlesHead, pauses);
   const mark = options.comment ?? (options.guessed ? "#" : null);
   const { content, comments } = headLines(head, { lineEnd, comment: mark });
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
-  const delimiter = sniffDelimiter(content, delimiters) ?? delimiters[0];
+  const delimiter = sniffDelimiter(content, candidates) ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const records = new ReadAhead(readRecords({ ...bytes, chunks }, dialect, 0), pauses);
-  const names = splitLine(comments.at(-1) ?? "", delimiter).map((name) => name.trim());
-  const { columns, ...layout } = await findLayout(bytes.name, records, names, options);
-  const { format } = options;
+  const sample = new Sample(readRecords({ ...bytes, chunks }, dialect, 0), pauses);
+  const { cells } = scanCells(comments.at(-1) ?? "", { delimiter, spaced: true });
+  const names = cells.map((name) => name.trim());
+  const { columns, ...layout } = await findLayout(bytes.name, sample, names, options);
   return {
     columns,
-    reading: { format, delimiter, comment, spaced, ...layout },
-    records: records.all(layout.header === "record" ? 1 : 0),
+    reading: { format: options.format, delimiter, comment, spaced, ...layout },
+    records: sample.all(layout.header === "record" ? 1 : 0),
   };
 }
 
-/** Reads as was settled when the run began. */
-function goOn(
-  { bytes, resume }: Reading,
-  { columns, reading }: NonNullable<Reading["settled"]>,
-): Settled {
-  const { comment, spaced, delimiter } = reading;
-  const dialect: CsvDialect = {
-    delimiter: delimiter ?? ",",
-    comment,
-    spaced,
-    lineEnd: bytes.lineEnd,
-  };
-  const records = readRecords(bytes, dialect, resume?.line ?? 0);
-  const headerAhead = resume === null && reading.header === "record";
-  return { columns, reading, records: headerAhead ? withoutFirst(records) : records };
-}
-
-async function* withoutFirst(lists: RecordLists): RecordLists {
-  const first = await lists.next();
-  if (first.done !== true) yield first.value.slice(1);
+/** Reads as was settled earlier. */
+async function* goOn({ bytes, before }: Reading, reading: InputReading): RecordLists {
+  const { comment, spaced, header } = reading;
+  const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
+  const lists = readRecords(bytes, dialect, before?.line ?? 0);
+  if (before === null && header === "record") {
+    const first = await lists.next();
+    if (first.done !== true) yield first.value.slice(1);
+  }
   yield* lists;
 }
 
@@ -103,6 +109,42 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
   return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
 }
 
-async function* readRows(lists: RecordLists, toRows: CsvRowMaker): AsyncGenerator<readonly Row[]> {
-  for await (const records of lists) yield toRows.make(records);
+async function* readRows(
+  lists: RecordLists,
+  toRow: (record: CsvRecord) => Row,
+): AsyncGenerator<readonly Row[]> {
+  for await (const records of lists) yield records.map(toRow);
+}
+
+/** Records as rows: as many cells as there are columns, the surplus aside. */
+function rowMaker(
+  width: number,
+  { item, kind }: Pick<InputReading, "item" | "kind">,
+  rowsBefore: number,
+): (record: CsvRecord) => Row {
+  let number = rowsBefore;
+  return ({ cells, line, endLine, end }) => {
+    number += 1;
+    const extra = cells.length > width ? surplus(cells.splice(width)) : null;
+    while (cells.length < width) cells.push("");
+    const kindText = kind === null ? "" : (cells[kind.index] ?? "");
+    return {
+      number,
+      line,
+      cells,
+      extra,
+      json: null,
+      itemText: cells[item.index] ?? "",
+      kindText: kind?.by === "neighbour" ? knownKind(kindText) : kindText,
+      fault: null,
+      end,
+      endLine,
+    };
+  };
+}
+
+/** Surplus cells up to the last one that is not empty, as a JSON array; null when all are. */
+function surplus(cells: readonly string[]): string | null {
+  const last = cells.findLastIndex((cell) => cell !== "");
+  return last === -1 ? null : JSON.stringify(cells.slice(0, last + 1));
 }

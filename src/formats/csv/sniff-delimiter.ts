@@ -1,7 +1,7 @@
 import { indicatorWeight } from "../../core/item/indicator.js";
-import { columnShare, mostShare } from "../column-share.js";
-import { countDelimiters, splitLine } from "./split-line.js";
-import type { Delimiter } from "../../inputs/types.js";
+import { columnShare, mostShare } from "../columns/column-share.js";
+import { countDelimiters, scanCells } from "./scan-cells.js";
+import type { Delimiter } from "../types.js";
 
 /**
  * What separates the cells of these lines, the first of `candidates` that does so throughout; where
@@ -51,15 +51,15 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
 
 /** A list of items may have a comma behind each. */
 function isOneCell(line: string, delimiter: Delimiter): boolean {
-  return splitLine(line, delimiter)
-    .slice(1)
+  return scanCells(line, { delimiter, spaced: true })
+    .cells.slice(1)
     .every((cell) => cell.trim() === "");
 }
 
 const nearlyAll = 0.8;
 
 function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
-  const records = lines.map((line) => splitLine(line, delimiter));
+  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
   const width = Math.max(...records.map((cells) => cells.length));
   for (let index = 0; index < width; index++) {
     const share = columnShare(records.map((cells) => cells[index] ?? ""));

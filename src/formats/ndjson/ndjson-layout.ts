@@ -5,15 +5,15 @@ import {
   columnShares,
   isKindName,
   type SampledColumn,
-} from "../choose-column.js";
-import { noItemColumn, unknownColumn } from "../column-errors.js";
-import { type ColumnFlag, matchColumn } from "../find-column.js";
-import { limits } from "../limits.js";
+} from "../columns/choose-column.js";
+import { noItemColumn, unknownColumn } from "../columns/column-errors.js";
+import { type ColumnFlag, matchColumn } from "../columns/find-column.js";
+import { limits } from "../reading/limits.js";
 import { itemTextOf, MemberPath } from "./member-path.js";
 import type { NdjsonSample } from "./ndjson-sample.js";
-import type { InputReading, ItemColumn, KindColumn, SourceOptions } from "../../inputs/types.js";
+import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
 
-type LayoutOptions = Pick<SourceOptions, "itemColumn" | "kindColumn">;
+type LayoutOptions = Pick<ReadOptions, "itemColumn" | "kindColumn">;
 
 /**
  * Finds the paths of item and kind by the flags and the first objects.

@@ -1,19 +1,18 @@
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
-import { limits } from "../limits.js";
-import type { Line } from "../lines.js";
+import { limits } from "../reading/limits.js";
+import type { Line } from "../reading/lines.js";
 import type { MemberPath } from "./member-path.js";
-import { parseRecord } from "./parse-record.js";
-import type { Pauses } from "../../inputs/pauses.js";
-import { ReadAhead } from "../../inputs/read-ahead.js";
+import { parseRecord } from "./ndjson-row.js";
+import { type Pauses, Sample } from "../reading/sample.js";
 
 /**
  * The beginning of an NDJSON input, read ahead to learn its columns; the lines stay to be read.
  */
 export class NdjsonSample {
   readonly #name: string;
-  readonly #ahead: ReadAhead<Line>;
+  readonly #ahead: Sample<Line>;
   readonly #objects: JsonObject[] = [];
   #columns: readonly string[] = [];
   /** Lines looked at, and their length in all. */
@@ -22,7 +21,7 @@ export class NdjsonSample {
 
   constructor(name: string, lines: AsyncGenerator<readonly Line[]>, pauses: Pauses | null) {
     this.#name = name;
-    this.#ahead = new ReadAhead(lines, pauses);
+    this.#ahead = new Sample(lines, pauses);
   }
 
   /** The member names of the first object, in the order of the input; none before it is read. */

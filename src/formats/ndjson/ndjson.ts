@@ -1,27 +1,43 @@
 import type { JsonObject } from "../../core/finding.js";
 import type { Row } from "../../core/row.js";
-import { contentLines } from "../text/content-lines.js";
-import { knownKind } from "../known-kind.js";
-import { type Line, readLines } from "../lines.js";
+import { knownKind } from "../columns/choose-column.js";
+import { contentLines, type Line } from "../reading/lines.js";
+import { splitLines } from "../record-splitter.js";
+import type {
+  FormatReading,
+  InputReading,
+  ReadableFormat,
+  Reading,
+  ReadOptions,
+  WritableFormat,
+} from "../types.js";
 import { itemTextOf, MemberPath } from "./member-path.js";
 import { findPaths } from "./ndjson-layout.js";
-import { faultyRow, NdjsonRow } from "./ndjson-row.js";
+import { countNdjson, earlierNdjson } from "./ndjson-output.js";
+import { faultyRow, NdjsonRow, parseRecord } from "./ndjson-row.js";
 import { NdjsonSample } from "./ndjson-sample.js";
-import { type FormatReading, openSource, type Reading } from "../../inputs/open-source.js";
-import { parseRecord } from "./parse-record.js";
-import type { InputReading, OpenFormat, SourceOptions } from "../../inputs/types.js";
+import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
 
 /** Newline-delimited JSON, one object a line. */
-export const openNdjson: OpenFormat = async (input, options) =>
-  openSource(input, options, async (reading) => begin(reading, options));
+export const ndjson: ReadableFormat & WritableFormat = {
+  extensions: ["ndjson", "jsonl", "json"],
+  read,
+  rejects: ndjsonRejects,
+  write: ndjsonEncoder,
+  split: splitLines,
+  count: countNdjson,
+  keepsReceived: (shape) => shape === "nested",
+  earlier: earlierNdjson,
+};
 
-async function begin(
-  { bytes, resume, settled, pauses }: Reading,
-  options: SourceOptions,
+async function read(
+  { bytes, before, settled, pauses }: Reading,
+  options: ReadOptions,
 ): Promise<FormatReading> {
   const comment = settled?.reading.comment ?? options.comment;
   const lines = contentLines(
-    readLines(bytes, resume?.line ?? 0),
+    bytes,
+    before?.line ?? 0,
     (text) => comment !== null && text.startsWith(comment),
   );
   const sample = new NdjsonSample(bytes.name, lines, pauses);
@@ -31,7 +47,7 @@ async function begin(
     ...(await findPaths(bytes.name, sample, options)),
   };
   const columns = settled?.columns ?? sample.columns;
-  const toRows = new RowMaker(columns, reading, resume?.row ?? 0);
+  const toRows = new RowMaker(columns, reading, before?.row ?? 0);
   return { columns, reading, rows: readRows(sample, toRows) };
 }
 

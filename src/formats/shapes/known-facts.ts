@@ -1,7 +1,7 @@
 import { columns } from "../../core/columns.js";
 import type { ColumnValue } from "../../core/columns.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { parseTimestamp } from "../../outputs/warehouse/timestamp.js";
+import { parseTimestamp } from "../../core/timestamp.js";
 
 /** What more than one shape tells of an item, in a form that all of them can use. */
 export interface KnownFacts {

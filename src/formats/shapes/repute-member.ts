@@ -1,7 +1,7 @@
 import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import type { Verdict } from "../../core/verdict.js";
-import { uniqueNames } from "../ndjson/ndjson-encoder.js";
+import { uniqueNames } from "../ndjson/ndjson-writer.js";
 
 /**
  * Writes everything that repute knows of a row as one JSON object: the row's number,

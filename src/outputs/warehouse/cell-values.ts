@@ -2,7 +2,7 @@ import type { EnrichedRow } from "../../core/row.js";
 import { storedText } from "./stored-text.js";
 import type { TextFault } from "./stored-text.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
-import { parseTimestamp } from "./timestamp.js";
+import { parseTimestamp } from "../../core/timestamp.js";
 
 /**
  * A typed cell: text, lists of text, booleans, counts as bigint, times as microseconds since 1970

@@ -3,8 +3,8 @@ import type { ColumnType } from "../../core/columns.js";
 import { findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import { verdicts } from "../../core/verdict.js";
-import { addedColumnNames, addedMemberName } from "../added-names.js";
-import { uniqueNames } from "../../formats/ndjson/ndjson-encoder.js";
+import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
+import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -2,36 +2,19 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import type { FindingStatus } from "../../core/finding.js";
-import type { Verdict } from "../../core/verdict.js";
-import type { FactsPlace } from "../../outputs/facts-place.js";
-import type { SinkFormat } from "../../outputs/types.js";
-import { BundleCounter } from "../../formats/shapes/bundle-counter.js";
-import { CsvCounter } from "../../formats/csv/csv-counter.js";
-import { JsonCounter } from "../../formats/ndjson/json-counter.js";
+import { FatalError } from "../../core/errors.js";
+import { formats } from "../../formats/registry.js";
+import type { Counted, CountOptions, SinkFormat } from "../../formats/types.js";
 
-export interface AuditOptions {
+export interface AuditOptions extends CountOptions {
   readonly format: SinkFormat;
   readonly gzip: boolean;
-  /** Number of input columns, which come first (CSV and TSV). */
-  readonly inputColumns: number;
-  /** Where the JSON of a line has its status and verdict; null where lines are no JSON. */
-  readonly place: FactsPlace | null;
-  /** False for an output of schema version 1. */
-  readonly hasVerdicts: boolean;
 }
 
 /** What an output really holds of a run. */
-export interface Audit {
+export interface Audit extends Counted {
   /** Bytes of the file; null for a database, which holds more than this run. */
   readonly bytes: number | null;
-  /** Null where the rows are not in the file one by one: a STIX bundle. */
-  readonly rows: number | null;
-  readonly statuses: Readonly<Record<FindingStatus, number>> | null;
-  /** Null also for an output of schema version 1. */
-  readonly verdicts: Readonly<Record<Verdict, number>> | null;
-  /** Of a STIX bundle. */
-  readonly indicators?: number;
   /** SHA-256 of the file's bytes, hex; null for a database. */
   readonly sha256: string | null;
 }
@@ -50,29 +33,20 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
     hash.update(chunk);
     bytes += chunk.length;
   });
-  const counter = counterFor(options);
-  if (options.gzip) {
-    await pipeline(copies(file), createGunzip(), async (text: AsyncIterable<Buffer>) => {
-      for await (const chunk of text) counter.push(chunk);
-    });
-  } else {
-    for await (const chunk of file) counter.push(chunk);
+  const format = formats[options.format];
+  const counter = format.count(options);
+  const splitter = format.split();
+  const count = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of chunks) {
+      for (const record of splitter.push(chunk)) counter.add(record);
+    }
+  };
+  if (options.gzip) await pipeline(copies(file), createGunzip(), count);
+  else await count(file);
+  if (splitter.end() !== null) {
+    throw new FatalError("output_corrupt", `the output's last line is not whole`);
   }
-  counter.end();
-  return { bytes, ...counter.found(), sha256: hash.digest("hex") };
-}
-
-/** Takes the bytes of an output, decompressed, and tells what is in it. */
-interface OutputCounter {
-  push(chunk: Buffer): void;
-  end(): void;
-  found(): Omit<Audit, "bytes" | "sha256">;
-}
-
-function counterFor(options: AuditOptions): OutputCounter {
-  if (options.format === "stix") return new BundleCounter();
-  const { place, hasVerdicts } = options;
-  return place === null ? new CsvCounter(options) : new JsonCounter(place, hasVerdicts);
+  return { bytes, ...counter.counted(), sha256: hash.digest("hex") };
 }
 
 /**

@@ -5,8 +5,8 @@ import { findingStatuses } from "../../core/finding.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { verdicts } from "../../core/verdict.js";
-import { factsPlace } from "../../outputs/facts-place.js";
-import type { EncoderOptions, Sink } from "../../outputs/types.js";
+import type { EncoderOptions } from "../../formats/types.js";
+import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/closing-warnings.js";
@@ -108,7 +108,8 @@ async function auditText(
       format: target.format,
       gzip: target.gzip,
       inputColumns: encoder.columns.length,
-      place: factsPlace(target.format, encoder),
+      prefix: encoder.prefix,
+      shape: encoder.shape,
       hasVerdicts: true,
     });
   } catch (error) {

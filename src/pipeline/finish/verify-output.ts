@@ -8,9 +8,8 @@ import { verdicts } from "../../core/verdict.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath } from "../output/paths.js";
-import { factsPlace } from "../../outputs/facts-place.js";
-import { sinkFormats } from "../../outputs/types.js";
-import type { EncoderOptions, SinkFormat } from "../../outputs/types.js";
+import { formats, sinkFormats } from "../../formats/registry.js";
+import type { EncoderOptions } from "../../formats/types.js";
 import { auditOutput } from "./output-audit.js";
 import type { Audit } from "./output-audit.js";
 import { openEarlierOutput } from "../retry/earlier-output.js";
@@ -50,7 +49,8 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
     format,
     gzip,
     inputColumns,
-    place: factsPlace(format, { prefix, shape }),
+    prefix,
+    shape,
     hasVerdicts: hasVerdicts(manifest),
   });
   return { audit, differences: differencesOf(manifest, audit) };
@@ -62,13 +62,8 @@ interface Layout {
 }
 
 /** How the rows of an output stand in it, as its beginning says; the other formats have one way. */
-async function layoutOf({
-  format,
-  ...options
-}: Omit<EarlierOutputOptions, "format"> & { readonly format: SinkFormat }): Promise<Layout> {
-  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
-    return { shape: "nested", inputColumns: 0 };
-  }
+async function layoutOf({ format, ...options }: EarlierOutputOptions): Promise<Layout> {
+  if (formats[format].earlier === undefined) return { shape: "nested", inputColumns: 0 };
   const opened = await openEarlierOutput({ ...options, format }, null);
   await opened.close();
   return { shape: opened.shape, inputColumns: opened.columns.length };

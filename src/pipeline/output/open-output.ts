@@ -4,22 +4,16 @@ import type { Writable } from "node:stream";
 import { UsageError } from "../../core/errors.js";
 import { openFileDestination, partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { detectSinkFormat, encoders } from "../../outputs/registry.js";
+import { detectSinkFormat, formats } from "../../formats/registry.js";
 import type { SinkSettings } from "../../outputs/options.js";
-import { rereadOutput } from "../../formats/shapes/reread-output.js";
+import { rereadOutput } from "../../outputs/reread-output.js";
 import { streamDestination } from "../../outputs/stream-destination.js";
 import { textSink } from "../../outputs/text-sink.js";
-import type {
-  Destination,
-  Encoder,
-  EncoderOptions,
-  Sink,
-  SinkFormat,
-  SinkPosition,
-} from "../../outputs/types.js";
+import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
+import type { Encoder, EncoderOptions, SinkFormat } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
-import type { SourceFormat } from "../../inputs/types.js";
+import type { SourceFormat } from "../../formats/types.js";
 import { checkOutputName } from "./check-output-name.js";
 import { chooseWarehouse } from "./choose-warehouse.js";
 import { checkFolder, checkInputIsSafe, checkRejects } from "./check-paths.js";
@@ -122,7 +116,7 @@ export interface OpenSinkOptions {
 
 /** Opens the sink for a target, cut back to a checkpoint where there is one. */
 export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
-  const plain = encoders[target.format](options.encoder);
+  const plain = formats[target.format].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
   const { resume, rejects } = options;
   const { file, gzip } = target;

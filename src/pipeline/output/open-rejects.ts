@@ -1,7 +1,6 @@
 import { openFileDestination } from "../../outputs/file-destination.js";
-import { detectSinkFormat } from "../../outputs/registry.js";
-import { rejectsEncoder } from "../../outputs/rejects-encoder.js";
-import type { RejectsOptions } from "../../outputs/rejects-encoder.js";
+import { detectSinkFormat, formats } from "../../formats/registry.js";
+import type { RejectsOptions } from "../../formats/types.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
 import { withRejects } from "../../outputs/with-rejects.js";
@@ -25,7 +24,7 @@ export async function addRejects(
   try {
     const apart = resume?.rejects ?? null;
     const file = await openFileDestination(await finalPath(rejects.path), apart);
-    const rejectsSink = textSink(rejectsEncoder(rejects), file, {
+    const rejectsSink = textSink(formats[rejects.reading.format].rejects(rejects), file, {
       gzip: detectSinkFormat(rejects.path).gzip,
       resumeRows: apart?.rows ?? null,
     });

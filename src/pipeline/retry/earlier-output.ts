@@ -1,21 +1,24 @@
 import { decodeBytes } from "../../core/bytes.js";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { openInput } from "../../inputs/open-input.js";
+import { formats } from "../../formats/registry.js";
+import type {
+  EarlierFormat,
+  EarlierLayout,
+  InputReading,
+  Shape,
+  SinkFormat,
+  SourceFormat,
+} from "../../formats/types.js";
 import type { InputBytes } from "../../inputs/open-input.js";
-import type { InputReading, OpenedSource, SourcePosition } from "../../inputs/types.js";
-import type { EarlierFormat } from "./earlier-format.js";
-import { jsonFormat, tableFormat } from "./earlier-format.js";
+import { openInput } from "../../inputs/open-input.js";
+import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
 import { earlierFinding, earlierItem } from "./earlier-record.js";
 import type { EarlierRow } from "./earlier-record.js";
-import { RecordSplitter } from "./split-records.js";
-
-/** Formats that hold each row as it was read, with what was found beside it. */
-type RowFormat = "csv" | "tsv" | "ndjson";
 
 export interface EarlierOutputOptions {
   readonly path: string;
-  readonly format: RowFormat;
+  readonly format: SinkFormat;
   readonly gzip: boolean;
   /** What the names of the added columns begin with. */
   readonly prefix: string;
@@ -25,9 +28,16 @@ export interface EarlierOutputOptions {
 export interface EarlierOutput extends OpenedSource {
   /** The line that names the columns, to the letter; "" for NDJSON. */
   readonly header: string;
-  readonly shape: EarlierFormat["shape"];
+  readonly shape: Shape;
   /** 1 where the rows have no verdict. */
   readonly schemaVersion: number;
+}
+
+/** Where reading is in an earlier output. */
+interface Place {
+  row: number;
+  line: number;
+  end: number;
 }
 
 /**
@@ -40,12 +50,12 @@ export async function openEarlierOutput(
   options: EarlierOutputOptions,
   resume: SourcePosition | null,
 ): Promise<EarlierOutput> {
-  const { header, first } = await readBeginning(options);
-  const format =
-    options.format === "ndjson"
-      ? jsonFormat(first, options.prefix)
-      : tableFormat(header, options.format === "csv" ? "," : "\t", options.prefix);
-  if (format === null && first !== "") {
+  const { earlier } = formats[options.format];
+  if (earlier === undefined) throw shapeRefused(`--to ${options.format}`);
+  const first = await firstRecord(options);
+  if (first === "" && earlier.header) throw notAnOutput(options);
+  const layout = earlier.layout(first, options.prefix);
+  if (layout === null && first !== "") {
     throw shaped.test(first) ? shapeRefused(options.path) : notAnOutput(options);
   }
   const input = await openInput(
@@ -54,12 +64,12 @@ export async function openEarlierOutput(
   );
   const place = { row: resume?.row ?? 0, line: resume?.line ?? 0, end: resume?.offset ?? 0 };
   return {
-    header,
-    shape: format?.shape ?? "nested",
-    schemaVersion: format?.schemaVersion ?? schemaVersion,
-    columns: format?.inputColumns ?? [],
-    reading: readingOf(options),
-    rows: earlierRows(input, options, format, place),
+    header: earlier.header ? first : "",
+    shape: layout?.shape ?? "nested",
+    schemaVersion: layout?.schemaVersion ?? schemaVersion,
+    columns: layout?.inputColumns ?? [],
+    reading: readingOf(options, earlier),
+    rows: earlierRows(input, options, layout, place),
     bytesTotal: input.bytesTotal,
     bytesRead: () => input.bytesRead(),
     checksum: () => input.checksum(),
@@ -68,36 +78,32 @@ export async function openEarlierOutput(
   };
 }
 
-function readingOf({ format, prefix }: EarlierOutputOptions): InputReading {
-  const delimiter = { csv: ",", tsv: "\t", ndjson: null } as const;
+function readingOf(
+  { format, prefix }: EarlierOutputOptions,
+  { delimiter, header }: EarlierFormat,
+): InputReading {
   return {
-    format,
-    delimiter: delimiter[format],
+    // Whatever can be read again is an input format as well.
+    format: format as SourceFormat,
+    delimiter,
     comment: null,
     spaced: false,
-    header: format === "ndjson" ? "none" : "record",
+    header: header ? "record" : "none",
     item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
     kind: null,
   };
 }
 
-/** The header line of a table, and the first record of NDJSON. */
-async function readBeginning(
-  options: EarlierOutputOptions,
-): Promise<{ header: string; first: string }> {
+/** The header line of a table, or the first record of NDJSON; "" where there is none. */
+async function firstRecord(options: EarlierOutputOptions): Promise<string> {
   const input = await openInput({ path: options.path }, { ...options, offset: 0 });
   try {
-    const splitter = new RecordSplitter(options.format !== "ndjson");
+    const splitter = formats[options.format].split();
     for await (const chunk of input.chunks) {
       const [record] = splitter.push(chunk);
-      if (record === undefined) continue;
-      const text = decodeBytes(record);
-      return options.format === "ndjson"
-        ? { header: "", first: text }
-        : { header: text, first: text };
+      if (record !== undefined) return decodeBytes(record);
     }
-    if (options.format === "ndjson") return { header: "", first: "" };
-    throw notAnOutput(options);
+    return "";
   } finally {
     await input.close();
   }
@@ -106,82 +112,74 @@ async function readBeginning(
 async function* earlierRows(
   input: InputBytes,
   options: EarlierOutputOptions,
-  format: EarlierFormat | null,
-  place: { row: number; line: number; end: number },
+  layout: EarlierLayout | null,
+  place: Place,
 ): AsyncGenerator<readonly EarlierRow[]> {
-  const table = options.format !== "ndjson";
-  const splitter = new RecordSplitter(table);
-  let headerPending = table && place.end === 0;
+  const format = formats[options.format];
+  const splitter = format.split();
+  let headerPending = format.earlier?.header === true && place.end === 0;
   for await (const chunk of input.chunks) {
     const records = splitter.push(chunk);
     if (headerPending && records.length > 0) {
       headerPending = false;
-      const header = records.shift()!;
-      place.end += header.length;
-      place.line += linesIn(header);
+      goBehind(records.shift()!, place);
     }
-    if (records.length > 0 && format !== null) yield rowsOf(records, options, format, place);
+    if (layout === null || records.length === 0) continue;
+    yield records.map((record) => rowOf(record, options, layout, place));
   }
-  const rest = splitter.end();
-  if (rest !== null) {
-    throw new FatalError(
-      "output_corrupt",
-      `${options.path}: the last line (line ${place.line + 1}) is cut off`,
-      { hint: "an output is whole when it appears; was it copied in part?" },
-    );
-  }
+  if (splitter.end() === null) return;
+  throw new FatalError(
+    "output_corrupt",
+    `${options.path}: the last line (line ${place.line + 1}) is cut off`,
+    { hint: "an output is whole when it appears; was it copied in part?" },
+  );
 }
 
-function rowsOf(
-  records: readonly Buffer[],
-  options: EarlierOutputOptions,
-  format: EarlierFormat,
-  place: { row: number; line: number; end: number },
-): readonly EarlierRow[] {
-  const texts = records.map(decodeBytes);
-  const read = format.read(texts);
-  return records.map((bytes, index): EarlierRow => {
-    const record = read[index] ?? null;
-    const earlier = record === null ? null : earlierFinding(record.facts);
-    if (record === null || earlier === null) {
-      throw new FatalError(
-        "output_corrupt",
-        `${options.path}, line ${place.line + 1}: this is no row of an output`,
-      );
-    }
-    const line = place.line + 1;
-    place.row++;
-    place.line += linesIn(bytes);
-    place.end += bytes.length;
-    return {
-      number: place.row,
-      line,
-      cells: record.cells,
-      extra: record.extra,
-      json: record.json,
-      itemText: record.facts.item,
-      kindText: record.facts.kind,
-      fault: null,
-      end: place.end,
-      endLine: place.line,
-      text: texts[index] ?? "",
-      item: earlierItem(record.facts),
-      earlier,
-    };
-  });
+function rowOf(
+  record: Buffer,
+  { path }: EarlierOutputOptions,
+  layout: EarlierLayout,
+  place: Place,
+): EarlierRow {
+  const text = decodeBytes(record);
+  const line = place.line + 1;
+  const read = layout.read(text);
+  const earlier = read === null ? null : earlierFinding(read.facts);
+  if (read === null || earlier === null) {
+    throw new FatalError("output_corrupt", `${path}, line ${line}: this is no row of an output`);
+  }
+  place.row++;
+  goBehind(record, place);
+  return {
+    number: place.row,
+    line,
+    cells: read.cells,
+    extra: read.extra,
+    json: read.json,
+    itemText: read.facts.item,
+    kindText: read.facts.kind,
+    fault: null,
+    end: place.end,
+    endLine: place.line,
+    text,
+    item: earlierItem(read.facts),
+    earlier,
+  };
 }
 
-function linesIn(bytes: Buffer): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines++;
-  return lines;
+function goBehind(record: Buffer, place: Place): void {
+  place.end += record.length;
+  for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) place.line++;
 }
 
 /** What the lines of ECS and OCSF have in them, and a bundle begins with. */
 const shaped = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
 
-/** Refuses an output in the shape of a security platform and says what to do instead. */
-/** @param what what asks for such a shape: a path, or a flag */
+/**
+ * Refuses an output in the shape of a security platform and says what to do instead.
+ *
+ * @param what what asks for such a shape: a path, or a flag
+ */
 export function shapeRefused(what: string): UsageError {
   return new UsageError(
     "retry_cannot_read_shape",

@@ -3,22 +3,9 @@ import { findingStatuses } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
+import type { EarlierFacts } from "../../formats/types.js";
 import { verdictOf, verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";
-
-/** What a record of an earlier output says of itself. */
-export interface EarlierFacts {
-  readonly status: string;
-  /** "" for none. */
-  readonly verdict: string;
-  readonly item: string;
-  readonly kind: string;
-  readonly missing: readonly string[];
-  readonly tags: readonly string[];
-  readonly source: string;
-  readonly errorCode: string;
-  readonly error: string;
-}
 
 /** A record of an earlier output, with its own text. */
 export interface EarlierRow extends Row {

@@ -1,8 +1,8 @@
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/failed-name.js";
-import { detectSinkFormat, encoders } from "../../outputs/registry.js";
-import type { Encoder } from "../../outputs/types.js";
+import { detectSinkFormat, formats } from "../../formats/registry.js";
+import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { checkOutputName } from "../output/check-output-name.js";
 import { execute } from "../run/execute.js";
@@ -28,9 +28,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
   const format = job.settings.to ?? detected.format ?? "csv";
-  if (format !== "csv" && format !== "tsv" && format !== "ndjson") {
-    throw shapeRefused(`--to ${format}`);
-  }
+  if (formats[format].earlier === undefined) throw shapeRefused(`--to ${format}`);
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
   if (target !== null && target !== format) {
     throw new UsageError(
@@ -47,7 +45,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   return execute(
     { ...job, settings },
     {
-      inputFormat: () => Promise.resolve(format),
+      inputFormat: () => Promise.resolve(peeked.reading.format),
       options: { retry: true },
       // They are what is to be made whole.
       partialsFromCache: false,
@@ -101,7 +99,7 @@ function copying(
   settings: EnrichJob["settings"],
 ): Encoder {
   // An object's own members are put before ours as they stand; our part is written for no columns.
-  const ours = encoders.ndjson({
+  const ours = formats.ndjson.write({
     columns: [],
     prefix: settings.prefix,
     shape: output.shape,

@@ -1,5 +1,6 @@
-import { shownColumn } from "../../formats/column-errors.js";
-import type { InputReading, OpenedSource } from "../../inputs/types.js";
+import { shownColumn } from "../../formats/columns/column-errors.js";
+import type { InputReading } from "../../formats/types.js";
+import type { OpenedSource } from "../../inputs/types.js";
 import type { Tally } from "./tally.js";
 import type { EnrichJob } from "../types.js";
 

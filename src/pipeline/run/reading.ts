@@ -5,19 +5,14 @@ import { parseKindName } from "../../core/item/kind-names.js";
 import { unsupportedReasons } from "../../core/item/reasons.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
-import { shownColumn } from "../../formats/column-errors.js";
-import { detectSourceFormat } from "../../formats/detect-format.js";
-import { sources } from "../../formats/registry.js";
-import { sniffFormat, type SniffedInput } from "../../formats/sniff-format.js";
-import type {
-  InputReading,
-  OpenedSource,
-  SourceFormat,
-  SourceInput,
-  SourcePosition,
-} from "../../inputs/types.js";
+import { shownColumn } from "../../formats/columns/column-errors.js";
+import { detectSourceFormat } from "../../formats/registry.js";
+import { openSource } from "../../inputs/open-source.js";
+import { sniffFormat, type SniffedInput } from "../../inputs/sniff-format.js";
+import type { InputReading, SourceFormat } from "../../formats/types.js";
+import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { Encoder } from "../../outputs/types.js";
+import type { Encoder } from "../../formats/types.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Settings that say how the rows of an input are read. */
@@ -86,7 +81,7 @@ export function readingOf(
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       const options = { format, guessed, gzip, ...flags, comment, resume, clock };
-      return sources[format](sniffed.input, options);
+      return openSource(sniffed.input, options);
     },
     start: startRow,
   };

@@ -1,6 +1,6 @@
 import { FatalError } from "../../core/errors.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
-import { keepsReceived } from "../../outputs/registry.js";
+import { formats } from "../../formats/registry.js";
 import { giveUp } from "../finish/give-up.js";
 import { publish } from "../finish/publish.js";
 import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
@@ -56,7 +56,7 @@ function openLookup(
     outputBase: target.base,
     journalBytes: before?.journalBytes,
     partialsFromCache: rows.partialsFromCache,
-    asReceived: target.warehouse === null && keepsReceived(target.format, encoder),
+    asReceived: target.warehouse === null && formats[target.format].keepsReceived(encoder.shape),
     signals,
   };
   return assembleLookup(job, options, stack);

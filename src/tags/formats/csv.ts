@@ -1,4 +1,4 @@
-import { withoutFormula } from "../../formats/csv/formula.js";
+import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import type { AddressList } from "../address/address-list.js";
 import { addressLines } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
@@ -8,10 +8,6 @@ export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
   yield Buffer.from("ip,family,tag,snapshot,last_update,exported_at\n");
   const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = facts;
   const shown = formulaGuard ? withoutFormula : String;
-  const rest = [tag, snapshot, lastUpdate, exportedAt].map((cell) => quote(shown(cell))).join(",");
-  yield* addressLines(list, { v4: ["", `,4,${rest}\n`], v6: ["", `,6,${rest}\n`] });
-}
-
-function quote(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  const rest = recordWriter(",")([tag, snapshot, lastUpdate, exportedAt].map(shown));
+  yield* addressLines(list, { v4: ["", `,4,${rest}`], v6: ["", `,6,${rest}`] });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { answerCells, answerLine } from "../../../src/cli/answered-item.js";
-import { ndjsonEncoder } from "../../../src/formats/ndjson/ndjson-encoder.js";
+import { ndjsonEncoder } from "../../../src/formats/ndjson/ndjson-writer.js";
 import { aFinding, aRow, anItem, fullIpResult } from "../../helpers/enriched-rows.js";
 
 const finding = aFinding({ query: fullIpResult });

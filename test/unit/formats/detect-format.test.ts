@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detectSourceFormat } from "../../../src/formats/detect-format.js";
+import { detectSourceFormat } from "../../../src/formats/registry.js";
 
 describe("detectSourceFormat", () => {
   it.each([

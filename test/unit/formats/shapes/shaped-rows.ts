@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/core/clock.js";
 import type { Item } from "../../../../src/core/item/item.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import type { EncoderOptions } from "../../../../src/outputs/types.js";
+import type { EncoderOptions } from "../../../../src/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
 /** Options of an encoder whose clock stands still. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-encoder.js";
+import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import { jsonSchema } from "../../../../src/outputs/warehouse/json-schema.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 

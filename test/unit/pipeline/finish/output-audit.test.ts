@@ -10,9 +10,9 @@ import { verdicts } from "../../../../src/core/verdict.js";
 import type { Verdict } from "../../../../src/core/verdict.js";
 import { auditOutput } from "../../../../src/pipeline/finish/output-audit.js";
 import type { Audit } from "../../../../src/pipeline/finish/output-audit.js";
-import { csvEncoder } from "../../../../src/formats/csv/csv-encoder.js";
-import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-encoder.js";
-import { stixEncoder } from "../../../../src/formats/shapes/stix-encoder.js";
+import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
+import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
+import { stix } from "../../../../src/formats/shapes/stix.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -117,7 +117,8 @@ describe("auditOutput", () => {
       format: "ndjson",
       gzip: false,
       inputColumns: 2,
-      place: { within: ["rep"], status: "status", verdict: "verdict" },
+      prefix: "rep_",
+      shape: "nested",
       hasVerdicts: true,
     });
     expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
@@ -141,7 +142,7 @@ describe("auditOutput", () => {
 });
 
 describe("auditOutput of a STIX bundle", () => {
-  const encoder = stixEncoder({ ...encoderOptions, columns: ["ip"] });
+  const encoder = stix.write({ ...encoderOptions, columns: ["ip"] });
   const text =
     encoder.header +
     encoder.encode([
@@ -188,6 +189,7 @@ const csv = {
   format: "csv",
   gzip: false,
   inputColumns: 2,
-  place: null,
+  prefix: "rep_",
+  shape: "flat",
   hasVerdicts: true,
 } as const;

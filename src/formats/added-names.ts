@@ -1,0 +1,48 @@
+import { columns } from "../core/columns.js";
+import { UsageError } from "../core/errors.js";
+
+/**
+ * Names of the added columns under a prefix, in output order.
+ *
+ * @throws UsageError `column_clash` when the input has such a column already
+ */
+export function addedColumnNames(
+  prefix: string,
+  inputColumns: readonly string[],
+): readonly string[] {
+  const names = columns.map((column) => prefix + column.name);
+  const taken = new Set(inputColumns.map((column) => column.trim()));
+  const clashes = names.filter((name) => taken.has(name));
+  if (clashes.length > 0) throw clash(clashes);
+  return names;
+}
+
+/**
+ * Name of the one member that nested output adds: the prefix without its last underscore.
+ *
+ * @throws UsageError `column_clash` when the input has such a member already
+ */
+export function addedMemberName(prefix: string, inputColumns: readonly string[]): string {
+  const name = prefix.replace(/_$/, "");
+  if (inputColumns.includes(name)) throw clash([name]);
+  return name;
+}
+
+/** The same names, numbered where the input has them already. */
+export function freshNames(names: readonly string[], taken: readonly string[]): readonly string[] {
+  const known = new Set(taken.map((name) => name.trim()));
+  return names.map((name) => {
+    let fresh = name;
+    for (let n = 2; known.has(fresh); n++) fresh = `${name}_${n}`;
+    return fresh;
+  });
+}
+
+function clash(names: readonly string[]): UsageError {
+  const several = names.length > 1;
+  return new UsageError(
+    "column_clash",
+    `the input already has ${several ? "columns" : "a column"} that would be added: ${names.join(", ")}`,
+    { hint: "give the added columns another beginning, for example --prefix repute_" },
+  );
+}

@@ -1,0 +1,111 @@
+import { isPublishedKind, parseKindName } from "../../core/item/kind-names.js";
+import { columnShare, mostShare, type SampledCells } from "./column-share.js";
+import { customaryItemColumns } from "./find-column.js";
+import type { ColumnSample, ItemColumn, KindColumn } from "../types.js";
+
+/** A column, or a dotted path of NDJSON, and its cells in the first records. */
+export interface SampledColumn {
+  readonly name: string;
+  readonly cells: SampledCells;
+  /** Columns beside it, by their place in the list of all. */
+  readonly neighbours: readonly number[];
+}
+
+/** A column and what its sample says. */
+export interface SharedColumn extends Omit<ItemColumn, "by"> {
+  readonly sample: ColumnSample;
+}
+
+/** The item column, or why none can be chosen. */
+export type ItemChoice =
+  | { readonly item: ItemColumn; readonly problem: null }
+  | { readonly item: null; readonly problem: "none" | "several" };
+
+/**
+ * The first usual name with a share of at least half wins; otherwise the largest share, if it is at
+ * least half and no other such column comes within a tenth of it.
+ */
+export function chooseItemColumn(columns: readonly SampledColumn[]): ItemChoice {
+  const usual = usualColumn(columns);
+  if (usual !== null) return { item: { ...usual, by: "name" }, problem: null };
+  const [first, second] = withoutSparse(
+    columnShares(columns).filter(({ sample }) => sample.share >= mostShare),
+  ).toSorted((a, b) => b.sample.share - a.sample.share);
+  if (first === undefined) return { item: null, problem: "none" };
+  if (second !== undefined && first.sample.share - second.sample.share < tenth) {
+    return { item: null, problem: "several" };
+  }
+  return { item: { ...first, by: "share" }, problem: null };
+}
+
+/** Every column with its share. */
+export function columnShares(columns: readonly SampledColumn[]): readonly SharedColumn[] {
+  return columns.map(({ name, cells }, index) => ({ name, index, sample: columnShare(cells) }));
+}
+
+/**
+ * The neighbour of the item column that names kinds: by its own name or in most of its cells, and
+ * with a kind that repute knows in one of them.
+ */
+export function chooseKindColumn(
+  columns: readonly SampledColumn[],
+  item: number,
+): KindColumn | null {
+  for (const index of columns[item]?.neighbours ?? []) {
+    const { name, cells } = columns[index]!;
+    const words = cells.filter((cell) => cell !== null && cell.trim() !== "") as string[];
+    if (!words.some((word) => parseKindName(word) !== null)) continue;
+    const published = words.filter((word) => isPublishedKind(word));
+    if (isKindName(name) || published.length >= words.length / 2) {
+      return { name, index, by: "neighbour" };
+    }
+  }
+  return null;
+}
+
+/** Whether a column of this name is likely to name kinds. */
+export function isKindName(name: string): boolean {
+  return kindNames.has(
+    name
+      .slice(name.lastIndexOf(".") + 1)
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, ""),
+  );
+}
+
+/**
+ * A word of a kind column that nobody named: "" where it names no kind of item. Such a column has
+ * words for hashes and files as well, which nobody needs to be warned of.
+ */
+export function knownKind(text: string): string {
+  return text === "" || parseKindName(text) === null ? "" : text;
+}
+
+/** With some room for what fractions lose: 1 and 0.9 are a tenth apart. */
+const tenth = 0.1 + 1e-9;
+/** A column that is filled so much less often than the others is no rival of theirs. */
+const sparse = 0.1;
+
+const kindNames: ReadonlySet<string> = new Set(
+  (
+    "type kind indicator indicatortype indicatorkind ioctype iockind itemtype itemkind " +
+    "observabletype attributetype artifacttype artefacttype entitytype datatype valuetype"
+  ).split(" "),
+);
+
+function usualColumn(columns: readonly SampledColumn[]): SharedColumn | null {
+  for (const usual of customaryItemColumns) {
+    for (const [index, { name, cells, neighbours }] of columns.entries()) {
+      if (name.trim().toLowerCase() !== usual) continue;
+      const labels = neighbours.map((neighbour) => columns[neighbour]!.cells);
+      const sample = columnShare(cells, labels);
+      if (sample.share >= mostShare) return { name, index, sample };
+    }
+  }
+  return null;
+}
+
+function withoutSparse(columns: readonly SharedColumn[]): SharedColumn[] {
+  const fullest = Math.max(0, ...columns.map(({ sample }) => sample.cells));
+  return columns.filter(({ sample }) => sample.cells >= fullest * sparse);
+}

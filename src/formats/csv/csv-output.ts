@@ -1,0 +1,78 @@
+import { columns, schemaVersion } from "../../core/columns.js";
+import { countRows, earlierFacts } from "../row-facts.js";
+import type {
+  CountOptions,
+  Delimiter,
+  EarlierFormat,
+  EarlierLayout,
+  RecordCounter,
+} from "../types.js";
+import { scanCells } from "./scan-cells.js";
+
+/** Counts the rows of an output by status and verdict. */
+export function countCsv(delimiter: Delimiter, options: CountOptions): RecordCounter {
+  const { inputColumns, hasVerdicts } = options;
+  const cellOf = (name: string): number =>
+    inputColumns + columns.findIndex((column) => column.name === name);
+  const status = cellOf("status");
+  const verdict = cellOf("verdict");
+  let isHeader = true;
+  return countRows(options, (record) => {
+    if (isHeader) {
+      isHeader = false;
+      return null;
+    }
+    const most = hasVerdicts ? verdict + 1 : status + 1;
+    const { cells } = scanCells(record.toString("latin1"), { delimiter }, most);
+    return { status: cells[status], verdict: cells[verdict] || null };
+  });
+}
+
+/** Reads the rows of an output again: its last columns must be ours. */
+export function earlierCsv(delimiter: Delimiter): EarlierFormat {
+  return {
+    delimiter,
+    header: true,
+    layout: (header, prefix) => layoutOf(cellsOf(header, delimiter), delimiter, prefix),
+  };
+}
+
+function layoutOf(
+  names: readonly string[],
+  delimiter: Delimiter,
+  prefix: string,
+): EarlierLayout | null {
+  const current = columns.map(({ name }) => name);
+  const first = current.filter((name) => name !== "verdict");
+  const added = [current, first].find((known) => endsWith(names, known, prefix));
+  if (added === undefined) return null;
+  const width = names.length - added.length;
+  const places = new Map(added.map((name, index) => [name, width + index]));
+  return {
+    inputColumns: names.slice(0, width),
+    shape: "flat",
+    schemaVersion: added === current ? schemaVersion : 1,
+    read(record) {
+      const cells = cellsOf(record, delimiter);
+      if (cells.length !== names.length) return null;
+      const text = (name: string): string => cells[places.get(name) ?? -1] ?? "";
+      const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
+      return {
+        facts: earlierFacts(text, list),
+        cells: cells.slice(0, width),
+        json: null,
+        extra: text("extra") || null,
+      };
+    },
+  };
+}
+
+function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {
+  const width = names.length - added.length;
+  return width >= 0 && added.every((name, index) => names[width + index] === prefix + name);
+}
+
+/** The cells of a record that may end with a line end. */
+function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
+  return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
+}

@@ -1,0 +1,61 @@
+import type { LineEnd } from "../reading/line-end.js";
+import type { Delimiter, InputReading } from "../types.js";
+
+/** What separates and ends things in CSV. */
+export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+  readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
+}
+
+/** In the order in which they are tried where nothing says which one it is. */
+export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
+
+/** The cells of a record, and where a quote opens that is never closed; null for none. */
+export interface ScannedCells {
+  readonly cells: readonly string[];
+  readonly openQuote: number | null;
+}
+
+/**
+ * The cells of one record of CSV, as csv-parse reads them with `relax_quotes`: a quote opens only as
+ * the first character of a cell, and behind the one that closes it the rest of the cell is text.
+ *
+ * @param record without its line end
+ * @param most number of cells after which to stop
+ */
+export function scanCells(
+  record: string,
+  { delimiter, spaced = false }: { readonly delimiter: string; readonly spaced?: boolean },
+  most = Number.POSITIVE_INFINITY,
+): ScannedCells {
+  const cells: string[] = [];
+  let at = 0;
+  while (cells.length < most) {
+    let cell = "";
+    if (spaced) while (record[at] === " ") at += 1;
+    if (record[at] === '"') {
+      const close = closingQuote(record, at + 1);
+      const end = close === -1 ? record.length : close;
+      cell = record.slice(at + 1, end).replaceAll('""', '"');
+      if (close === -1) return { cells: [...cells, cell], openQuote: at };
+      at = close + 1;
+    }
+    const end = record.indexOf(delimiter, at);
+    cells.push(cell + record.slice(at, end === -1 ? undefined : end));
+    if (end === -1) break;
+    at = end + 1;
+  }
+  return { cells, openQuote: null };
+}
+
+/** Delimiters in a line outside of quotes; quotes may follow a space. */
+export function countDelimiters(line: string, delimiter: Delimiter): number {
+  return scanCells(line, { delimiter, spaced: true }).cells.length - 1;
+}
+
+/** The next quote that is not doubled, or -1. */
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
+}

@@ -1,0 +1,138 @@
+import { columns, schemaVersion } from "../../core/columns.js";
+import { FatalError } from "../../core/errors.js";
+import { memberTexts } from "../../core/json-members.js";
+import { addedMemberName } from "../added-names.js";
+import { countRows, earlierFacts } from "../row-facts.js";
+import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
+
+/** Counts the rows of NDJSON output. */
+export function countNdjson(options: CountOptions): RecordCounter {
+  const { prefix, shape } = options;
+  return shape === "nested"
+    ? countJson(options, [addedMemberName(prefix, [])])
+    : countJson(options, [], prefix);
+}
+
+/**
+ * Counts rows of JSON, one a line.
+ *
+ * @param within members that lead to status and verdict, from the outside in
+ * @param prefix what the names of the two begin with
+ */
+export function countJson(
+  options: CountOptions,
+  within: readonly string[],
+  prefix = "",
+): RecordCounter {
+  return countRows(options, (record, row) => {
+    let value: unknown = parseRow(record, row);
+    for (const name of within) value = memberOf(value, name);
+    return {
+      status: memberOf(value, `${prefix}status`),
+      verdict: memberOf(value, `${prefix}verdict`),
+    };
+  });
+}
+
+function parseRow(record: Buffer, row: number): unknown {
+  try {
+    return JSON.parse(record.toString());
+  } catch (error) {
+    throw new FatalError("output_corrupt", `row ${row} of the output is no JSON`, { cause: error });
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+}
+
+/** Reads the rows of an output again: the objects must end with our members. */
+export const earlierNdjson: EarlierFormat = {
+  delimiter: null,
+  header: false,
+  layout(first, prefix) {
+    const member = prefix.replace(/_$/, "");
+    const members = objectMembers(first);
+    if (members === null) return null;
+    const nested = members.has(member);
+    if (!nested && !members.has(`${prefix}status`)) return null;
+    const hasVerdict = nested
+      ? objectMembers(members.get(member) ?? "")?.has("verdict") === true
+      : members.has(`${prefix}verdict`);
+    return {
+      inputColumns: [],
+      shape: nested ? "nested" : "flat",
+      schemaVersion: hasVerdict ? schemaVersion : 1,
+      read: nested ? (text) => readNested(text, member) : (text) => readFlat(text, prefix),
+    };
+  },
+};
+
+function readNested(text: string, member: string): EarlierRecord | null {
+  const members = objectMembers(text);
+  const own = members?.get(member);
+  if (members === null || own === undefined) return null;
+  members.delete(member);
+  const rep = JSON.parse(own) as Record<string, unknown>;
+  const error = rep["error"] as Record<string, unknown> | null;
+  const values: Record<string, unknown> = {
+    ...rep,
+    tags: (rep["query"] as Record<string, unknown> | null)?.["tags"],
+    error_code: error?.["code"],
+    error: error?.["message"],
+  };
+  return {
+    facts: factsIn((name) => values[name]),
+    cells: [],
+    json: objectText(members),
+    extra: rep["extra"] === undefined ? null : (memberTexts(own).get("extra") ?? null),
+  };
+}
+
+function readFlat(text: string, prefix: string): EarlierRecord | null {
+  const members = objectMembers(text);
+  if (members === null) return null;
+  const values = new Map<string, unknown>();
+  for (const { name } of columns) {
+    const value = members.get(prefix + name);
+    if (value === undefined) return null;
+    values.set(name, JSON.parse(value));
+    members.delete(prefix + name);
+  }
+  return {
+    facts: factsIn((name) => values.get(name)),
+    cells: [],
+    json: objectText(members),
+    extra: textIn(values.get("extra")) || null,
+  };
+}
+
+function factsIn(valueOf: (name: string) => unknown): EarlierRecord["facts"] {
+  return earlierFacts(
+    (name) => textIn(valueOf(name)),
+    (name) => textsIn(valueOf(name)),
+  );
+}
+
+function textIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
+}
+
+function objectMembers(text: string): Map<string, string> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? memberTexts(text)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function objectText(members: ReadonlyMap<string, string>): string {
+  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+}

@@ -1,0 +1,131 @@
+import { columns } from "../../core/columns.js";
+import { nestedFacts, nestedText } from "../../core/nested-facts.js";
+import type { EnrichedRow, Row } from "../../core/row.js";
+import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
+import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
+import { linesEncoder } from "../lines-encoder.js";
+
+/**
+ * One JSON object a line: the input's members first and unchanged, then either one member with
+ * everything as received (nested) or one member a column (flat).
+ *
+ * An NDJSON record's own text is kept to the letter, so that no number loses digits and no member
+ * changes its order.
+ */
+export function ndjsonEncoder(options: EncoderOptions): Encoder {
+  const added =
+    options.shape === "nested"
+      ? [addedMemberName(options.prefix, options.columns)]
+      : addedColumnNames(options.prefix, options.columns);
+  const keys = uniqueNames(options.columns).map((name) => JSON.stringify(name) + ":");
+  const describe = options.shape === "nested" ? nested(added[0] ?? "rep") : flat(added);
+
+  const encodeRow = (enriched: EnrichedRow): string => {
+    const own = inputMembers(enriched.row, keys, added);
+    return `{${own.text}${own.text === "" ? "" : ","}${describe(enriched, own.displaced)}}\n`;
+  };
+
+  return linesEncoder(encodeRow);
+}
+
+/** Rejected records with two more members that say why. */
+export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
+  const [code = "", reason = ""] = freshNames(["reject_code", "reject_reason"], columns);
+  return linesEncoder(({ row, finding }) => {
+    // A line that is no record has no place for members: it goes as it came.
+    if (row.json === null) return `${row.extra === null ? "" : String(JSON.parse(row.extra))}\n`;
+    const members = row.json.slice(1, -1).trim();
+    const why = JSON.stringify({
+      [code]: finding.error?.code ?? finding.status,
+      [reason]: finding.error?.message ?? "",
+    }).slice(1);
+    return `{${members}${members === "" ? "" : ","}${why}\n`;
+  });
+}
+
+/** Distinct member names for columns that may be empty or appear twice. */
+export function uniqueNames(names: readonly string[]): readonly string[] {
+  const taken = new Set<string>(names);
+  const seen = new Set<string>();
+  return names.map((name, index) => {
+    const base = name === "" ? `column_${index + 1}` : name;
+    let unique = base;
+    for (let n = 2; seen.has(unique) || (unique !== name && taken.has(unique)); n++) {
+      unique = `${base}_${n}`;
+    }
+    seen.add(unique);
+    return unique;
+  });
+}
+
+interface InputMembers {
+  /** The members' JSON, without the braces. */
+  readonly text: string;
+  /** Members moved out of the way because the output needs their name; null when there are none. */
+  readonly displaced: Record<string, unknown> | null;
+}
+
+function inputMembers(row: Row, keys: readonly string[], added: readonly string[]): InputMembers {
+  if (row.json !== null) {
+    if (mayClash(row.json, added)) {
+      const settled = moveClashes(row.json, added);
+      if (settled !== null) return settled;
+    }
+    return { text: row.json.slice(1, -1).trim(), displaced: null };
+  }
+  if (row.fault !== null) return { text: "", displaced: null };
+  let text = "";
+  for (let index = 0; index < keys.length; index++) {
+    if (index > 0) text += ",";
+    text += keys[index]! + JSON.stringify(row.cells[index] ?? "");
+  }
+  return { text, displaced: null };
+}
+
+/** Cheap and never wrongly false: an escaped name holds a backslash. */
+function mayClash(json: string, added: readonly string[]): boolean {
+  return json.includes("\\u") || added.some((name) => json.includes(`"${name}"`));
+}
+
+/** A later record has a member of the added name: it moves to `extra`, so that nothing is lost. */
+function moveClashes(json: string, added: readonly string[]): InputMembers | null {
+  const record = JSON.parse(json) as Record<string, unknown>;
+  const displaced: Record<string, unknown> = {};
+  for (const name of added) {
+    if (!Object.hasOwn(record, name)) continue;
+    displaced[name] = record[name];
+    delete record[name];
+  }
+  if (Object.keys(displaced).length === 0) return null;
+  return { text: JSON.stringify(record).slice(1, -1), displaced };
+}
+
+type Describe = (enriched: EnrichedRow, displaced: Record<string, unknown> | null) => string;
+
+function nested(member: string): Describe {
+  const key = JSON.stringify(member) + ":";
+  return ({ row, item, finding }, displaced) => {
+    const facts = nestedText(nestedFacts(item, finding), finding);
+    // What a source could not place is JSON already; a record of NDJSON has all its members above.
+    const surplus = row.json === null ? row.extra : null;
+    const extra = displaced === null ? surplus : JSON.stringify(displaced);
+    return extra === null ? key + facts : `${key}${facts.slice(0, -1)},"extra":${extra}}`;
+  };
+}
+
+function flat(names: readonly string[]): Describe {
+  const keys = names.map((name) => JSON.stringify(name) + ":");
+  return (enriched, displaced) => {
+    let text = "";
+    for (let index = 0; index < columns.length; index++) {
+      const column = columns[index]!;
+      let value = column.value(enriched);
+      if (column.name === "extra") {
+        if (displaced !== null) value = JSON.stringify(displaced);
+        else if (enriched.row.json !== null) value = null;
+      }
+      text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(value);
+    }
+    return text;
+  };
+}

@@ -1,0 +1,142 @@
+import { systemClock } from "../../core/clock.js";
+import type { Item } from "../../core/item/item.js";
+import type { EnrichedRow } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
+import { linesEncoder } from "../lines-encoder.js";
+import { countJson } from "../ndjson/ndjson-output.js";
+import { splitLines } from "../record-splitter.js";
+import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import { knownFacts } from "./known-facts.js";
+import type { KnownFacts } from "./known-facts.js";
+import { reputeMember } from "./repute-member.js";
+import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
+
+/** Version of the Elastic Common Schema that the documents keep to. */
+const ecsVersion = "9.4.0";
+
+const outcomes = {
+  complete: "success",
+  partial: "success",
+  invalid: "failure",
+  failed: "failure",
+  unsupported: undefined,
+} as const;
+
+/**
+ * One document of the Elastic Common Schema a row. Where something speaks against the item it has
+ * `threat.indicator`, which indicator match rules look for; a row of which nothing is known has
+ * none, so that no rule takes it for a threat. Everything known is under `repute`.
+ */
+export const ecs: WritableFormat = {
+  extensions: [],
+  write: ecsEncoder,
+  split: splitLines,
+  count: (options) => countJson(options, ["repute"]),
+  keepsReceived: () => true,
+};
+
+function ecsEncoder(options: EncoderOptions): Encoder {
+  const clock = options.clock ?? systemClock;
+  const describe = reputeMember(options.columns);
+
+  const encodeRow = (enriched: EnrichedRow): string => {
+    const { item, finding } = enriched;
+    const verdict = verdictOf(finding);
+    const isIndicator = item !== null && accusationIn(verdict) !== null;
+    const facts = knownFacts(enriched);
+    // Members that are undefined are left out; spreading them in takes longer than all the rest.
+    const document = JSON.stringify({
+      "@timestamp": finding.lookedUpAt ?? new Date(clock.now()).toISOString(),
+      ecs: { version: ecsVersion },
+      event: {
+        kind: "enrichment",
+        category: isIndicator ? ["threat"] : undefined,
+        type: isIndicator ? ["indicator"] : undefined,
+        module: "repute",
+        dataset: "repute.lookup",
+        outcome: outcomes[finding.status],
+      },
+      tags: facts.tags.length > 0 ? facts.tags : undefined,
+      error: finding.error ?? undefined,
+      related: item === null ? undefined : relatedOf(item),
+      threat: isIndicator ? { indicator: indicatorOf(item, facts) } : undefined,
+    });
+    return `${document.slice(0, -1)},"repute":${describe(enriched, verdict)}}\n`;
+  };
+
+  return linesEncoder(encodeRow);
+}
+
+/** The fields of `threat.indicator`. */
+function indicatorOf(item: Item, facts: KnownFacts): Record<string, unknown> {
+  const { firstSeen, lastSeen, asNumber, asName, observations } = facts;
+  const system = asNumber !== null || asName !== null;
+  return Object.assign(observableOf(item), {
+    id: [stixIndicatorId(stixPattern(item))],
+    name: item.value,
+    // The service rates no confidence.
+    confidence: "Not Specified",
+    first_seen: firstSeen ?? undefined,
+    last_seen: lastSeen ?? undefined,
+    sightings: observations ?? undefined,
+    as: system
+      ? {
+          number: asNumber ?? undefined,
+          organization: asName === null ? undefined : { name: asName },
+        }
+      : undefined,
+  });
+}
+
+function observableOf({ kind, value }: Item): Record<string, unknown> {
+  switch (kind) {
+    case "ip":
+      return { type: value.includes(":") ? "ipv6-addr" : "ipv4-addr", ip: value };
+    case "domain":
+      return { type: "domain-name", url: { domain: value } };
+    case "url":
+      return { type: "url", url: urlOf(value) };
+    case "sha1":
+      return { type: "file", file: { hash: { sha1: value } } };
+    case "email":
+      return { type: "email-addr", email: { address: value } };
+    case "crypto_wallet":
+      return { type: "cryptocurrency-wallet" };
+  }
+}
+
+function urlOf(value: string): Record<string, unknown> {
+  if (!URL.canParse(value)) return { full: value };
+  const { protocol, hostname, port, pathname, search, hash } = new URL(value);
+  return {
+    full: value,
+    scheme: protocol.slice(0, -1),
+    domain: bareHost(hostname),
+    port: port === "" ? undefined : Number(port),
+    path: pathname,
+    query: search.slice(1) || undefined,
+    fragment: hash.slice(1) || undefined,
+  };
+}
+
+/** The item where `related` keeps its kind, so that events that have it are found. */
+function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | undefined {
+  switch (kind) {
+    case "ip":
+      return { ip: [value] };
+    case "domain":
+      return { hosts: [value] };
+    case "url":
+      return URL.canParse(value) ? { hosts: [bareHost(new URL(value).hostname)] } : undefined;
+    case "sha1":
+      return { hash: [value] };
+    case "email":
+    case "crypto_wallet":
+      return undefined;
+  }
+}
+
+/** An IPv6 address without the brackets that it has in a URL. */
+function bareHost(hostname: string): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+}

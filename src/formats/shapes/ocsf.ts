@@ -1,0 +1,147 @@
+import { systemClock } from "../../core/clock.js";
+import type { FindingStatus } from "../../core/finding.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import { programInfo } from "../../core/program.js";
+import type { EnrichedRow } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
+import type { Accusation } from "../../core/verdict.js";
+import { linesEncoder } from "../lines-encoder.js";
+import { countJson } from "../ndjson/ndjson-output.js";
+import { splitLines } from "../record-splitter.js";
+import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import { epochMs, knownFacts } from "./known-facts.js";
+import { reputeMember } from "./repute-member.js";
+import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
+
+/** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */
+const ocsfVersion = "1.6.0";
+
+/** Class OSINT Inventory Info of the category Discovery, activity Collect. */
+const classification = {
+  activity_id: 2,
+  activity_name: "Collect",
+  category_uid: 5,
+  category_name: "Discovery",
+  class_uid: 5021,
+  class_name: "OSINT Inventory Info",
+  type_uid: 502_102,
+  type_name: "OSINT Inventory Info: Collect",
+  // How grave an item is to whom, the service does not say.
+  severity_id: 0,
+  severity: "Unknown",
+};
+
+const statuses: Readonly<Record<FindingStatus, readonly [id: number, name: string]>> = {
+  complete: [1, "Success"],
+  partial: [99, "Partial"],
+  invalid: [2, "Failure"],
+  failed: [2, "Failure"],
+  unsupported: [99, "Unsupported"],
+};
+
+interface KindNames {
+  readonly type: readonly [id: number, name: string];
+  /** Type of the observable, or null where there is none for it. */
+  readonly observable: readonly [id: number, name: string] | null;
+}
+
+const kinds: Readonly<Record<ItemKind, KindNames>> = {
+  ip: { type: [1, "IP Address"], observable: [2, "IP Address"] },
+  domain: { type: [2, "Domain"], observable: [1, "Hostname"] },
+  url: { type: [5, "URL"], observable: [6, "URL String"] },
+  sha1: { type: [4, "Hash"], observable: [8, "Hash"] },
+  email: { type: [9, "Email Address"], observable: [5, "Email Address"] },
+  crypto_wallet: { type: [99, "Cryptocurrency Wallet"], observable: null },
+};
+
+/** Scores of the reputation object; what is not known has none, not a safe one. */
+const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> = {
+  malicious: [10, "Malicious"],
+  suspicious: [7, "Suspicious/Risky"],
+  listed: [7, "Suspicious/Risky"],
+};
+
+/**
+ * One event of OCSF's class OSINT Inventory Info a row. Everything that the class has no place for
+ * is under `unmapped.repute`.
+ */
+export const ocsf: WritableFormat = {
+  extensions: [],
+  write: ocsfEncoder,
+  split: splitLines,
+  count: (options) => countJson(options, ["unmapped", "repute"]),
+  keepsReceived: () => true,
+};
+
+function ocsfEncoder(options: EncoderOptions): Encoder {
+  const clock = options.clock ?? systemClock;
+  const { name, version } = programInfo();
+  const metadata = { version: ocsfVersion, product: { name, version } };
+  // The same in every event, so that it is put into text once.
+  const constant = JSON.stringify({ ...classification, metadata }).slice(0, -1);
+  const describe = reputeMember(options.columns);
+
+  const encodeRow = (enriched: EnrichedRow): string => {
+    const { row, item, finding } = enriched;
+    const verdict = verdictOf(finding);
+    const [statusId, status] = statuses[finding.status];
+    const event = JSON.stringify({
+      time: finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt),
+      status_id: statusId,
+      status,
+      status_code: finding.error?.code,
+      status_detail: finding.error?.message,
+      osint: [
+        item === null
+          ? { type_id: 0, type: "Unknown", value: row.itemText }
+          : osintOf(item, enriched, accusationIn(verdict)),
+      ],
+      observables: item === null ? undefined : observablesOf(item),
+    });
+    return `${constant},${event.slice(1, -1)},"unmapped":{"repute":${describe(enriched, verdict)}}}\n`;
+  };
+
+  return linesEncoder(encodeRow);
+}
+
+/** The object `osint`; members that are undefined are left out. */
+function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
+  const { firstSeen, tags, asNumber, asName, reverseDns } = knownFacts(enriched);
+  const [typeId, type] = kinds[item.kind].type;
+  const osint = {
+    type_id: typeId,
+    type,
+    value: item.value,
+    created_time: firstSeen === null ? undefined : epochMs(firstSeen),
+    labels: tags.length === 0 ? undefined : tags,
+    autonomous_system:
+      asNumber === null && asName === null
+        ? undefined
+        : { number: asNumber ?? undefined, name: asName ?? undefined },
+    answers:
+      reverseDns.length === 0
+        ? undefined
+        : reverseDns.map((rdata) => ({ type: "PTR", class: "IN", rdata })),
+  };
+  return accusation === null ? osint : Object.assign(osint, indicationOf(item, accusation));
+}
+
+/** What an item has only when something speaks against it. */
+function indicationOf(item: Item, accusation: Accusation): object {
+  const pattern = stixPattern(item);
+  const [scoreId, score] = scores[accusation];
+  return {
+    uid: stixIndicatorId(pattern),
+    detection_pattern: pattern,
+    detection_pattern_type_id: 1,
+    detection_pattern_type: "STIX",
+    // The number is required and the service gives none.
+    reputation: { score_id: scoreId, score, base_score: scoreId },
+  };
+}
+
+function observablesOf({ kind, value }: Item): readonly object[] | undefined {
+  const { observable } = kinds[kind];
+  if (observable === null) return undefined;
+  return [{ name: "osint[0].value", type_id: observable[0], type: observable[1], value }];
+}

@@ -1,0 +1,84 @@
+import type { Row } from "../core/row.js";
+import { unknownColumn } from "./columns/column-errors.js";
+import { type ColumnFlag, matchColumn } from "./columns/find-column.js";
+import { linesEncoder } from "./lines-encoder.js";
+import { contentLines, type Line } from "./reading/lines.js";
+import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
+
+/** One item a line; blank lines and comments (`#` first but for spaces) are left out. */
+export const text: ReadableFormat = {
+  extensions: [],
+  read,
+  rejects: () =>
+    linesEncoder(({ row, finding }) => {
+      const why = `${finding.error?.code ?? finding.status}: ${finding.error?.message ?? ""}`;
+      return `# ${why.replaceAll(/[\r\n]+/g, " ")}\n${row.cells[0] ?? ""}\n`;
+    }),
+};
+
+async function read(
+  { bytes, before, settled }: Reading,
+  options: ReadOptions,
+): Promise<FormatReading> {
+  checkColumns(bytes.name, options);
+  const comment = settled?.reading.comment ?? options.comment;
+  const lines = contentLines(
+    bytes,
+    before?.line ?? 0,
+    (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
+  );
+  return { columns, reading: { ...reading, comment }, rows: readRows(lines, before?.row ?? 0) };
+}
+
+const columns: readonly string[] = ["item"];
+
+const reading = {
+  format: "text",
+  delimiter: null,
+  spaced: false,
+  header: "none",
+  item: { name: "item", index: 0, by: "format", sample: null },
+  kind: null,
+} as const;
+
+function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): void {
+  const check = (flag: ColumnFlag["flag"], wanted: string | null): void => {
+    if (wanted !== null && matchColumn(columns, wanted) === null) {
+      throw unknownColumn(name, columns, { flag, wanted });
+    }
+  };
+  check("--item-column", itemColumn);
+  check("--kind-column", kindColumn);
+}
+
+function startsWithHash(text: string): boolean {
+  return text.startsWith("#") || text.trimStart().startsWith("#");
+}
+
+async function* readRows(
+  lists: AsyncIterable<readonly Line[]>,
+  rowsBefore: number,
+): AsyncGenerator<readonly Row[]> {
+  let number = rowsBefore;
+  for await (const lines of lists) {
+    yield lines.map((line) => {
+      number += 1;
+      return toRow(line, number);
+    });
+  }
+}
+
+function toRow({ text, number: line, end }: Line, number: number): Row {
+  return {
+    number,
+    line,
+    cells: [text],
+    extra: null,
+    json: null,
+    itemText: text,
+    kindText: "",
+    fault: null,
+    end,
+    endLine: line,
+  };
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import {
+  chooseItemColumn,
+  chooseKindColumn,
+  columnShares,
+  type SampledColumn,
+} from "../../../../src/formats/columns/choose-column.js";
+
+/** Columns of a table, in which those side by side are neighbours. */
+function table(columns: Readonly<Record<string, readonly (string | null)[]>>): SampledColumn[] {
+  const names = Object.keys(columns);
+  return names.map((name, index) => ({
+    name,
+    cells: columns[name]!,
+    neighbours: [index - 1, index + 1].filter((n) => n >= 0 && n < names.length),
+  }));
+}
+
+const ip = "192.0.2.1";
+const sha256 = "a".repeat(64);
+
+/** So many addresses among ten cells. */
+function tenth(count: number): string[] {
+  return Array.from({ length: 10 }, (_, n) => (n < count ? ip : "words"));
+}
+
+function chosen(columns: Parameters<typeof table>[0]): string {
+  const { item, problem } = chooseItemColumn(table(columns));
+  return item === null ? problem : `${item.name} by ${item.by}`;
+}
+
+describe("chooseItemColumn", () => {
+  it.each(["item", "indicator", "ioc", "value", "data", "ip", "domain", "url"])(
+    "takes the usual name %s although another column has a larger share",
+    (name) => {
+      const cells = { peer: tenth(10), [` ${name.toUpperCase()} `]: tenth(5) };
+      expect(chosen(cells)).toBe(` ${name.toUpperCase()}  by name`);
+    },
+  );
+
+  it("takes the first of several usual names, in their own order", () => {
+    expect(chosen({ url: tenth(10), data: tenth(10), domain: tenth(10) })).toBe("data by name");
+  });
+
+  it("passes over a usual name with a share below a half", () => {
+    expect(chosen({ indicator: tenth(0), data: tenth(9) })).toBe("data by name");
+    expect(chosen({ ip: tenth(4), peer: tenth(9) })).toBe("peer by share");
+  });
+
+  it("takes the largest share where no usual name holds indicators", () => {
+    expect(chosen({ note: tenth(1), src: tenth(6), dst: tenth(9) })).toBe("dst by share");
+  });
+
+  it.each([
+    [10, 9, "several"],
+    [10, 8, "src by share"],
+    [10, 10, "several"],
+    [5, 4, "src by share"],
+    [4, 0, "none"],
+    [0, 0, "none"],
+  ])("of shares of %d and %d tenths chooses: %s", (src, dst, result) => {
+    expect(chosen({ src: tenth(src), note: tenth(0), dst: tenth(dst) })).toBe(result);
+  });
+
+  it("does not count empty cells", () => {
+    expect(chosen({ src: [ip, "", " ", ip], dst: ["x", ip, "y", "z"] })).toBe("src by share");
+  });
+
+  it("does not take a column that is hardly ever filled for a rival", () => {
+    const link = Array.from({ length: 20 }, (_, n) => (n === 0 ? "https://example.com/" : ""));
+    const peer = Array.from({ length: 20 }, (_, n) => (n < 19 ? ip : "unknown"));
+    expect(chosen({ link, peer })).toBe("peer by share");
+  });
+
+  it("counts what is not text as no indicator", () => {
+    expect(chosen({ src: [null, null, ip] })).toBe("none");
+  });
+
+  it("counts what a neighbour labels under a usual name only", () => {
+    const accounts = ["svc-backup", "svc-mail", "guest"];
+    const kind = ["user_account", "tool", "mutex"];
+    expect(chosen({ kind, data: accounts })).toBe("data by name");
+    expect(chosen({ kind, account: accounts })).toBe("none");
+  });
+});
+
+describe("columnShares", () => {
+  it.each([
+    ["an item", ip, 1],
+    ["a defanged item", "hxxp://example[.]com/a", 1],
+    ["a hash of another kind", sha256, 1],
+    ["a network", "192.0.2.0/24", 1],
+    ["a file name", "setup.exe", 0.5],
+    ["a path", "C:\\Windows\\setup.exe", 0.5],
+    ["words", "first seen in March", 0],
+    ["a number", "4711", 0],
+    ["a date", "2026-03-01T04:00:00Z", 0],
+    ["the name of a kind", "domain", 0],
+  ])("counts %s as %3$d", (_, cell, share) => {
+    const [column] = columnShares(table({ any: [cell, ""] }));
+    expect(column?.sample).toEqual({ cells: 1, indicators: share > 0 ? 1 : 0, share });
+  });
+});
+
+describe("chooseKindColumn", () => {
+  const values = [ip, "example.com", "setup.exe", sha256];
+
+  it.each([
+    ["left", { indicator_type: ["ip", "domain", "filename", "sha256"], data: values }, 1],
+    ["right", { data: values, "IOC Type": ["ip", "campaign", "x", "y"] }, 0],
+    ["without a name", { column_1: ["ip", "domain", "filename", "sha256"], column_2: values }, 1],
+  ])("takes the neighbour on the %s", (_, columns, item) => {
+    const kind = chooseKindColumn(table(columns), item);
+    expect(kind).toEqual({
+      name: Object.keys(columns)[1 - item],
+      index: 1 - item,
+      by: "neighbour",
+    });
+  });
+
+  it.each([
+    ["names no kind that repute knows", { type: ["malware", "phishing"], data: values }, 1],
+    ["mostly names something else", { note: ["ip", "seen", "in", "March"], data: values }, 1],
+    ["is not beside it", { type: ["ip", "domain"], note: ["x", "y"], data: values }, 2],
+  ])("does not take a column that %s", (_, columns, item) => {
+    expect(chooseKindColumn(table(columns), item)).toBeNull();
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import type { SharedColumn } from "../../../../src/formats/columns/choose-column.js";
+import { noItemColumn, unknownColumn } from "../../../../src/formats/columns/column-errors.js";
+
+function shares(names: readonly string[]): readonly SharedColumn[] {
+  const sample = { cells: 9, indicators: 0, share: 0 };
+  return names.map((name, index) => ({ name, index, sample }));
+}
+
+describe("unknownColumn", () => {
+  const error = unknownColumn("dump.csv", ["Indicator_type", " Data ", "Note"], {
+    flag: "--item-column",
+    wanted: "Dta",
+  });
+
+  it("has a stable code", () => {
+    expect(error.code).toBe("column_not_found");
+  });
+
+  it("names the input, the flag and every column", () => {
+    expect(error.message).toBe(
+      'dump.csv has no column "Dta" (--item-column). Its columns are: "Indicator_type", "Data", "Note".',
+    );
+  });
+
+  it("suggests the column that was meant", () => {
+    expect(error.hint).toBe('Did you mean "Data"?');
+  });
+
+  it("names the flag again where no column is near", () => {
+    const other = unknownColumn("dump.csv", ["Note"], {
+      flag: "--kind-column",
+      wanted: "hostname",
+    });
+    expect(other.hint).toBe("Give --kind-column one of them.");
+  });
+
+  it("shows control characters instead of sending them to the terminal", () => {
+    const other = noItemColumn("dump.csv", shares(["\u001b[31mred"]), "none");
+    expect(other.message).toContain('"\\u001b[31mred"');
+  });
+
+  it("cuts an overlong name", () => {
+    const other = noItemColumn("dump.csv", shares(["x".repeat(5000)]), "none");
+    expect(other.message.length).toBeLessThan(300);
+  });
+});
+
+describe("noItemColumn", () => {
+  it("tells every column's share and the flag that helps", () => {
+    const columns = [
+      { name: " src ", index: 0, sample: { cells: 200, indicators: 199, share: 0.995 } },
+      { name: "dst", index: 1, sample: { cells: 180, indicators: 180, share: 1 } },
+      { name: "", index: 2, sample: { cells: 1, indicators: 0, share: 0 } },
+    ];
+    const error = noItemColumn("dump.csv", columns, "several");
+    expect([error.code, error.message, error.hint]).toEqual([
+      "column_ambiguous",
+      [
+        "dump.csv: several columns may hold the item. Indicators in each:",
+        '  "src"  100% of 200 sampled cells',
+        '  "dst"  100% of 180 sampled cells',
+        '  "column_3"  0% of 1 sampled cell',
+      ].join("\n"),
+      "Say with --item-column NAME which one holds the items.",
+    ]);
+  });
+
+  it("says when no column will do", () => {
+    const { code, message } = noItemColumn("dump.csv", shares(["Data"]), "none");
+    expect(`${code}: ${message}`).toBe(
+      "column_not_found: dump.csv: no column holds indicators in at least half of its sampled " +
+        'cells. Indicators in each:\n  "Data"  0% of 9 sampled cells',
+    );
+  });
+
+  it.each([
+    ["Data\tNote", "tabs"],
+    ["Data,Note", "commas"],
+    ["Data;Note", "semicolons"],
+  ])("sees in a single column %j that it is separated by %s", (column, separator) => {
+    expect(noItemColumn("dump", shares([column]), "none").hint).toContain(separator);
+  });
+
+  it("does not list what is no text", () => {
+    const { message, hint } = noItemColumn("dump.csv", shares(["PK\u0003\u0004", "x"]), "none");
+    expect(message).toBe("dump.csv does not begin with names of columns");
+    expect(hint).toContain("no text file");
+  });
+});

@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { parse } from "csv-parse/sync";
+import { describe, expect, it } from "vitest";
+import { columns } from "../../../../src/core/columns.js";
+import { UsageError } from "../../../../src/core/errors.js";
+import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
+import type { EncoderOptions } from "../../../../src/formats/types.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+
+const base: EncoderOptions = {
+  columns: ["ip", "note"],
+  prefix: "rep_",
+  shape: "flat",
+  formulaGuard: true,
+};
+
+describe("csvEncoder", () => {
+  it("puts the input's columns first and the added ones behind, under the prefix", () => {
+    const { header } = csvEncoder(",", { ...base, prefix: "x_" });
+    expect(header.startsWith("ip,note,x_item,x_kind,x_status,")).toBe(true);
+    expect(header.trim().split(",")).toHaveLength(2 + columns.length);
+  });
+
+  it("keeps every input cell through a reader of RFC 4180", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
+        const encoder = csvEncoder(",", base);
+        const text = encoder.header + encoder.encode([anEnrichedRow({ cells: [a, b] })]);
+        const rows: string[][] = parse(text, { relax_column_count: false });
+        expect(rows[1]?.slice(0, 2)).toEqual([a, b]);
+      }),
+    );
+  });
+
+  it.each([",", "\t"] as const)(
+    "keeps the order of rows of every sort, separated by %j",
+    (delimiter) => {
+      const cell = fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.constantFrom('"', "a,b\tc", "x\r\ny", "", "é", "y".repeat(5000), '"'.repeat(3000)),
+      );
+      fc.assert(
+        fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), (cells) => {
+          const encoder = csvEncoder(delimiter, base);
+          const rows = cells.map((each) => anEnrichedRow({ cells: each }));
+          const half = Math.floor(rows.length / 2);
+          const text = encoder.encode(rows.slice(0, half)) + encoder.encode(rows.slice(half));
+          const read: string[][] = parse(text, { delimiter });
+          expect(read.map((record) => record.slice(0, 2))).toEqual(cells);
+        }),
+      );
+    },
+  );
+
+  it("joins lists with a bar and leaves null empty", () => {
+    const record = cellsOf(anEnrichedRow({}, { query: fullIpResult }));
+    expect(record["rep_tags"]).toBe("credentials:brute-force|scanner:web");
+    expect(record["rep_bogon"]).toBe("false");
+    expect(record["rep_honeypot_observations"]).toBe("1");
+    expect(record["rep_quick_activity"]).toBe("");
+  });
+
+  it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
+    "neutralises an added cell that begins like %j",
+    (name) => {
+      const row = anEnrichedRow({}, { query: { asn: { name } } });
+      expect(cellsOf(row)["rep_as_name"]).toBe(`'${name}`);
+      expect(cellsOf(row, { formulaGuard: false })["rep_as_name"]).toBe(name);
+    },
+  );
+
+  it("never touches an input cell", () => {
+    expect(cellsOf(anEnrichedRow({ cells: ["=cmd", "-1"] }))).toMatchObject({
+      ip: "=cmd",
+      note: "-1",
+    });
+  });
+
+  it("pads nothing away: a missing cell is empty", () => {
+    expect(cellsOf(anEnrichedRow({ cells: ["192.0.2.1"] }))["note"]).toBe("");
+  });
+
+  it("refuses a prefix that an input column has already, and names the flag", () => {
+    const clash = (): unknown => csvEncoder(",", { ...base, columns: ["ip", " rep_status "] });
+    expect(clash).toThrow(UsageError);
+    expect(clash).toThrow(/rep_status/);
+    expect(hintOf(clash)).toContain("--prefix");
+  });
+
+  it("writes TSV with tabs and quotes cells that hold one", () => {
+    const text = csvEncoder("\t", base).encode([anEnrichedRow({ cells: ["a\tb", "c,d"] })]);
+    expect(text.startsWith('"a\tb"\tc,d\t192.0.2.1\tip\tcomplete')).toBe(true);
+  });
+});
+
+function cellsOf(
+  row: Parameters<ReturnType<typeof csvEncoder>["encode"]>[0][number],
+  options: Partial<EncoderOptions> = {},
+): Record<string, string> {
+  const encoder = csvEncoder(",", { ...base, ...options });
+  const [record]: Record<string, string>[] = parse(encoder.header + encoder.encode([row]), {
+    columns: true,
+  });
+  return record ?? {};
+}
+
+function hintOf(act: () => unknown): string | null {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof UsageError ? error.hint : null;
+  }
+  return null;
+}

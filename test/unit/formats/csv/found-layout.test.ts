@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import type { SourceOptions } from "../../../../src/inputs/types.js";
+import { piped, readSource } from "../../../contract/sources-reading.js";
+
+/** Options as they are when no flag is given and the input's name says the format. */
+const noFlags = { guessed: true, header: null, itemColumn: null } as const;
+
+async function read(content: string, options: Partial<SourceOptions> = {}) {
+  const { source, rows } = await readSource("csv", piped(content), { ...noFlags, ...options });
+  const { columns, reading } = source;
+  return { columns, reading, items: rows.map((row) => row.itemText), rows };
+}
+
+async function errorOf(content: string, options: Partial<SourceOptions> = {}): Promise<unknown> {
+  return read(content, options).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+function lines(count: number, line: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
+}
+
+describe("a CSV input without flags", () => {
+  it("tells its column and how much of the sample are indicators", async () => {
+    const { reading, items } = await read("Type,Data,Note\nip,192.0.2.1,a\nx,words,b\n");
+    expect(reading.item).toEqual({
+      name: "Data",
+      index: 1,
+      by: "name",
+      sample: { cells: 2, indicators: 1, share: 0.5 },
+    });
+    expect(items).toEqual(["192.0.2.1", "words"]);
+  });
+
+  it("samples the first 200 records and no more", async () => {
+    const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
+    const { reading, items } = await read(content);
+    expect(reading.item.sample).toEqual({ cells: 200, indicators: 200, share: 1 });
+    expect(items).toHaveLength(1100);
+  });
+
+  it("tells every share when two columns may hold the item", async () => {
+    expect(await errorOf("src_ip,dst_ip,n\n192.0.2.1,192.0.2.2,1\n")).toMatchObject({
+      name: "UsageError",
+      code: "column_ambiguous",
+      message: expect.stringMatching(/"src_ip" {2}100%.*\n {2}"dst_ip" {2}100%.*\n {2}"n" {2}0%/),
+    });
+  });
+
+  it("tells every share when no column holds items", async () => {
+    expect(await errorOf("name,n\nalpha,1\nbeta,2\n")).toMatchObject({
+      code: "column_not_found",
+      message: expect.stringMatching(/"name" {2}0% of 2 sampled cells\n {2}"n" {2}0%/),
+    });
+  });
+
+  it("has no rows where there is a header only", async () => {
+    const { columns, items } = await read("first_seen,dst_ip\n");
+    expect([columns, items]).toEqual([["first_seen", "dst_ip"], []]);
+  });
+
+  it.each([
+    ["semicolons", ";", "ip;score\n192.0.2.1;0,5\n192.0.2.2;0,7\n"],
+    ["tabs", "\t", "ip\tnote\n192.0.2.1\ta, b\n192.0.2.2\tc\n"],
+    ["commas", ",", 'ip,note\n192.0.2.1,"a;b;c"\n192.0.2.2,d;e\n'],
+    ["commas, a semicolon in each record", ",", "192.0.2.1,a;b\n192.0.2.2,c;d\n"],
+  ])("is separated by %s", async (_, delimiter, content) => {
+    const { reading, items } = await read(content);
+    expect([reading.delimiter, items]).toEqual([delimiter, ["192.0.2.1", "192.0.2.2"]]);
+  });
+
+  it("keeps to commas and semicolons where a flag says csv", async () => {
+    const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
+    expect(semicolons.items).toEqual(["192.0.2.1"]);
+    expect(await errorOf("ip\tn\n192.0.2.1\t1\n", { guessed: false })).toMatchObject({
+      hint: expect.stringContaining("--from tsv") as string,
+    });
+  });
+
+  it("takes a first record with an item for a row", async () => {
+    const { columns, reading, items } = await read("192.0.2.1,7\n192.0.2.2,8\n");
+    expect(columns).toEqual(["column_1", "column_2"]);
+    expect(reading.header).toBe("none");
+    expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+
+  it("takes a single record with an item for a row", async () => {
+    expect((await read("scan,192.0.2.1\n")).items).toEqual(["192.0.2.1"]);
+  });
+
+  it("takes field names that read as domains for a header", async () => {
+    const { columns, items } = await read("source.ip,host.name\n192.0.2.1,x\n192.0.2.2,y\n");
+    expect([columns, items]).toEqual([
+      ["source.ip", "host.name"],
+      ["192.0.2.1", "192.0.2.2"],
+    ]);
+    expect((await read("host.name\nexample.com\n")).items).toEqual(["example.com"]);
+  });
+
+  it("has its header in the comment before the first record", async () => {
+    const content =
+      '# feed\n#\n# "seen","ioc_value","tags"\n"2026", "192.0.2.1", "a, b"\n"2026", "192.0.2.2", ""\n# 2 entries\n';
+    const { columns, reading, rows } = await read(content);
+    expect(columns).toEqual(["seen", "ioc_value", "tags"]);
+    expect(reading).toMatchObject({ header: "comment", comment: "#", spaced: true });
+    expect(rows.map((row) => [row.line, row.cells])).toEqual([
+      [4, ["2026", "192.0.2.1", "a, b"]],
+      [5, ["2026", "192.0.2.2", ""]],
+    ]);
+  });
+
+  it("does not take any comment for a header", async () => {
+    const { columns } = await read("# made by hand, daily\n#\n192.0.2.1,7\n192.0.2.2,8\n");
+    expect(columns).toEqual(["column_1", "column_2"]);
+  });
+
+  it.each(["#,ip", "#id,ip"])("keeps a first line %j as its header", async (header) => {
+    const { columns, rows } = await read(`${header}\n1,192.0.2.1\n#2,192.0.2.2\n`);
+    expect(columns).toEqual(header.split(","));
+    expect(rows.map((row) => row.cells)).toEqual([
+      ["1", "192.0.2.1"],
+      ["#2", "192.0.2.2"],
+    ]);
+  });
+
+  it("skips no comments where a flag says csv", async () => {
+    const { rows } = await read("note,ip\n#1,192.0.2.1\n", { guessed: false });
+    expect(rows[0]?.cells).toEqual(["#1", "192.0.2.1"]);
+  });
+
+  it("calls a column without a name by its place", async () => {
+    const { reading } = await read("note,\na,192.0.2.1\n");
+    expect(reading.item).toMatchObject({ name: "", index: 1 });
+    expect((await read("note,\na,192.0.2.1\n", { itemColumn: "column_2" })).items).toEqual([
+      "192.0.2.1",
+    ]);
+  });
+});
+
+describe("flags", () => {
+  it.each([
+    ["--item-column", { itemColumn: "note" }, ["example.net", "x"]],
+    ["--no-header", { header: false }, ["data", "192.0.2.1", "192.0.2.2"]],
+    ["--comment", { comment: "192.0.2.1" }, ["192.0.2.2"]],
+  ])("win over what the records say: %s", async (_, options, items) => {
+    const content = "data,note\n192.0.2.1,example.net\n192.0.2.2,x\n";
+    expect((await read(content, options)).items).toEqual(items);
+  });
+
+  it("name the header where the first record has the column that they name", async () => {
+    expect((await read("a,example.com\n192.0.2.1,x\n", { itemColumn: "a" })).items).toEqual([
+      "192.0.2.1",
+    ]);
+  });
+
+  it("name a column by its place where there is no header", async () => {
+    expect((await read("x,192.0.2.1\ny,192.0.2.2\n", { itemColumn: "column_2" })).items).toEqual([
+      "192.0.2.1",
+      "192.0.2.2",
+    ]);
+  });
+});
+
+describe("a column of kind names", () => {
+  it.each([null, "data"])("beside the item serves, with --item-column %s", async (itemColumn) => {
+    const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";
+    const { reading, rows } = await read(content, { itemColumn });
+    expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
+    expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
+  });
+
+  it("that is named wins", async () => {
+    const content = "type,data,label\nip,192.0.2.1,url\n";
+    const { rows } = await read(content, { kindColumn: "label" });
+    expect(rows[0]?.kindText).toBe("url");
+  });
+});

@@ -1,0 +1,158 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { rereadOutput } from "../../../../src/outputs/reread-output.js";
+import { stix } from "../../../../src/formats/shapes/stix.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import {
+  accused,
+  items,
+  maliciousRow,
+  options,
+  unansweredRows,
+  unknownRow,
+} from "./shaped-rows.js";
+
+const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
+
+it("makes a bundle of who it is by and an indicator for each item", () => {
+  const { type, id, objects } = bundleOf([maliciousRow]);
+  expect(type).toBe("bundle");
+  expect(id).toMatch(new RegExp(`^bundle--${uuid}$`));
+  const [identity, indicator, ...more] = objects;
+  expect(more).toEqual([]);
+  expect(identity).toMatchObject({ type: "identity", name: "repute" });
+  expect(indicator).toEqual({
+    type: "indicator",
+    id: "indicator--76827d50-5782-5117-baa6-c025e1e8c44d",
+    spec_version: "2.1",
+    created_by_ref: identity?.["id"],
+    created: "2020-01-01T00:00:00.000Z",
+    modified: "2026-01-02T03:04:05.000Z",
+    name: "192.0.2.1",
+    indicator_types: ["malicious-activity"],
+    pattern: "[ipv4-addr:value = '192.0.2.1']",
+    pattern_type: "stix",
+    pattern_version: "2.1",
+    valid_from: "2025-01-01T00:00:00.000Z",
+    labels: ["credentials:brute-force", "scanner:web"],
+  });
+});
+
+it.each([
+  [items.ipv6, "[ipv6-addr:value = '2001:db8::1']"],
+  [items.domain, "[domain-name:value = 'example.com']"],
+  [items.url, "[url:value = 'https://example.com:8443/a?b=1#c']"],
+  [items.sha1, `[file:hashes.'SHA-1' = '${items.sha1.value}']`],
+  [items.email, "[email-addr:value = 'o\\'neill\\\\x@example.org']"],
+  [items.wallet, `[cryptocurrency-wallet:value = '${items.wallet.value}']`],
+])("has a pattern for %j", (item, pattern) => {
+  expect(indicatorsOf([accused(item)])[0]).toMatchObject({ pattern, name: item.value });
+});
+
+it("is a whole bundle without an indicator", () => {
+  expect(bundleOf([]).objects).toHaveLength(1);
+});
+
+it("makes no indicator of what nothing is known of, or what has no answer", () => {
+  expect(indicatorsOf([unknownRow, ...unansweredRows])).toEqual([]);
+});
+
+it.each([
+  [{ intent: "malicious" }, "malicious-activity"],
+  [{ intent: "suspicious" }, "anomalous-activity"],
+  [{ intent: "unknown", serviceMailBlocklist: "ACTIVE" }, "unknown"],
+])("calls %j %s", (query, type) => {
+  const [indicator] = indicatorsOf([anEnrichedRow({}, { query })]);
+  expect(indicator).toMatchObject({ indicator_types: [type] });
+});
+
+it("takes the time of the lookup where the item's own is not known", () => {
+  const [indicator] = indicatorsOf([accused(items.domain)]);
+  expect(indicator).toMatchObject({ valid_from: "2026-01-02T03:04:05.000Z" });
+  expect(indicator).not.toHaveProperty("labels");
+});
+
+it("is never modified before it was created", () => {
+  const row = anEnrichedRow({}, { query: fullIpResult, lookedUpAt: "2019-01-01T00:00:00Z" });
+  expect(indicatorsOf([row])[0]).toMatchObject({ modified: "2020-01-01T00:00:00.000Z" });
+});
+
+describe("an item that comes again", () => {
+  it("is written once, whatever its row calls itself", () => {
+    const again = anEnrichedRow({ number: 2 }, { query: fullIpResult, source: "duplicate" });
+    expect(indicatorsOf([again, maliciousRow, accused(items.domain), again])).toHaveLength(2);
+  });
+
+  it("is written once across batches", () => {
+    const encoder = stix.write(options);
+    encoder.encode([maliciousRow]);
+    expect(encoder.encode([maliciousRow])).toBe("");
+  });
+
+  it.each([false, true])("is written once when the output is resumed, gzip %s", async (gzip) => {
+    const first = stix.write(options);
+    const kept = first.header + first.encode([maliciousRow]);
+    const lost = first.encode([accused(items.domain)]);
+    const pack = (text: string): Buffer => (gzip ? gzipSync(text) : Buffer.from(text));
+    const path = join(await temporaryFolder(), "out.json.part");
+    const bytes = pack(kept);
+    await writeFile(path, Buffer.concat([bytes, pack(lost)]));
+
+    const second = stix.write(options);
+    const position = { length: bytes.length, rows: 1, indicators: 1 };
+    await rereadOutput(second, path, { position, gzip });
+    expect(second.indicators).toBe(1);
+    const rest = second.encode([maliciousRow, accused(items.domain)]) + second.footer;
+    const { objects } = JSON.parse(kept + rest) as Bundle;
+    expect(objects.map(({ name }) => name)).toEqual(["repute", "192.0.2.1", "example.com"]);
+  });
+
+  it.each([
+    ["more indicators than the checkpoint says", false, 0],
+    ["fewer of them", false, 2],
+    ["no gzip", true, 1],
+  ])("is refused when the part that was written has %s", async (_, gzip, indicators) => {
+    const first = stix.write(options);
+    const bytes = Buffer.from(first.header + first.encode([maliciousRow]));
+    const path = join(await temporaryFolder(), "out.json.part");
+    await writeFile(path, bytes);
+    const position = { length: bytes.length, rows: 1, indicators };
+    await expect(rereadOutput(stix.write(options), path, { position, gzip })).rejects.toThrow(
+      expect.objectContaining({ code: "output_part_gone" }),
+    );
+  });
+
+  it("has the identifier of another run's indicator", () => {
+    const [one] = indicatorsOf([accused(items.url)]);
+    const [other] = indicatorsOf([
+      anEnrichedRow({}, { query: { intent: "suspicious" } }, items.url),
+    ]);
+    expect(other?.["id"]).toBe(one?.["id"]);
+  });
+});
+
+it("counts its indicators, each item once", () => {
+  const encoder = stix.write(options);
+  expect(encoder.indicators).toBe(0);
+  encoder.encode([maliciousRow, unknownRow, maliciousRow, accused(items.domain)]);
+  expect(encoder.indicators).toBe(2);
+});
+
+interface Bundle {
+  readonly type: string;
+  readonly id: string;
+  readonly objects: readonly Record<string, unknown>[];
+}
+
+function bundleOf(rows: readonly EnrichedRow[]): Bundle {
+  const encoder = stix.write(options);
+  return JSON.parse(encoder.header + encoder.encode(rows) + encoder.footer) as Bundle;
+}
+
+function indicatorsOf(rows: readonly EnrichedRow[]): readonly Record<string, unknown>[] {
+  return bundleOf(rows).objects.filter(({ type }) => type === "indicator");
+}

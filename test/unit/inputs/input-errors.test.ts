@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { openError } from "../../../src/inputs/input-errors.js";
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: it failed`), { code });
+}
+
+describe("openError", () => {
+  it.each([
+    ["ENOENT", "input_not_found", "UsageError"],
+    ["ENOTDIR", "input_not_found", "UsageError"],
+    ["EISDIR", "input_is_directory", "UsageError"],
+    ["EACCES", "input_unreadable", "FatalError"],
+    ["EPERM", "input_unreadable", "FatalError"],
+    ["EMFILE", "input_unreadable", "FatalError"],
+  ])("makes of %s %s, a %s", (system, code, name) => {
+    expect(openError("dump.csv", systemError(system))).toMatchObject({ code, name });
+  });
+
+  it("says what to look at when permission is missing", () => {
+    expect(openError("dump.csv", systemError("EACCES")).hint).toContain("permissions");
+  });
+
+  it("gives the reason of an error that it does not know", () => {
+    const error = openError("dump.csv", systemError("EMFILE"));
+    expect(error.message).toBe("cannot open dump.csv: EMFILE: it failed");
+  });
+
+  it("makes do with what is no error", () => {
+    expect(openError("dump.csv", "gone").message).toBe("cannot open dump.csv: gone");
+  });
+});
