@@ -452,7 +452,12 @@ async function prepared(rows: number): Promise<Prepared> {
     cwd,
     server,
     distinct: rows - Math.floor(rows / 10),
-    enrich: (args, env = {}) => runRepute(["enrich", ...args, ...service, "--quiet"], { cwd, env }),
+    enrich: (args, env) =>
+      runRepute(["enrich", ...args, ...service, "--quiet"], {
+        cwd,
+        // A module that is to be missing is so from a process's start.
+        ...(env === undefined ? {} : { env, ownProcess: true }),
+      }),
   };
 }
 

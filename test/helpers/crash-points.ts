@@ -179,7 +179,7 @@ function rows(count: number): string[] {
   const known = [
     "192.0.2.1,listed",
     "hxxp[://]login[.]example[.]com/verify?session=1",
-    'login[.]example[.]com,"a ""quoted"" note"',
+    'www[.]example[.]net,"a ""quoted"" note"',
     "203.0.113.51,always answered in part,surplus",
     "invalid.example.org,refused",
     "3395856CE81F2B7382DEE72602F798B642F14140,a hash",

@@ -1,7 +1,16 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { commandNames, groups } from "../../src/cli/command-list.js";
+import { exitCodeOfError } from "../../src/cli/exit-code.js";
+import { commandNamed } from "../../src/cli/options/find-command.js";
+import { runProgram } from "../../src/cli/program.js";
+import { errorText } from "../../src/cli/terminal/error-text.js";
+import { Reporter } from "../../src/cli/terminal/reporter.js";
+import { systemClock } from "../../src/core/clock.js";
+import { programInfo } from "../../src/core/program.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
@@ -11,6 +20,8 @@ export interface RunReputeOptions {
   /** What is piped in; by default nothing, and stdin is at its end at once. */
   readonly stdin?: string | Buffer;
   readonly cwd?: string;
+  /** Runs the built program in a process of its own. Default false. */
+  readonly ownProcess?: boolean;
 }
 
 export interface RunReputeResult {
@@ -28,14 +39,75 @@ export interface RunningRepute {
   readonly result: Promise<RunReputeResult>;
 }
 
-/** Runs the built program to its end, as a user would. */
+/** Runs the program to its end, as a user would, but in this process: ten times as fast. */
 export function runRepute(
   args: readonly string[],
   options: RunReputeOptions = {},
 ): Promise<RunReputeResult> {
-  const running = startRepute(args, options);
-  running.child.stdin?.end(options.stdin ?? "");
-  return running.result;
+  if (options.ownProcess === true) {
+    const running = startRepute(args, options);
+    running.child.stdin?.end(options.stdin ?? "");
+    return running.result;
+  }
+  const result = lastRun.then(() => runHere(args, options));
+  lastRun = result.catch(() => undefined);
+  return result;
+}
+
+/** Runs share this process's folder and environment, so that they take turns. */
+let lastRun: Promise<unknown> = Promise.resolve();
+
+async function runHere(
+  args: readonly string[],
+  { env = {}, stdin = "", cwd }: RunReputeOptions,
+): Promise<RunReputeResult> {
+  const [before, folder] = [process.env, process.cwd()];
+  process.env = { ...cleanEnvironment(), ...env };
+  if (cwd !== undefined) process.chdir(cwd);
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const reporter = new Reporter(stderr);
+  const lastSteps: (() => void)[] = [];
+  const input = Readable.from([Buffer.from(stdin)], { objectMode: false });
+  const fail = (error: unknown): number => {
+    reporter.clear();
+    const debug = process.env["REPUTE_DEBUG"] !== undefined;
+    reporter.print(errorText(error, { command: commandNamed(args, names), debug }));
+    return exitCodeOfError(error);
+  };
+  try {
+    const code = await runProgram(args, {
+      version: programInfo().version,
+      env: process.env,
+      stdin: () => input,
+      stdout,
+      stderr,
+      signal: new AbortController().signal,
+      clock: systemClock,
+      reporter,
+      beforeExit: (step) => void lastSteps.push(step),
+    }).catch(fail);
+    for (const step of lastSteps) step();
+    return { code, signal: null, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.env = before;
+    process.chdir(folder);
+  }
+}
+
+const names = [...commandNames, ...groups.map(({ name }) => name)];
+
+/** Takes text in. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
 }
 
 /** Starts the built program and leaves its stdin open; it is killed when the test ends. */
