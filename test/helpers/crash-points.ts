@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { startService } from "../../src/service/service.js";
 import type { Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
+import { runRepute } from "./run-repute.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
@@ -13,8 +14,8 @@ const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 /** Requests open at once: as many may be repeated after a kill. */
 const concurrency = 4;
 
-/** Runs side by side: the machine's cores. */
-const workers = 2;
+/** Runs to be killed side by side. */
+const workers = 3;
 
 export interface CrashCase {
   /** `-o`, and what else the command has; paths are relative to the run's folder. */
@@ -55,7 +56,7 @@ export async function crashEverywhere(
   every = 1,
 ): Promise<CrashReport> {
   const undisturbed = await Bench.open(folder, crashCase, "undisturbed");
-  const expected = await undisturbed.outcome({});
+  const expected = await undisturbed.outcome();
   const asked = await undisturbed.requests();
   await undisturbed.close();
   const faults: string[] = [];
@@ -107,7 +108,7 @@ class Bench {
 
   /** Starts a run that is to be killed at an operation; false when it ended before. */
   async killed(point: number): Promise<boolean> {
-    const { code, signal, stderr } = await this.#run({ CRASH_AT: String(point) });
+    const { code, signal, stderr } = await this.#runUntil(point);
     if (signal === "SIGKILL") return true;
     if (code === 0 || code === 3) return false;
     throw new Error(`the run ended with ${code}: ${stderr}`);
@@ -115,7 +116,7 @@ class Bench {
 
   /** Resumes the run; says what is wrong then, or null. */
   async resumed(expected: Outcome, asked: number): Promise<string | null> {
-    const outcome = await this.outcome({}, ["--resume"]);
+    const outcome = await this.outcome(["--resume"]);
     for (const name of ["code", "written", "manifest", "files"] as const) {
       const [is, was] = [text(outcome[name]), text(expected[name])];
       if (is !== was) return `${name} is ${is.slice(0, 2000)} instead of ${was.slice(0, 2000)}`;
@@ -124,11 +125,12 @@ class Bench {
     return repeated <= concurrency ? null : `${repeated} completed lookups were repeated`;
   }
 
-  async outcome(
-    env: Readonly<Record<string, string>>,
-    flags: readonly string[] = [],
-  ): Promise<Outcome> {
-    const { code, stderr } = await this.#run(env, flags);
+  /** What a run to its end leaves; it runs in this process. */
+  async outcome(flags: readonly string[] = []): Promise<Outcome> {
+    const { code, stderr } = await runRepute([...this.#command(), ...flags], {
+      cwd: this.#folder,
+      env: this.#environment(),
+    });
     if (code !== 0 && code !== 3) throw new Error(`the run ended with ${code}: ${stderr}`);
     const files = (await readdir(this.#folder, { recursive: true })).sort();
     const manifest = files.find((name) => name.endsWith("manifest.json"));
@@ -145,21 +147,28 @@ class Bench {
     await rm(this.#folder, { recursive: true });
   }
 
-  #run(
-    env: Readonly<Record<string, string>>,
-    flags: readonly string[] = [],
-  ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
-    const { args, argsOf, commits } = this.#case;
+  #command(): string[] {
+    const { args, argsOf } = this.#case;
     const own = argsOf?.(basename(this.#folder)) ?? [];
     const service = ["--intel-url", this.#service.intelUrl, "--partial-retries", "1", "--quiet"];
     const pace = ["--concurrency", String(concurrency), "--rate", "900/s"];
-    const command = ["enrich", "in.csv", ...args, ...own, ...service, ...pace, ...flags];
-    const child = spawn(process.execPath, ["--require", preload, program, ...command], {
+    return ["enrich", "in.csv", ...args, ...own, ...service, ...pace];
+  }
+
+  #environment(): Record<string, string> {
+    return { XDG_STATE_HOME: join(this.#folder, "..", "home") };
+  }
+
+  #runUntil(
+    point: number,
+  ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
+    const { commits } = this.#case;
+    const child = spawn(process.execPath, ["--require", preload, program, ...this.#command()], {
       cwd: this.#folder,
       env: {
         ...process.env,
-        XDG_STATE_HOME: join(this.#folder, "..", "home"),
-        ...env,
+        ...this.#environment(),
+        CRASH_AT: String(point),
         ...(commits === undefined ? {} : { CRASH_COMMITS: commits }),
       },
       stdio: ["ignore", "ignore", "pipe"],
