@@ -38,9 +38,10 @@ export {
   ThrottledError,
   TransientServiceError,
 } from "./api/service-error.js";
-export type { Attempt, CallOptions, CallPolicy } from "./api/types.js";
+export type { AttemptReport, CallOptions, CallPolicy } from "./api/types.js";
 export { systemClock } from "./core/clock.js";
 export type { Clock } from "./core/clock.js";
+export type { Again, Attempt, LookupRecord } from "./core/attempt.js";
 export { columns, schemaVersion } from "./core/columns.js";
 export type { Column, ColumnType, ColumnValue } from "./core/columns.js";
 export {
@@ -53,12 +54,13 @@ export {
 export type { ReputeErrorOptions } from "./core/errors.js";
 export { findingStatuses } from "./core/finding.js";
 export type {
-  Again,
+  Answers,
   Finding,
   FindingError,
   FindingSource,
   FindingStatus,
   JsonObject,
+  LookupAnswer,
   LookupEndpoint,
 } from "./core/finding.js";
 export { isBogon } from "./core/item/bogon.js";
@@ -83,8 +85,14 @@ export type { PaceOptions } from "./lookup/pace/pace.js";
 export type { RequestPace } from "./lookup/pace/request-pace.js";
 export { MemoryQuotaStore } from "./store/quota/quota-store.js";
 export type { QuotaStore, Reservation, ReserveOptions } from "./store/quota/quota-store.js";
-export type { FindingStore } from "./store/store.js";
-export type { Lookup, LookupOptions, LookupWrapper } from "./lookup/types.js";
+export type { FindingStore, LookupStore, Store } from "./store/store.js";
+export type {
+  AttemptLookup,
+  AttemptWrapper,
+  Lookup,
+  LookupOptions,
+  LookupWrapper,
+} from "./lookup/types.js";
 export { enrich } from "./pipeline/enrich.js";
 export { enrichOptions } from "./pipeline/options.js";
 export type { EnrichSettings } from "./pipeline/options.js";

@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/finding.js";
 import type { Item, ItemKind } from "../core/item/item.js";
 import { readIp } from "../core/item/ip.js";
 import { readSha1 } from "../core/item/sha1.js";
+import { driftOf } from "./schema/drift.js";
 import { type ResultType, resultTypes } from "./schema/vocabulary.js";
 
 /**
@@ -41,6 +42,15 @@ export function itemDiffers(value: string, named: unknown): boolean {
   if (text.toLowerCase() === value.toLowerCase()) return false;
   if (URL.canParse(text)) return !URL.canParse(value) || new URL(text).href !== value;
   return domainToASCII(text.replace(/\.$/, "")) !== value;
+}
+
+/**
+ * Values of a result that the interface does not list, as `member=value`, and `item_differs` where it
+ * names another item but is used all the same.
+ */
+export function driftFor({ value }: Item, result: JsonObject): readonly string[] {
+  const drift = driftOf(result);
+  return itemDiffers(value, result["item"]) ? [...drift, "item_differs"] : drift;
 }
 
 const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {

@@ -10,7 +10,7 @@ import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";
 import type {
   Answer,
-  Attempt,
+  AttemptReport,
   CallOptions,
   CallPolicy,
   Endpoint,
@@ -30,7 +30,7 @@ export interface ClientOptions {
   /** Largest body that is read. Bytes. @default 8 MiB */
   readonly maxBodyBytes?: number | undefined;
   /** Called once for each request made, when it is over. */
-  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
+  readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   /** Paces calls that are no lookups and tries them again. @default one attempt, at once */
   readonly send?: CallPolicy | undefined;
 }
@@ -51,7 +51,7 @@ export interface Call<Schema extends z.ZodType> {
 export class Caller {
   readonly bench: Bench;
   readonly #requests: Requests;
-  readonly #onAttempt: (attempt: Attempt) => void;
+  readonly #onAttempt: (report: AttemptReport) => void;
   readonly #send: CallPolicy;
 
   constructor(
@@ -101,9 +101,9 @@ export class Caller {
   }
 
   /** Whoever listens may throw: that is for the caller, who would wait for ever if undici had it. */
-  #report(attempt: Attempt, receiver: Receiver): boolean {
+  #report(report: AttemptReport, receiver: Receiver): boolean {
     try {
-      this.#onAttempt(attempt);
+      this.#onAttempt(report);
       return true;
     } catch (error) {
       receiver.failed(error);

@@ -1,9 +1,9 @@
 import { UsageError } from "../core/errors.js";
+import type { Attempt } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { credentialHeader } from "./http/credential-header.js";
-import { withDrift } from "./finding-drift.js";
 import { type Bench, judge, judgeFault } from "./judge.js";
 import { readResult } from "./http/read-answer.js";
 import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/tag.js";
@@ -71,11 +71,11 @@ export class IntelClient {
    * @throws FatalError for 401 and 403; the signal's reason when it aborts
    */
   readonly query = (item: Item, options: LookupCallOptions): Promise<Finding> =>
-    this.#lookup("query", item, options);
+    this.attempt("query", item, options).then(({ finding }) => finding);
 
   /** Asks once for the reduced verdict on an item; as `query`. */
   readonly quickCheck = (item: Item, options: LookupCallOptions): Promise<Finding> =>
-    this.#lookup("quick-check", item, options);
+    this.attempt("quick-check", item, options).then(({ finding }) => finding);
 
   /**
    * All tags. Outside the specification, but known of the deployed service.
@@ -162,15 +162,15 @@ export class IntelClient {
     }
   }
 
-  #lookup(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Finding> {
+  /** Makes one request for an item; as `query`, with what a retry has to know. */
+  attempt(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Attempt> {
     const { signal, unsent } = options;
     return new Promise((resolve, reject) => {
       const path = lookupPath(endpoint, item);
       this.#caller.send(endpoint, path, signal, {
         answered: (answer) => {
           try {
-            const finding = judge({ endpoint, item }, answer, this.#bench);
-            resolve(withDrift(item, finding));
+            resolve(judge({ endpoint, item }, answer, this.#bench));
           } catch (error) {
             reject(error);
           }

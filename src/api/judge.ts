@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.js";
+import type { Again, Attempt } from "../core/attempt.js";
 import {
-  type Again,
   type Finding,
   type JsonObject,
   largeAnswer,
@@ -8,7 +8,7 @@ import {
 } from "../core/finding.js";
 import { isoTime } from "../core/iso-time.js";
 import type { Item } from "../core/item/item.js";
-import { mismatch } from "./answer-match.js";
+import { driftFor, mismatch } from "./answer-match.js";
 import { readEnvelope } from "./envelope-reading.js";
 import { asObject } from "../core/read-json.js";
 import { resultText } from "../core/result-text.js";
@@ -36,113 +36,113 @@ export interface Asked {
 
 /**
  * Says what one answer to a lookup means. The body is read whatever the status, so that the data of a
- * 503 counts; `again` tells what another attempt could change.
+ * 503 counts.
  *
  * @throws FatalError for 401 and 403: the run cannot go on
  */
-export function judge(asked: Asked, answer: Answer, bench: Bench): Finding {
+export function judge(asked: Asked, answer: Answer, bench: Bench): Attempt {
   const { status } = answer;
   if (status === 200) return judgeSuccess(asked, answer, bench);
   if (status === 400) return judgeFailure(answer, bench);
   if (status === 503) return judgePartial(asked, answer, bench);
   if (status > 200 && status < 300) {
-    return schemaFinding(answer, bench, `HTTP ${status} is no status of the interface`, once);
+    return schemaFailure(answer, bench, `HTTP ${status} is no status of the interface`, once);
   }
-  return statusFinding(answer, bench);
+  return statusFailure(answer, bench);
 }
 
-/** What an attempt came to that brought no answer at all. */
-export function judgeFault(error: TransportError, clock: Clock): Finding {
+/** The attempt that brought no answer at all. */
+export function judgeFault(error: TransportError, clock: Clock): Attempt {
   const { code, message, httpStatus, passing } = error;
-  return { ...failed(httpStatus, clock, code, message, passing ? transient : null), outcome: code };
+  const attempt = failed(httpStatus, clock, code, message, passing ? transient : null);
+  return { ...attempt, outcome: code };
 }
 
 const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 const partial: Again = { policy: "partial", afterMs: null };
 
-function judgeSuccess(asked: Asked, answer: Answer, bench: Bench): Finding {
+function judgeSuccess(asked: Asked, answer: Answer, bench: Bench): Attempt {
   const reading = readEnvelope(answer);
   if (reading.is !== "success") {
     const fault = "fault" in reading ? reading.fault : "the envelope is of another kind";
-    return schemaFinding(answer, bench, fault, once);
+    return schemaFailure(answer, bench, fault, once);
   }
   const result = asObject(reading.result);
-  if (result === null) return schemaFinding(answer, bench, "result must be an object", once);
+  if (result === null) return schemaFailure(answer, bench, "result must be an object", once);
   const fault = resultFault(asked.endpoint, "full", result, answer.body.length);
-  if (fault !== null) return schemaFinding(answer, bench, fault, once);
-  return resultFinding(asked, answer, bench, result, reading.text);
+  if (fault !== null) return schemaFailure(answer, bench, fault, once);
+  return answered(asked, answer, bench, result, reading.text);
 }
 
-function judgeFailure(answer: Answer, bench: Bench): Finding {
+function judgeFailure(answer: Answer, bench: Bench): Attempt {
   const reading = readEnvelope(answer);
   if (reading.is === "failure") {
-    return {
-      ...failed(400, bench.clock, "invalid_item", reading.message, null),
-      status: "invalid",
-    };
+    return failed(400, bench.clock, "invalid_item", reading.message, null, "invalid");
   }
   // An envelope that contradicts itself says nothing of the item; 400 is never asked again.
-  if (reading.is === "broken") return schemaFinding(answer, bench, reading.fault, null);
-  return statusFinding(answer, bench);
+  if (reading.is === "broken") return schemaFailure(answer, bench, reading.fault, null);
+  return statusFailure(answer, bench);
 }
 
-function judgePartial(asked: Asked, answer: Answer, bench: Bench): Finding {
+function judgePartial(asked: Asked, answer: Answer, bench: Bench): Attempt {
   const reading = readEnvelope(answer);
   // The envelope is never a sign of throttling: what is wrong in it may pass like any 5xx.
-  if (reading.is === "broken") return schemaFinding(answer, bench, reading.fault, transient);
-  if (reading.is !== "partial_success") return statusFinding(answer, bench);
+  if (reading.is === "broken") return schemaFailure(answer, bench, reading.fault, transient);
+  if (reading.is !== "partial_success") return statusFailure(answer, bench);
   const result = asObject(reading.result);
-  if (result === null) return schemaFinding(answer, bench, "result must be an object", transient);
+  if (result === null) return schemaFailure(answer, bench, "result must be an object", transient);
   const fault = resultFault(asked.endpoint, "partial", result, answer.body.length);
-  if (fault !== null) return schemaFinding(answer, bench, fault, transient);
-  const finding = resultFinding(asked, answer, bench, result, reading.text);
-  if (finding.status === "failed") return finding;
-  const { body: _, tookMs: __, ...data } = finding;
-  const missing = missingMembers(result, asked.endpoint);
-  return { ...data, status: "partial", missing, again: partial };
+  if (fault !== null) return schemaFailure(answer, bench, fault, transient);
+  return answered(asked, answer, bench, result, reading.text);
 }
 
 /** A result that follows the interface, if it can be about the item. */
-function resultFinding(
+function answered(
   { endpoint, item }: Asked,
-  answer: Answer,
+  { status, body, tookMs }: Answer,
   bench: Bench,
   result: JsonObject,
   text: string,
-): Finding {
-  const { status, body } = answer;
+): Attempt {
   const fault = item === null ? null : mismatch(item, result);
   if (fault !== null) {
     const message = `the answer of ${bench.service.name} is not about this item: ${fault}`;
     return failed(status, bench.clock, "response_mismatch", message, once);
   }
-  const isQuery = endpoint === "query";
-  const received = bench.asReceived === true ? resultText(text) : undefined;
-  return {
-    status: "complete",
-    query: isQuery ? result : null,
-    quickCheck: isQuery ? null : result,
-    missing: [],
+  const isFull = status === 200;
+  const finding: Finding = {
+    status: isFull ? "complete" : "partial",
+    answers: {
+      [endpoint]: {
+        result,
+        text: bench.asReceived === true ? resultText(text) : undefined,
+        bytes: body.length > largeAnswer ? body.length : undefined,
+      },
+    },
+    missing: isFull ? [] : missingMembers(result, endpoint),
     source: "live",
     httpStatus: status,
     attempts: 1,
     lookedUpAt: isoTime(bench.clock.now()),
     error: null,
-    queryText: isQuery ? received : undefined,
-    quickCheckText: isQuery ? undefined : received,
-    bytes: body.length > largeAnswer ? body.length : undefined,
-    body,
-    tookMs: answer.tookMs,
+  };
+  return {
+    finding,
+    outcome: String(status),
+    again: isFull ? null : partial,
+    drift: item === null ? [] : driftFor(item, result),
+    body: isFull ? body : undefined,
+    tookMs,
   };
 }
 
-function statusFinding(answer: Answer, bench: Bench): Finding {
+function statusFailure(answer: Answer, bench: Bench): Attempt {
   const { code, message, again } = statusFault(answer, bench.service, bench.clock);
   return failed(answer.status, bench.clock, code, message, again);
 }
 
-function schemaFinding(answer: Answer, bench: Bench, fault: string, again: Again | null): Finding {
+function schemaFailure(answer: Answer, bench: Bench, fault: string, again: Again | null): Attempt {
   const message = `the answer of ${bench.service.name} does not follow the interface: ${fault}`;
   return failed(answer.status, bench.clock, "response_schema", message, again);
 }
@@ -153,11 +153,11 @@ function failed(
   code: string,
   message: string,
   again: Again | null,
-): Finding {
+  status: "failed" | "invalid" = "failed",
+): Attempt {
   const finding: Finding = {
-    status: "failed",
-    query: null,
-    quickCheck: null,
+    status,
+    answers: {},
     missing: [],
     source: "live",
     httpStatus,
@@ -165,5 +165,5 @@ function failed(
     lookedUpAt: isoTime(clock.now()),
     error: { code, message },
   };
-  return again === null ? finding : { ...finding, again };
+  return { finding, outcome: String(httpStatus), again, drift: [] };
 }

@@ -1,5 +1,5 @@
 import { ReputeError, type ReputeErrorOptions } from "../core/errors.js";
-import type { Again } from "../core/finding.js";
+import type { Again } from "../core/attempt.js";
 
 export interface ServiceErrorOptions extends ReputeErrorOptions {
   readonly httpStatus?: number | null;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
-import type { Again } from "../core/finding.js";
+import type { Again } from "../core/attempt.js";
 import { readJson } from "../core/read-json.js";
 import { longestWaitMs, retryAfterMs } from "./http/retry-after.js";
 import type { ServiceDescription } from "./service-description.js";

@@ -55,7 +55,7 @@ export type Endpoint =
   | "case-context";
 
 /** One request that was made, whatever became of it. */
-export interface Attempt {
+export interface AttemptReport {
   readonly endpoint: Endpoint;
   /** HTTP status of the answer; null when none came. */
   readonly httpStatus: number | null;

@@ -49,10 +49,7 @@ export function openOneOffLookup(options: OneOffLookupOptions): OneOffLookup {
   });
   const open = { signal: options.requests };
   const lookup = composeLookup({
-    client: {
-      query: (item) => client.query(item, open),
-      quickCheck: (item) => client.quickCheck(item, open),
-    },
+    client: { attempt: (endpoint, item) => client.attempt(endpoint, item, open) },
     lookups: options.lookups,
     concurrency,
     pace: options.pace,

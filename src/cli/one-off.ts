@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { apiOptions } from "../api/options.js";
 import { option } from "../core/options.js";
-import { findingStatuses } from "../core/finding.js";
+import { findingStatuses, unasked } from "../core/finding.js";
 import type { FindingStatus, LookupEndpoint } from "../core/finding.js";
 import type { Recognition } from "../core/item/item.js";
 import { lookupOptions } from "../lookup/options.js";
@@ -116,26 +116,12 @@ function answerWith(
 ): (text: string) => Promise<AnsweredItem> {
   return async (text) => {
     const { item, reason } = recognise(text);
-    if (item === null) return { text, item, finding: unsupported(reason) };
+    if (item === null) return { text, item, finding: unasked("unsupported", reason) };
     try {
       return { text, item, finding: await lookup(item, { signal }) };
     } catch (error) {
       stop.abort(error);
       throw error;
     }
-  };
-}
-
-function unsupported(error: AnsweredItem["finding"]["error"]): AnsweredItem["finding"] {
-  return {
-    status: "unsupported",
-    query: null,
-    quickCheck: null,
-    missing: [],
-    source: "local",
-    httpStatus: null,
-    attempts: 0,
-    lookedUpAt: null,
-    error,
   };
 }

@@ -32,17 +32,17 @@ export const columns: readonly Column[] = [
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "Kind of the query's result, as the service named it", (e) =>
-    stringIn(e.finding.query?.["type"]),
+    stringIn(queryOf(e)?.["type"]),
   ),
-  text("mail_blocklist", "Mail blocklist status", (e) => blocklistOf(e.finding.query)),
-  bool("bogon", "The address is in a reserved range", (e) => boolIn(e.finding.query?.["bogon"])),
+  text("mail_blocklist", "Mail blocklist status", (e) => blocklistOf(queryOf(e))),
+  bool("bogon", "The address is in a reserved range", (e) => boolIn(queryOf(e)?.["bogon"])),
   text("intent", "malicious, suspicious, unknown or none (nothing known)", (e) =>
-    stringIn(e.finding.query?.["intent"]),
+    stringIn(queryOf(e)?.["intent"]),
   ),
-  list("tags", "Tags of threat activity", (e) => stringsIn(e.finding.query?.["tags"])),
-  time("first_seen", "First seen", (e) => stringIn(e.finding.query?.["firstSeen"])),
-  time("last_seen", "Last seen", (e) => stringIn(e.finding.query?.["lastSeen"])),
-  list("reverse_dns", "Current reverse DNS names", (e) => reverseDnsOf(e.finding.query)),
+  list("tags", "Tags of threat activity", (e) => stringsIn(queryOf(e)?.["tags"])),
+  time("first_seen", "First seen", (e) => stringIn(queryOf(e)?.["firstSeen"])),
+  time("last_seen", "Last seen", (e) => stringIn(queryOf(e)?.["lastSeen"])),
+  list("reverse_dns", "Current reverse DNS names", (e) => reverseDnsOf(queryOf(e))),
   text("abuse_email", "Abuse contact", (e) => stringIn(contactOf(e)?.["email"])),
   text("abuse_status", "Whether the abuse contact works", (e) =>
     stringIn(contactOf(e)?.["status"]),
@@ -74,16 +74,14 @@ export const columns: readonly Column[] = [
     lengthIn(spamtrapOf(e)?.["observations"]),
   ),
   text("quick_mail_blocklist", "Mail blocklist status by the quick check", (e) =>
-    blocklistOf(e.finding.quickCheck),
+    blocklistOf(quickCheckOf(e)),
   ),
-  text("quick_intent", "Intent by the quick check", (e) =>
-    stringIn(e.finding.quickCheck?.["intent"]),
-  ),
+  text("quick_intent", "Intent by the quick check", (e) => stringIn(quickCheckOf(e)?.["intent"])),
   bool("quick_bogon", "Reserved range by the quick check", (e) =>
-    boolIn(e.finding.quickCheck?.["bogon"]),
+    boolIn(quickCheckOf(e)?.["bogon"]),
   ),
   bool("quick_activity", "Activity was seen, by the quick check", (e) =>
-    boolIn(e.finding.quickCheck?.["activity"]),
+    boolIn(quickCheckOf(e)?.["activity"]),
   ),
   text("source", "live, cache, duplicate or local; empty when nothing was asked", (e) =>
     e.item === null ? null : e.finding.source,
@@ -146,27 +144,39 @@ function objectIn(value: unknown): JsonObject | null {
 }
 
 function contactOf({ finding }: EnrichedRow): JsonObject | null {
-  return objectIn(finding.query?.["abuseContact"]);
+  return objectIn(finding.answers.query?.result["abuseContact"]);
 }
 
 function asnOf({ finding }: EnrichedRow): JsonObject | null {
-  return objectIn(finding.query?.["asn"]);
+  return objectIn(finding.answers.query?.result["asn"]);
 }
 
 function honeypotOf({ finding }: EnrichedRow): JsonObject | null {
-  return objectIn(objectIn(finding.query?.["observedActivity"])?.["honeypotInteractions"]);
+  return objectIn(
+    objectIn(finding.answers.query?.result["observedActivity"])?.["honeypotInteractions"],
+  );
 }
 
 function spamtrapOf({ finding }: EnrichedRow): JsonObject | null {
-  return objectIn(objectIn(finding.query?.["observedActivity"])?.["spamtrapInteractions"]);
+  return objectIn(
+    objectIn(finding.answers.query?.result["observedActivity"])?.["spamtrapInteractions"],
+  );
+}
+
+function queryOf({ finding }: EnrichedRow): JsonObject | undefined {
+  return finding.answers.query?.result;
+}
+
+function quickCheckOf({ finding }: EnrichedRow): JsonObject | undefined {
+  return finding.answers["quick-check"]?.result;
 }
 
 /** The specification's name, or the one that the deployed service uses (facts: block list field). */
-function blocklistOf(result: JsonObject | null): string | null {
+function blocklistOf(result: JsonObject | undefined): string | null {
   return stringIn(result?.["serviceMailBlocklist"]) ?? stringIn(result?.["abusixMailBlocklist"]);
 }
 
-function reverseDnsOf(result: JsonObject | null): readonly string[] | null {
+function reverseDnsOf(result: JsonObject | undefined): readonly string[] | null {
   const current = objectIn(result?.["reverseDns"])?.["current"];
   if (!Array.isArray(current)) return null;
   return current

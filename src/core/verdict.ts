@@ -15,8 +15,10 @@ export type Accusation = Exclude<Verdict, "none">;
  * the intent of what was seen is not, and `ALLOWLIST` is about mail only. `PASSIVE` and
  * `INFORMATIONAL` listings accuse nobody.
  */
-export function verdictOf({ query, quickCheck }: Finding): Verdict | null {
-  if (query === null && quickCheck === null) return null;
+export function verdictOf({ answers }: Finding): Verdict | null {
+  const query = answers.query?.result;
+  const quickCheck = answers["quick-check"]?.result;
+  if (query === undefined && quickCheck === undefined) return null;
   const intent = query?.["intent"];
   const quickIntent = quickCheck?.["intent"];
   if (intent === "malicious" || quickIntent === "malicious") return "malicious";
@@ -30,7 +32,7 @@ export function accusationIn(verdict: Verdict | null): Accusation | null {
 }
 
 /** The interface documents the first name; deployed services also use the second. */
-function isListed(result: JsonObject | null): boolean {
+function isListed(result: JsonObject | undefined): boolean {
   return (
     result?.["serviceMailBlocklist"] === "ACTIVE" || result?.["abusixMailBlocklist"] === "ACTIVE"
   );

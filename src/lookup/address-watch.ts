@@ -1,4 +1,4 @@
-import type { Attempt, Endpoint } from "../api/types.js";
+import type { AttemptReport, Endpoint } from "../api/types.js";
 import { FatalError } from "../core/errors.js";
 
 /** Answers that decide whether an endpoint is there. */
@@ -41,7 +41,7 @@ export class AddressWatch {
    *
    * @throws FatalError `wrong_service` when the first 20 answers of its endpoint were all 404
    */
-  note({ endpoint, httpStatus }: Pick<Attempt, "endpoint" | "httpStatus">): void {
+  note({ endpoint, httpStatus }: Pick<AttemptReport, "endpoint" | "httpStatus">): void {
     if (httpStatus === null || this.#cleared.has(endpoint)) return;
     if (httpStatus !== 404) {
       this.#cleared.add(endpoint);

@@ -31,8 +31,7 @@ export function combineFindings(query: Finding, quickCheck: Finding): Finding {
   const { error } = deciding;
   return {
     status: deciding.status,
-    query: query.query,
-    quickCheck: quickCheck.quickCheck,
+    answers: { ...query.answers, ...quickCheck.answers },
     missing: query.missing,
     source: sourceOf(query.source, quickCheck.source),
     httpStatus: deciding.httpStatus,
@@ -42,9 +41,6 @@ export function combineFindings(query: Finding, quickCheck: Finding): Finding {
       error !== null && byQuickCheck
         ? { code: error.code, message: `quick check: ${error.message}` }
         : error,
-    queryText: query.queryText,
-    quickCheckText: quickCheck.quickCheckText,
-    bytes: (query.bytes ?? 0) + (quickCheck.bytes ?? 0) || undefined,
   };
 }
 

@@ -19,14 +19,13 @@ import { paced, share } from "./pace/paced.js";
 import { recovered, type RecoveredOptions } from "./attempt/recovered.js";
 import { retry } from "./attempt/retry.js";
 import { Spacing } from "./pace/spacing.js";
-import type { FindingStore } from "../store/store.js";
+import type { LookupStore } from "../store/store.js";
 import { triage } from "./triage.js";
-import type { Lookup, LookupWrapper } from "./types.js";
+import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
-/** One attempt at each endpoint: an `IntelClient`, or what stands for one. */
+/** Makes one attempt at an endpoint: an `IntelClient`, or what stands for one. */
 export interface LookupClient {
-  readonly query: Lookup;
-  readonly quickCheck: Lookup;
+  attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
 }
 
 export interface ComposeOptions {
@@ -54,7 +53,7 @@ export interface ComposeOptions {
   /** What happens while the service is gone; without it such lookups use up their retries. */
   readonly outage?: Outage | undefined;
   /** Journal of the run, or a store in memory. */
-  readonly store: FindingStore;
+  readonly store: LookupStore;
   /**
    * Path of the request for an item, in a run that goes on: `store` may have its answer by it, and
    * earlier attempts. Without it those are not looked for.
@@ -88,22 +87,22 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const spacing = new Spacing(need, options.clock);
   const limited = limit({ concurrency, ahead: foresight, need, spacing, backlog });
   const atPace = paced(options.pace, { need, foresight, clock: options.clock });
-  const guard: LookupWrapper =
+  const guard: AttemptWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
-  const counted: LookupWrapper =
+  const counted: AttemptWrapper =
     options.budget === undefined ? (next) => next : budget(options.budget);
-  const shared = (endpoint: LookupEndpoint): LookupWrapper => {
+  const shared = (endpoint: LookupEndpoint): AttemptWrapper => {
     const own = options.shares?.[endpoint];
     return own === undefined ? (next) => next : share(own);
   };
   const { recoveredPath, onRecovered, reachable = (next) => next } = options;
-  const found = (endpoint: LookupEndpoint): LookupWrapper =>
+  const found = (endpoint: LookupEndpoint): AttemptWrapper =>
     recoveredPath === undefined
       ? (next) => next
       : recovered({ endpoint, store, pathOf: recoveredPath, onFound: onRecovered });
   const kept = (endpoint: LookupEndpoint): LookupWrapper =>
     cache === undefined ? (next) => next : cached({ ...cache, endpoint });
-  const chain = (endpoint: LookupEndpoint, attempt: Lookup): Lookup =>
+  const chain = (endpoint: LookupEndpoint): Lookup =>
     dedupe({ endpoint, store, isResumed: recoveredPath !== undefined })(
       kept(endpoint)(
         reachable(
@@ -111,7 +110,11 @@ export function composeLookup(options: ComposeOptions): Lookup {
             guard(
               limited(
                 keep({ endpoint, store })(
-                  found(endpoint)(shared(endpoint)(atPace(counted(attempt)))),
+                  found(endpoint)(
+                    shared(endpoint)(
+                      atPace(counted((item, own) => client.attempt(endpoint, item, own))),
+                    ),
+                  ),
                 ),
               ),
             ),
@@ -120,8 +123,8 @@ export function composeLookup(options: ComposeOptions): Lookup {
       ),
     );
 
-  const query = chain("query", client.query);
-  const quickCheck = chain("quick-check", client.quickCheck);
+  const query = chain("query");
+  const quickCheck = chain("quick-check");
   const asked = choose(lookups, query, quickCheck);
   return options.bogons === "local" ? localBogons(asked) : asked;
 }

@@ -1,8 +1,9 @@
+import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { attemptKey, itemKey } from "./item-key.js";
-import { journalled } from "./attempt/keep.js";
-import type { FindingStore } from "../store/store.js";
+import { recordOf } from "./attempt/keep.js";
+import type { LookupStore } from "../store/store.js";
 import { TextMap } from "./text-map.js";
 import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
@@ -10,7 +11,7 @@ export interface DedupeOptions {
   /** The endpoint that is asked; answers of different endpoints are kept apart. */
   readonly endpoint: LookupEndpoint;
   /** Keeps what is done. Memory is bounded by what is under way and by the store. */
-  readonly store: FindingStore;
+  readonly store: LookupStore;
   /** The store may have attempts of an earlier part of the run. Default false. */
   readonly isResumed?: boolean | undefined;
 }
@@ -41,7 +42,12 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
       if (asked) return share(asked, options, () => lookup(item, options));
       const kept = store.get(key);
       if (kept === null) {
-        const asked: AskedSoFar = { outcomes: [], tried: [] };
+        const asked: AskedSoFar = {
+          outcomes: [],
+          tried: [],
+          journalled: false,
+          drift: [],
+        };
         const own = { signal: options.signal, row: options.row, asked };
         const answer = isResumed ? goOn(item, own) : next(item, own);
         const finding = ask(key, answer, own);
@@ -59,20 +65,20 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
       for (;;) {
         const attempt = await store.get(attemptKey(endpoint, item, tried.length + 1));
         if (attempt === null) return next(item, own);
-        tried.push(attempt);
+        tried.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
       }
     };
 
-    const ask = (key: string, answer: Promise<Finding>, own: LookupOptions): Promise<Finding> =>
+    const ask = (key: string, answer: Promise<Finding>, own: OwnOptions): Promise<Finding> =>
       answer.then(
         (finding) => {
-          // What is kept already is in the store as it is.
-          if (finding.keptAt === finding.attempts) {
+          // A cache keeps its own, for longer.
+          if (own.asked.journalled || finding.source === "cache") {
             open.delete(key);
             return finding;
           }
           return store
-            .put(key, journalled(finding, own))
+            .put(key, recordOf({ finding, again: null, drift: own.asked.drift }, own))
             .then(() => finding)
             .finally(() => open.delete(key));
         },
@@ -111,10 +117,9 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** A finding for the row that asked first, or for a later one. */
-function fromStore(finding: Finding, { row }: LookupOptions): Finding {
-  const { origin, drift: _, ...own } = finding;
+function fromStore({ finding, origin }: LookupRecord, { row }: LookupOptions): Finding {
   const isFirst = row !== undefined && origin?.row === row;
-  return isFirst ? own : asDuplicate(own);
+  return isFirst ? finding : asDuplicate(finding);
 }
 
 /** What a cache answered it answers again for every row, whether the first one is done or not. */

@@ -1,4 +1,4 @@
-import type { Finding } from "../core/finding.js";
+import { type Finding, unasked } from "../core/finding.js";
 import { isBogon } from "../core/item/bogon.js";
 import type { Item } from "../core/item/item.js";
 import type { LookupWrapper } from "./types.js";
@@ -12,17 +12,9 @@ export function isLocalBogon({ kind, value }: Item): boolean {
   return kind === "ip" && isBogon(value);
 }
 
-/** Interface: Query result, type IP_BOGON. */
 function bogonFinding({ value }: Item): Finding {
   return {
-    status: "complete",
-    query: { item: value, type: "IP_BOGON", bogon: true },
-    quickCheck: null,
-    missing: [],
-    source: "local",
-    httpStatus: null,
-    attempts: 0,
-    lookedUpAt: null,
-    error: null,
+    ...unasked("complete", null),
+    answers: { query: { result: { item: value, type: "IP_BOGON", bogon: true } } },
   };
 }

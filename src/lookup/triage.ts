@@ -19,8 +19,9 @@ export function triage(query: Lookup, quickCheck: Lookup): Lookup {
  * Whether a quick check is worth a query: it lists the item (`ACTIVE`, `PASSIVE`), gives it an
  * intent of `malicious` or `suspicious`, or saw activity from it.
  */
-export function showsSomething({ status, quickCheck }: Finding): boolean {
-  if (status === "failed" || status === "invalid" || quickCheck === null) return false;
+export function showsSomething({ status, answers }: Finding): boolean {
+  const quickCheck = answers["quick-check"]?.result;
+  if (status === "failed" || status === "invalid" || quickCheck === undefined) return false;
   const { serviceMailBlocklist: listing, intent, activity } = quickCheck;
   return (
     listing === "ACTIVE" ||

@@ -1,3 +1,4 @@
+import type { Attempt } from "../core/attempt.js";
 import type { Finding } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 
@@ -14,8 +15,12 @@ export interface LookupOptions {
 export interface AskedSoFar {
   /** HTTP status or fault code of each request that no record holds yet. */
   outcomes: string[];
-  /** What the attempts before the one under way came to, in order. */
-  readonly tried: Finding[];
+  /** The attempts before the one under way, in order. */
+  readonly tried: Attempt[];
+  /** The finding is in the journal already, as it is. */
+  journalled: boolean;
+  /** Drift of the answer that the finding has. */
+  drift: readonly string[];
 }
 
 /**
@@ -24,5 +29,11 @@ export interface AskedSoFar {
  */
 export type Lookup = (item: Item, options: LookupOptions) => Promise<Finding>;
 
-/** Adds one concern around a lookup: pace, retry, dedupe, cache … */
+/** Adds one concern around a lookup: dedupe, cache, reachable … */
 export type LookupWrapper = (next: Lookup) => Lookup;
+
+/** Makes one request for an item; rejects only when the run cannot go on. */
+export type AttemptLookup = (item: Item, options: LookupOptions) => Promise<Attempt>;
+
+/** Adds one concern around each attempt: outage, limit, journal, pace … */
+export type AttemptWrapper = (next: AttemptLookup) => AttemptLookup;

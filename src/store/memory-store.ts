@@ -1,16 +1,16 @@
-import type { Finding } from "../core/finding.js";
-import type { FindingStore } from "./store.js";
+import type { LookupRecord } from "../core/attempt.js";
+import type { Store } from "./store.js";
 
-/** Keeps findings for as long as the process lives, all of them: for a few lookups by hand. */
-export class MemoryStore implements FindingStore {
-  readonly #findings = new Map<string, Finding>();
+/** Keeps everything for as long as the process lives: for a few lookups by hand. */
+export class MemoryStore<Value = LookupRecord> implements Store<Value> {
+  readonly #values = new Map<string, Value>();
 
-  get(key: string): Finding | null {
-    return this.#findings.get(key) ?? null;
+  get(key: string): Value | null {
+    return this.#values.get(key) ?? null;
   }
 
-  put(key: string, finding: Finding): Promise<void> {
-    this.#findings.set(key, finding);
+  put(key: string, value: Value): Promise<void> {
+    this.#values.set(key, value);
     return Promise.resolve();
   }
 

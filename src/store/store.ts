@@ -1,21 +1,22 @@
+import type { LookupRecord } from "../core/attempt.js";
 import type { Finding } from "../core/finding.js";
 
 /**
- * Keeps what lookups came to, for as long as the run lasts or longer. Keys are texts that name an
+ * Keeps what lookups brought, for as long as the run lasts or longer. Keys are texts that name an
  * endpoint and an item exactly; two lookups with the same key have the same answer.
  */
-export interface FindingStore {
+export interface Store<Value> {
   /**
-   * The finding kept under `key`, or null. A promise only in the short moments in which the store
+   * The value kept under `key`, or null. A promise only in the short moments in which the store
    * cannot read; most calls are answered at once, so that the hot path has no promise.
    */
-  get(key: string): Finding | null | Promise<Finding | null>;
+  get(key: string): Value | null | Promise<Value | null>;
   /**
-   * Keeps a finding. Resolves when the end of the process, by whatever signal, cannot lose it.
+   * Keeps a value. Resolves when the end of the process, by whatever signal, cannot lose it.
    *
    * @throws FatalError when it cannot be kept (disk full, folder gone): the run cannot go on
    */
-  put(key: string, finding: Finding): Promise<void>;
+  put(key: string, value: Value): Promise<void>;
   /** Resolves when a loss of power cannot lose what was put before. */
   sync(): Promise<void>;
   /** Bytes of the store's file that the latest `sync` made durable, where it has one file that grows. */
@@ -23,3 +24,9 @@ export interface FindingStore {
   /** Lets go of the store's files. What was put stays. */
   close(): Promise<void>;
 }
+
+/** Findings that outlive a run: a cache. */
+export type FindingStore = Store<Finding>;
+
+/** The lookups of one run: its journal, or a store in memory. */
+export type LookupStore = Store<LookupRecord>;

@@ -121,7 +121,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
   };
   const chain = (ask, store) =>
     composeLookup({
-      client: { query: ask, quickCheck: ask },
+      client: { attempt: ask },
       lookups: ["query"],
       concurrency,
       pace: new Pace({ rates: unbound, clock: systemClock }),

@@ -2,10 +2,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
-import type { Finding } from "../../src/core/finding.js";
 import { verdictOf } from "../../src/core/verdict.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
-import { anEnrichedRow } from "../helpers/enriched-rows.js";
+import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import {
   checkReadmeQueries,
   readmeBackfill,
@@ -62,7 +61,7 @@ it("gives rows of schema version 1 the verdict that rows have today", async () =
   );
 });
 
-const findings: readonly Partial<Finding>[] = [
+const findings: readonly FindingParts[] = [
   { query: { type: "IP", intent: "malicious" } },
   { query: { type: "IP", intent: "none" }, quickCheck: { intent: "malicious" } },
   { query: { type: "IP", intent: "suspicious", serviceMailBlocklist: "ACTIVE" } },

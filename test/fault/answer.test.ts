@@ -41,7 +41,11 @@ describe.each(ways)("%s", (_way, connect) => {
   test("the data of a 503 is kept", async () => {
     const result = { ...ipResult(), asn: null };
     const { finding, attempts } = await tryQuery(connect, reply(503, partialSuccess(result)));
-    expect(finding).toMatchObject({ status: "partial", query: result, missing: ["asn"] });
+    expect(finding).toMatchObject({
+      status: "partial",
+      answers: { query: { result } },
+      missing: ["asn"],
+    });
     expect(attempts).toMatchObject([{ httpStatus: 503, outcome: "503" }]);
   });
 
@@ -112,7 +116,7 @@ describe.each(ways)("%s", (_way, connect) => {
   ])("a small %s body that unpacks to a large one is cut off, finally", async (coding, body) => {
     const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
-    expect(finding.again).toBeUndefined();
+    expect(finding.again).toBeNull();
   });
 
   test.each([
@@ -174,7 +178,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["constructor", '"constructor":{"prototype":{"polluted":true}}'],
   ])("a member named %s pollutes nothing, not even a copy", async (_, member) => {
     const { finding } = await tryQuery(connect, reply(200, withMember(member)));
-    const copy = Object.assign({}, finding.query);
+    const copy = Object.assign({}, finding.answers.query?.result);
     expect(finding.status).toBe("complete");
     expect([({} as Record<string, unknown>)["polluted"], copy["polluted"]]).toEqual([
       undefined,
@@ -184,7 +188,7 @@ describe.each(ways)("%s", (_way, connect) => {
 
   test("of members named twice the last one counts", async () => {
     const { finding } = await tryQuery(connect, reply(200, withMember('"intent":"none"')));
-    expect(finding.query?.["intent"]).toBe("malicious");
+    expect(finding.answers.query?.result["intent"]).toBe("malicious");
   });
 
   test.each(["text/html", "application/octet-stream", "", "\u00ff"])(

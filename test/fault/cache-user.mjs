@@ -45,8 +45,7 @@ function answer(n) {
   const text = "x".repeat(n % 7 === 0 ? 5000 : 300);
   return {
     status: "complete",
-    query: { n, text },
-    quickCheck: null,
+    answers: { query: { result: { n, text } } },
     missing: [],
     source: "live",
     httpStatus: 200,

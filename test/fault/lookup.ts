@@ -1,14 +1,15 @@
 import { IntelClient, type IntelClientOptions } from "../../src/api/intel-client.js";
-import type { Attempt } from "../../src/api/types.js";
+import type { AttemptReport } from "../../src/api/types.js";
 import { systemClock } from "../../src/core/clock.js";
+import type { Attempt } from "../../src/core/attempt.js";
 import type { Finding } from "../../src/core/finding.js";
 import type { Connect } from "../helpers/connections.js";
 import { type ScriptedServer, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 
 /** What one query came to, and what was seen of it on the way. */
 export interface Tried {
-  readonly finding: Finding;
-  readonly attempts: readonly Attempt[];
+  readonly finding: Finding & Pick<Attempt, "again">;
+  readonly attempts: readonly AttemptReport[];
   readonly server: ScriptedServer;
 }
 
@@ -20,7 +21,7 @@ export async function tryQuery(
 ): Promise<Tried> {
   const server = await startScriptedServer([step]);
   const dispatcher = connect(options.baseUrl ?? server.url);
-  const attempts: Attempt[] = [];
+  const attempts: AttemptReport[] = [];
   const intel = new IntelClient({
     baseUrl: server.url,
     dispatcher,
@@ -30,8 +31,12 @@ export async function tryQuery(
   });
   try {
     const { signal } = new AbortController();
-    const finding = await intel.query({ kind: "ip", value: "192.0.2.7" }, { signal });
-    return { finding, attempts, server };
+    const { finding, again } = await intel.attempt(
+      "query",
+      { kind: "ip", value: "192.0.2.7" },
+      { signal },
+    );
+    return { finding: { ...finding, again }, attempts, server };
   } finally {
     await dispatcher.destroy();
     await server.close();

@@ -5,8 +5,7 @@
  */
 export const completeFinding = {
   status: "complete",
-  query: null,
-  quickCheck: null,
+  answers: {},
   missing: [],
   source: "live",
   httpStatus: 200,

@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/core/finding.js";
+import type { Answers, Finding, JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow, Row } from "../../src/core/row.js";
 import { completeFinding } from "./complete-finding.mjs";
@@ -21,15 +21,25 @@ export function aRow(members: Partial<Row> = {}): Row {
   };
 }
 
-export function aFinding(members: Partial<Finding> = {}): Finding {
-  return { ...completeFinding, ...members };
+/** Members of a finding, its results by themselves. */
+export type FindingParts = Partial<Finding> & {
+  readonly query?: JsonObject | null;
+  readonly quickCheck?: JsonObject | null;
+};
+
+export function aFinding({ query, quickCheck, ...members }: FindingParts = {}): Finding {
+  const answers: Answers = {
+    ...(query ? { query: { result: query } } : {}),
+    ...(quickCheck ? { "quick-check": { result: quickCheck } } : {}),
+  };
+  return { ...completeFinding, answers, ...members };
 }
 
 export const anItem: Item = { kind: "ip", value: "192.0.2.1" };
 
 export function anEnrichedRow(
   row: Partial<Row> = {},
-  finding: Partial<Finding> = {},
+  finding: FindingParts = {},
   item: Item | null = anItem,
 ): EnrichedRow {
   return { row: aRow(row), item, finding: aFinding(finding) };

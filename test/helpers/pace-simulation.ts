@@ -1,12 +1,12 @@
 import type { Clock } from "../../src/core/clock.js";
-import type { Finding } from "../../src/core/finding.js";
+import type { Attempt } from "../../src/core/attempt.js";
 import type { Rate } from "../../src/core/options.js";
 import { ConcurrencyNeed } from "../../src/lookup/pace/concurrency-need.js";
 import { Foresight } from "../../src/lookup/pace/foresight.js";
 import { limit } from "../../src/lookup/pace/limit.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { paced } from "../../src/lookup/pace/paced.js";
-import type { Lookup } from "../../src/lookup/types.js";
+import type { AttemptLookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
@@ -84,7 +84,7 @@ export async function simulatePace(
   const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
   let open = 0;
   const waiting: (() => void)[] = [];
-  const ask: Lookup = async () => {
+  const ask: AttemptLookup = async () => {
     if (open === concurrency) await new Promise<void>((go) => waiting.push(go));
     open++;
     const second = now();
@@ -96,7 +96,7 @@ export async function simulatePace(
     waiting.shift()?.();
     if (throttled) now().throttled++;
     else now().accepted++;
-    return { ...(throttled ? refused : completeFinding), tookMs: afterMs };
+    return { ...(throttled ? refused : accepted), tookMs: afterMs };
   };
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
@@ -118,11 +118,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const nothing: Second = { sent: 0, accepted: 0, throttled: 0, open: 0 };
 
-const refused: Finding = {
-  ...completeFinding,
-  status: "failed",
-  httpStatus: 429,
+const accepted: Attempt = { finding: completeFinding, outcome: "200", again: null, drift: [] };
+
+const refused: Attempt = {
+  finding: { ...completeFinding, status: "failed", httpStatus: 429 },
+  outcome: "429",
   again: { policy: "throttled", afterMs: null },
+  drift: [],
 };
 
 const latencyMs = 40;

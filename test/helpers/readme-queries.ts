@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
-import type { Finding, JsonObject } from "../../src/core/finding.js";
+import type { JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
-import { anEnrichedRow } from "./enriched-rows.js";
+import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
 /** The README's statement that gives a verdict to rows that were written without one. */
 export async function readmeBackfill(): Promise<string> {
@@ -81,7 +81,7 @@ const hour = 3_600_000;
 
 /** Writes the rows of two nights, and those of a third that is not finished, to a table. */
 export async function writeTwoNights(output: string, folder: string, now: number): Promise<void> {
-  const at = (hours: number): Partial<Finding> => ({
+  const at = (hours: number): FindingParts => ({
     lookedUpAt: new Date(now - hours * hour).toISOString(),
   });
   const hosting = { asn: "AS64496", name: "Example Hosting", countryCode: "NL" };
@@ -126,7 +126,7 @@ function row(
   number: number,
   item: Item | null,
   query: JsonObject | null,
-  finding: Partial<Finding>,
+  finding: FindingParts,
 ): EnrichedRow {
   return anEnrichedRow({ number, cells: [item?.value ?? "?"] }, { query, ...finding }, item);
 }

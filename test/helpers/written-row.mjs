@@ -9,7 +9,9 @@ export function writtenRow(number) {
     item: { kind: "ip", value: `192.0.2.${number % 256}` },
     finding: {
       ...completeFinding,
-      query: { tags: ["scanner:web"], firstSeen: "2025-01-01T00:00:00Z" },
+      answers: {
+        query: { result: { tags: ["scanner:web"], firstSeen: "2025-01-01T00:00:00Z" } },
+      },
     },
   };
 }

@@ -1,12 +1,12 @@
-import type { Finding, LookupEndpoint } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
+import type { Attempt, LookupRecord } from "../../core/attempt.js";
+import type { LookupEndpoint } from "../../core/finding.js";
 import { attemptKey, itemKey } from "../item-key.js";
-import type { FindingStore } from "../../store/store.js";
-import type { LookupOptions, LookupWrapper } from "../types.js";
+import type { LookupStore } from "../../store/store.js";
+import type { AttemptWrapper, LookupOptions } from "../types.js";
 
 export interface KeepOptions {
   readonly endpoint: LookupEndpoint;
-  readonly store: FindingStore;
+  readonly store: LookupStore;
 }
 
 /**
@@ -14,79 +14,61 @@ export interface KeepOptions {
  * repeats, no more than what may be open at once. An answer that is asked for again is journalled
  * under a key of its own: a resumed run goes on with the attempts that are left.
  */
-export function keep({ endpoint, store }: KeepOptions): LookupWrapper {
+export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
   return (next) => (item, options) => {
-    const answer = next(item, options);
+    const { asked } = options;
+    const put = (attempt: Attempt): Promise<void> | null => {
+      asked?.outcomes.push(attempt.outcome);
+      if (isFinal(attempt, options)) {
+        if (asked !== undefined) asked.journalled = true;
+        return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
+      }
+      // What ends the lookup is stored with the lookup.
+      if (attempt.again === null) return null;
+      const key = attemptKey(endpoint, item, (asked?.tried.length ?? 0) + 1);
+      return store.put(key, recordOf({ ...attempt, drift: [] }, options));
+    };
     // Without promises that take over another's state: those cost three turns of the queue each.
     return new Promise((resolve, reject) => {
-      const put = (finding: Finding): void => {
-        options.asked?.outcomes.push(outcomeOf(finding));
+      next(item, options).then((attempt) => {
         try {
-          if (!isFinal(finding, options)) return putAttempt(item, finding, options);
-          const attempts = attemptsOf(options) + finding.attempts;
-          const record = journalled({ ...finding, attempts }, options);
-          store
-            .put(itemKey(endpoint, item), record)
-            .then(() => resolve(withoutBody(finding, attempts)), reject);
+          const kept = put(attempt);
+          if (kept === null) resolve(attempt);
+          else kept.then(() => resolve(attempt), reject);
         } catch (error) {
           reject(error);
         }
-      };
-      const putAttempt = (item: Item, finding: Finding, by: LookupOptions): void => {
-        // What ends the lookup is stored with the lookup.
-        if (finding.again === undefined) return resolve(finding);
-        const key = attemptKey(endpoint, item, (by.asked?.tried.length ?? 0) + 1);
-        // Only what the lookup comes to counts as drift.
-        const { drift: _, ...attempt } = finding;
-        const record = journalled(attempt, by);
-        store.put(key, record).then(() => resolve(finding), reject);
-      };
-      answer.then(put, reject);
+      }, reject);
     });
   };
 }
 
-/** A finding as the journal keeps it: with the row that asked and the requests not kept before. */
-export function journalled(finding: Finding, { row = null, asked }: JournalledBy): Finding {
+/** A record with the row that asked and the requests that no earlier record has. */
+export function recordOf(
+  { finding, again, drift, body }: Omit<LookupRecord, "origin">,
+  { row = null, asked }: RecordedFor,
+): LookupRecord {
   const outcomes = asked?.outcomes ?? [];
   if (asked !== undefined) asked.outcomes = [];
-  return { ...finding, origin: { row, outcomes } };
+  return { finding, again, drift, body, origin: { row, outcomes } };
 }
 
-type JournalledBy = { readonly row?: number | null | undefined } & Pick<LookupOptions, "asked">;
+type RecordedFor = { readonly row?: number | null | undefined } & Pick<LookupOptions, "asked">;
 
 /** Whether no later attempt, and no partial answer of an earlier one, changes this finding. */
-function isFinal({ again, status }: Finding, { asked }: LookupOptions): boolean {
-  return again === undefined && (status === "complete" || !hasPartial(asked?.tried));
+function isFinal({ again, finding }: Attempt, { asked }: LookupOptions): boolean {
+  if (again !== null) return false;
+  return finding.status === "complete" || !asked?.tried.some(isPartial);
 }
 
-function hasPartial(tried: readonly Finding[] = []): boolean {
-  return tried.some(({ status }) => status === "partial");
+function isPartial({ finding }: Attempt): boolean {
+  return finding.status === "partial";
 }
 
-function attemptsOf({ asked }: LookupOptions): number {
-  return (asked?.tried ?? []).reduce((sum, { attempts }) => sum + attempts, 0);
-}
-
-function outcomeOf({ outcome, httpStatus }: Finding): string {
-  return outcome ?? String(httpStatus);
-}
-
-/** The body was for the journal; rows that wait to be written would hold on to it. */
-function withoutBody(finding: Finding, keptAt: number): Finding {
-  return {
-    status: finding.status,
-    query: finding.query,
-    quickCheck: finding.quickCheck,
-    missing: finding.missing,
-    source: finding.source,
-    httpStatus: finding.httpStatus,
-    attempts: finding.attempts,
-    lookedUpAt: finding.lookedUpAt,
-    error: finding.error,
-    keptAt,
-    queryText: finding.queryText,
-    quickCheckText: finding.quickCheckText,
-    bytes: finding.bytes,
-  };
+/** An attempt whose finding counts those before it. */
+function summedUp(attempt: Attempt, { asked }: LookupOptions): Attempt {
+  if (asked === undefined || asked.tried.length === 0) return attempt;
+  const { finding } = attempt;
+  const before = asked.tried.reduce((sum, { finding }) => sum + finding.attempts, 0);
+  return { ...attempt, finding: { ...finding, attempts: before + finding.attempts } };
 }

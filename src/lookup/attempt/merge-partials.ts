@@ -1,4 +1,10 @@
-import type { Finding, JsonObject } from "../../core/finding.js";
+import {
+  type Finding,
+  firstAnswer,
+  type JsonObject,
+  type LookupAnswer,
+  lookupEndpoints,
+} from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 
 /**
@@ -28,10 +34,14 @@ export function mergePartials(partials: readonly [Finding, ...Finding[]]): Findi
     }
     return false;
   });
-  const text = textWith(best, sources);
-  return best.query === null
-    ? { ...best, quickCheck: filled, missing, quickCheckText: text }
-    : { ...best, query: filled, missing, queryText: text };
+  const endpoint = lookupEndpoints.find((name) => best.answers[name] !== undefined);
+  if (endpoint === undefined) return best;
+  const answer: LookupAnswer = {
+    ...best.answers[endpoint],
+    result: filled,
+    text: textWith(best, sources),
+  };
+  return { ...best, missing, answers: { [endpoint]: answer } };
 }
 
 /** Answers of another type describe another thing; none of their members fits. */
@@ -40,11 +50,11 @@ function answers(finding: Finding, member: string, type: unknown): boolean {
 }
 
 function resultOf(finding: Finding): JsonObject {
-  return finding.query ?? finding.quickCheck ?? {};
+  return firstAnswer(finding)?.result ?? {};
 }
 
 function textOf(finding: Finding): string | undefined {
-  return finding.queryText ?? finding.quickCheckText;
+  return firstAnswer(finding)?.text;
 }
 
 /** The text of a result in which some members have the text that other results have for them. */

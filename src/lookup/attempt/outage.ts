@@ -1,8 +1,8 @@
 import { AbortGroups } from "../../api/http/abort-groups.js";
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import type { Finding } from "../../core/finding.js";
-import type { LookupWrapper } from "../types.js";
+import type { Attempt } from "../../core/attempt.js";
+import type { AttemptWrapper } from "../types.js";
 
 /**
  * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
@@ -73,7 +73,7 @@ export class Outage {
   }
 
   /** An attempt brought an error that may pass. */
-  failed(finding: Finding): void {
+  failed({ finding }: Attempt): void {
     const now = this.#options.clock.monotonic();
     if (this.#errors++ === 0) this.#since = now;
     const lastError = finding.error?.message ?? "no answer";
@@ -171,31 +171,33 @@ export class Outage {
 }
 
 /** Holds attempts back while the service is gone, so that no lookup fails because of it. */
-export function guarded(outage: Outage): LookupWrapper {
+export function guarded(outage: Outage): AttemptWrapper {
   return (next) => (item, options) => {
-    const attempt = async (): Promise<Finding> => {
+    const attemptInTurn = async (): Promise<Attempt> => {
       for (;;) {
         const probe = await outage.turn(options.signal);
         try {
-          const finding = await next(item, options);
-          if (note(outage, finding)) return finding;
+          const attempt = await next(item, options);
+          if (note(outage, attempt)) return attempt;
         } finally {
           if (probe !== null) outage.probed(probe);
         }
       }
     };
-    if (outage.open) return attempt();
-    return next(item, options).then((finding) => (note(outage, finding) ? finding : attempt()));
+    if (outage.open) return attemptInTurn();
+    return next(item, options).then((attempt) =>
+      note(outage, attempt) ? attempt : attemptInTurn(),
+    );
   };
 }
 
 /** Tells the outage what an attempt came to; false when the attempt is to be made again. */
-function note(outage: Outage, finding: Finding): boolean {
-  const policy = finding.again?.policy;
+function note(outage: Outage, attempt: Attempt): boolean {
+  const policy = attempt.again?.policy;
   if (policy !== "transient" && policy !== "throttled") {
     outage.succeeded();
     return true;
   }
-  outage.failed(finding);
+  outage.failed(attempt);
   return !outage.open;
 }

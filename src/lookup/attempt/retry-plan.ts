@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { Again } from "../../core/finding.js";
+import type { Again } from "../../core/attempt.js";
 import { backoffMs, type BackoffBounds } from "./backoff.js";
 
 export interface RetryOptions {

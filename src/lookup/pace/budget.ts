@@ -1,5 +1,5 @@
 import { EarlyEndError } from "../../core/errors.js";
-import type { LookupWrapper } from "../types.js";
+import type { AttemptWrapper } from "../types.js";
 
 export interface BudgetOptions {
   /** Most attempts that are sent, all endpoints together. */
@@ -15,7 +15,7 @@ export interface BudgetOptions {
  *
  * @throws EarlyEndError `requests_spent`
  */
-export function budget({ maxRequests, onSpent }: BudgetOptions): LookupWrapper {
+export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
   let sent = 0;
   let spent: EarlyEndError | null = null;
   return (next) => (item, options) => {

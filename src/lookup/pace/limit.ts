@@ -1,10 +1,10 @@
 import pLimit from "p-limit";
-import type { Finding } from "../../core/finding.js";
+import type { Attempt } from "../../core/attempt.js";
 import type { Backlog } from "./backlog.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
 import type { Foresight } from "./foresight.js";
 import type { Spacing } from "./spacing.js";
-import type { LookupWrapper } from "../types.js";
+import type { AttemptWrapper } from "../types.js";
 import { WaitingLine } from "./waiting-line.js";
 
 export interface LimitOptions {
@@ -31,7 +31,7 @@ export interface LimitOptions {
  * the line before them: so p-limit's own cost, 4 µs, is paid by a lane and not by an attempt, and
  * who waits can leave.
  */
-export function limit(options: LimitOptions): LookupWrapper {
+export function limit(options: LimitOptions): AttemptWrapper {
   const { concurrency, ahead, need, spacing, backlog } = options;
   const lanes = pLimit(concurrency + (ahead?.ceiling ?? 0));
   const line = new WaitingLine<Lane>();
@@ -80,16 +80,16 @@ export function limit(options: LimitOptions): LookupWrapper {
     new Promise((resolve, reject) => {
       const { signal } = options;
       const attempt = (lane: Lane): void => {
-        let answer: Promise<Finding>;
+        let answer: Promise<Attempt>;
         try {
           answer = next(item, options);
         } catch (error) {
           answer = Promise.reject(error);
         }
         // The next attempt leaves before anything is made of this one's answer.
-        const answered = (finding: Finding): void => {
+        const answered = (attempt: Attempt): void => {
           lane();
-          resolve(finding);
+          resolve(attempt);
         };
         const failed = (error: unknown): void => {
           lane();

@@ -1,12 +1,12 @@
 import { NotSentError } from "../../api/http/not-sent-error.js";
 import type { Clock } from "../../core/clock.js";
-import type { Finding } from "../../core/finding.js";
+import type { Attempt } from "../../core/attempt.js";
 import type { Item } from "../../core/item/item.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
 import type { Foresight } from "./foresight.js";
 import type { Pace } from "./pace.js";
 import type { RequestPace } from "./request-pace.js";
-import type { Lookup, LookupOptions, LookupWrapper } from "../types.js";
+import type { AttemptLookup, AttemptWrapper, LookupOptions } from "../types.js";
 
 /** Who learns from answers how many requests have to be open. */
 export interface LoadNote {
@@ -17,7 +17,7 @@ export interface LoadNote {
 }
 
 /** Spends from a pace of an endpoint's own, one that `isShare`, for every attempt. */
-export function share(own: Pace): LookupWrapper {
+export function share(own: Pace): AttemptWrapper {
   const ended = (): void => own.ended();
   return (next) => (item, options) =>
     own.take(options.signal).then(() => {
@@ -33,29 +33,29 @@ export function share(own: Pace): LookupWrapper {
  *
  * @param load is told how long answers take, from the moment at which an attempt leaves
  */
-export function paced(run: RequestPace, load?: LoadNote): LookupWrapper {
+export function paced(run: RequestPace, load?: LoadNote): AttemptWrapper {
   return (next) => {
-    const send = (ticket: number, item: Item, options: LookupOptions): Promise<Finding> => {
+    const send = (ticket: number, item: Item, options: LookupOptions): Promise<Attempt> => {
       const sentAt = load?.clock.monotonic() ?? 0;
       load?.need.sent();
       return next(item, options).then(
-        (finding) => {
-          const throttled = finding.again?.policy === "throttled";
-          const answered = finding.httpStatus !== null && !throttled;
+        (attempt) => {
+          const throttled = attempt.again?.policy === "throttled";
+          const answered = attempt.finding.httpStatus !== null && !throttled;
           if (!answered) load?.need.lost();
           else if (load !== undefined) {
             const now = load.clock.monotonic();
             // It may have waited for a connection first.
-            const { tookMs } = finding;
+            const { tookMs } = attempt;
             load.need.answered(tookMs === undefined ? sentAt : now - tookMs, now);
           }
           if (throttled) {
             load?.foresight?.end();
-            run.throttled(finding.again?.afterMs ?? null, ticket);
+            run.throttled(attempt.again?.afterMs ?? null, ticket);
           }
           // An answer of any other kind shows that the service takes requests; no answer does not.
           else if (answered) run.succeeded(ticket);
-          return finding;
+          return attempt;
         },
         (error: unknown) => {
           load?.need.lost();
@@ -64,7 +64,7 @@ export function paced(run: RequestPace, load?: LoadNote): LookupWrapper {
         },
       );
     };
-    const take: Lookup = (item, options) => {
+    const take: AttemptLookup = (item, options) => {
       const { signal } = options;
       const ticket = signal.aborted ? null : (run.takeAtOnce?.() ?? null);
       if (ticket !== null) return send(ticket, item, options);

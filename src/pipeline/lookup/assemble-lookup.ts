@@ -13,7 +13,7 @@ import { Backlog } from "../../lookup/pace/backlog.js";
 import { Foresight } from "../../lookup/pace/foresight.js";
 import type { Lookup } from "../../lookup/types.js";
 import { journalFault } from "../../store/journal/journal-fault.js";
-import type { FindingStore } from "../../store/store.js";
+import type { FindingStore, LookupStore } from "../../store/store.js";
 import type { RunSignals } from "../run/run-signals.js";
 import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
@@ -41,7 +41,7 @@ export interface AssembleOptions {
 /** The lookup of a run. */
 export interface AssembledLookup {
   readonly lookup: Lookup;
-  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
+  readonly journal: Pick<LookupStore, "sync" | "durableBytes">;
   /** How many lookups wait for their turn. */
   readonly backlog: Backlog;
   /** Which endpoints answered anything but 404. */
@@ -213,15 +213,11 @@ function clientOf(
   // sent: it would count for nothing, or twice.
   const unsent = foresight.ceiling > 0 ? "reject" : "send";
   const open = { signal: signals.requests, unsent } as const;
-  const unlessFaulty =
-    (send: Lookup): Lookup =>
-    (item) => {
-      const error = fault();
-      return error === null ? send(item, open) : Promise.reject(error);
-    };
   return {
-    query: unlessFaulty((item) => client.query(item, open)),
-    quickCheck: unlessFaulty((item) => client.quickCheck(item, open)),
+    attempt(endpoint, item) {
+      const error = fault();
+      return error === null ? client.attempt(endpoint, item, open) : Promise.reject(error);
+    },
   };
 }
 

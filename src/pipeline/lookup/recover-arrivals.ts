@@ -5,15 +5,16 @@ import { intelService } from "../../api/service-description.js";
 import { arrivalFiles } from "../../api/thread/arrival-log.js";
 import { type Arrived, readArrivals } from "../../api/thread/read-arrivals.js";
 import type { Clock } from "../../core/clock.js";
-import { type Finding, lookupEndpoints } from "../../core/finding.js";
+import type { LookupRecord } from "../../core/attempt.js";
+import { lookupEndpoints } from "../../core/finding.js";
 import { journalFault } from "../../store/journal/journal-fault.js";
 import { arrivedKey } from "../../lookup/attempt/recovered.js";
-import type { FindingStore } from "../../store/store.js";
+import type { LookupStore } from "../../store/store.js";
 
 export interface RecoverOptions {
   /** Folder of the run's journal and of its log of arrivals. */
   readonly folder: string;
-  readonly journal: FindingStore;
+  readonly journal: LookupStore;
   readonly clock: Clock;
   /** Whether the journal gets the text of results as well. @default false */
   readonly asReceived?: boolean | undefined;
@@ -32,8 +33,8 @@ export interface RecoverOptions {
 export async function recoverArrivals(options: RecoverOptions): Promise<void> {
   const { folder, journal, onWarning } = options;
   for (const arrived of readArrivals(folder, onWarning)) {
-    const finding = findingOf(arrived, options);
-    if (finding !== null) await journal.put(arrivedKey(arrived.path), finding);
+    const record = recordFor(arrived, options);
+    if (record !== null) await journal.put(arrivedKey(arrived.path), record);
   }
   try {
     for (const name of arrivalFiles) rmSync(join(folder, name), { recursive: true, force: true });
@@ -43,7 +44,7 @@ export async function recoverArrivals(options: RecoverOptions): Promise<void> {
 }
 
 /** What an answer says for good; null for what is to be asked again. */
-function findingOf(arrived: Arrived, options: RecoverOptions): Finding | null {
+function recordFor(arrived: Arrived, options: RecoverOptions): LookupRecord | null {
   const { clock, partials, asReceived } = options;
   const { path, answer, arrivedAt } = arrived;
   const endpoint = lookupEndpoints.find((one) => path.startsWith(`/${one}/`));
@@ -55,7 +56,8 @@ function findingOf(arrived: Arrived, options: RecoverOptions): Finding | null {
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
   const bench = { service: intelService(false), clock: then, asReceived };
-  const { again, tookMs: _, ...finding } = judge({ endpoint, item: null }, answer, bench);
+  const { finding, again, body } = judge({ endpoint, item: null }, answer, bench);
   if (finding.status === "failed") return null;
-  return again === undefined || (partials && again.policy === "partial") ? finding : null;
+  if (again !== null && !(partials && again.policy === "partial")) return null;
+  return { finding, again: null, drift: [], body };
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import type { Finding } from "../../core/finding.js";
+import type { LookupRecord } from "../../core/attempt.js";
 import { endpointOf } from "../../lookup/item-key.js";
 import { openJournal } from "../../store/journal/journal.js";
 import { MemoryStore } from "../../store/memory-store.js";
-import type { FindingStore } from "../../store/store.js";
+import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
 import { recoverArrivals } from "./recover-arrivals.js";
 import type { Tally } from "../run/tally.js";
@@ -11,9 +11,9 @@ import type { EnrichJob } from "../types.js";
 
 /** The journal of a run. */
 export interface RunJournal {
-  readonly store: FindingStore;
+  readonly store: LookupStore;
   /** The same store; what goes in through it is counted in the run's tally. */
-  readonly counting: FindingStore;
+  readonly counting: LookupStore;
   /** An earlier part of the run left something in it. */
   readonly isResumed: boolean;
 }
@@ -53,12 +53,12 @@ export async function openRunJournal(
 }
 
 /** Counts what the journal takes: a resumed run counts it again from there. */
-function countingStore(store: FindingStore, tally: Tally): FindingStore {
+function countingStore(store: LookupStore, tally: Tally): LookupStore {
   return {
     get: (key) => store.get(key),
-    put(key, finding) {
-      if (finding.origin !== undefined) tally.journalled(endpointOf(key), finding);
-      return store.put(key, finding);
+    put(key, record) {
+      if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
+      return store.put(key, record);
     },
     sync: () => store.sync(),
     close: () => store.close(),
@@ -66,11 +66,11 @@ function countingStore(store: FindingStore, tally: Tally): FindingStore {
 }
 
 /** Counts the requests of an earlier part of the run. */
-function replayInto(tally: Tally): (key: string, finding: Finding) => void {
-  return (key, finding) => {
-    if (finding.origin === undefined) return;
+function replayInto(tally: Tally): (key: string, record: LookupRecord) => void {
+  return (key, record) => {
+    if (record.origin === undefined) return;
     const endpoint = endpointOf(key);
-    for (const outcome of finding.origin.outcomes) tally.request(endpoint, outcome);
-    tally.journalled(endpoint, finding);
+    for (const outcome of record.origin.outcomes) tally.request(endpoint, outcome);
+    tally.journalled(endpoint, record);
   };
 }

@@ -1,5 +1,5 @@
 import type { Finding, FindingStatus, JsonObject } from "../../core/finding.js";
-import { findingStatuses } from "../../core/finding.js";
+import { findingStatuses, unasked } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
@@ -23,15 +23,14 @@ export function earlierFinding(facts: EarlierFacts): Finding | null {
   if (status === undefined || (verdict === undefined && facts.verdict !== "")) return null;
   const source = sources.find((known) => known === facts.source) ?? "local";
   return {
-    status,
-    query: verdict === undefined ? null : { tags: facts.tags, ...accused[verdict] },
-    quickCheck: null,
+    ...unasked(
+      status,
+      facts.errorCode === "" ? null : { code: facts.errorCode, message: facts.error },
+    ),
+    answers:
+      verdict === undefined ? {} : { query: { result: { tags: facts.tags, ...accused[verdict] } } },
     missing: facts.missing,
     source,
-    httpStatus: null,
-    attempts: 0,
-    lookedUpAt: null,
-    error: facts.errorCode === "" ? null : { code: facts.errorCode, message: facts.error },
   };
 }
 

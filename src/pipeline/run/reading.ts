@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import type { Finding, FindingError, FindingStatus } from "../../core/finding.js";
+import { type Finding, type FindingError, unasked } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { parseKindName } from "../../core/item/kind-names.js";
 import { unsupportedReasons } from "../../core/item/reasons.js";
@@ -103,21 +103,6 @@ const notText: FindingError = {
   code: "not_text",
   message: unsupportedReasons.not_text,
 };
-
-/** A finding of a row for which nothing was asked. */
-function unasked(status: FindingStatus, error: FindingError): Finding {
-  return {
-    status,
-    query: null,
-    quickCheck: null,
-    missing: [],
-    source: "local",
-    httpStatus: null,
-    attempts: 0,
-    lookedUpAt: null,
-    error,
-  };
-}
 
 /** Tells which columns were chosen where no flag named them. */
 export function announceReading(

@@ -1,4 +1,4 @@
-import type { Finding } from "../../core/finding.js";
+import { type Finding, largeBytes } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import type { Backlog } from "../../lookup/pace/backlog.js";
@@ -172,8 +172,9 @@ export class RowWindow {
 
   #settle(entry: Entry, finding: Finding): void {
     entry.finding = finding;
-    entry.weight += finding.bytes ?? 0;
-    this.#bytes += finding.bytes ?? 0;
+    const bytes = largeBytes(finding);
+    entry.weight += bytes;
+    this.#bytes += bytes;
     if (this.#options.ordered) {
       let next = this.#nextReady;
       while (next !== null && next.finding !== null) {

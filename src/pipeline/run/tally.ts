@@ -1,5 +1,6 @@
+import type { LookupRecord } from "../../core/attempt.js";
 import { findingStatuses } from "../../core/finding.js";
-import type { Finding, FindingSource, FindingStatus } from "../../core/finding.js";
+import type { FindingSource, FindingStatus } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { ItemKind } from "../../core/item/item.js";
 import { rowWarnings } from "../../core/row-warnings.js";
@@ -105,7 +106,7 @@ export class Tally {
     if (finding.error !== null) {
       add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
     }
-    const tags = finding.query?.["tags"];
+    const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {
       for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
     }
@@ -119,8 +120,8 @@ export class Tally {
     if (!this.#answered) this.#answered = /^\d+$/.test(outcome);
   }
 
-  /** Counts a finding that goes into the journal, or was found there by a resumed run. */
-  journalled(endpoint: string, { origin, drift = [] }: Finding): void {
+  /** Counts a record that goes into the journal, or was found there by a resumed run. */
+  journalled(endpoint: string, { origin, drift }: LookupRecord): void {
     for (const outcome of origin?.outcomes ?? []) {
       add(outcomesOf(this.#journalled, endpoint), outcome);
     }

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import type { Finding } from "../../core/finding.js";
 import {
   findingText,
-  type KeyedFinding,
+  type Keyed,
   parseFindingText,
   type ReadOptions,
 } from "../journal/finding-record.js";
@@ -57,7 +57,7 @@ export function entryHash(bytes: Buffer): Buffer {
 }
 
 /** Reads the key and the finding of an entry that is intact. The finding's source is `live`. */
-export function decodeEntry(bytes: Buffer, options?: ReadOptions): KeyedFinding {
+export function decodeEntry(bytes: Buffer, options?: ReadOptions): Keyed<Finding> {
   return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length), options);
 }
 

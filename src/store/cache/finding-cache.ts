@@ -121,7 +121,9 @@ class FindingCache implements FindingStore {
     const { asReceived } = this.#options;
     // From the future: from now on it ages, so that no clock makes it last longer than it may.
     const isEarly = keptAt > now;
-    const { key: found, finding } = decodeEntry(bytes, { asReceived: asReceived || isEarly });
+    const { key: found, value: finding } = decodeEntry(bytes, {
+      asReceived: asReceived || isEarly,
+    });
     if (found !== key) return null;
     if (isEarly) void this.put(key, finding);
     return finding;

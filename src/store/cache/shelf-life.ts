@@ -1,4 +1,4 @@
-import type { Finding } from "../../core/finding.js";
+import { type Finding, firstAnswer } from "../../core/finding.js";
 
 /** What an answer is, as far as it matters how long it may be used again. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
@@ -16,11 +16,12 @@ const shares: Readonly<Record<AnswerKind, number>> = {
 };
 
 /** The kind of an answer; null for what is never used again: there was none. */
-export function answerKind({ status, query, quickCheck }: Finding): AnswerKind | null {
+export function answerKind(finding: Finding): AnswerKind | null {
+  const { status } = finding;
   if (status === "partial" || status === "invalid") return status;
   if (status !== "complete") return null;
-  const isBogon = query?.["type"] === "IP_BOGON" || (query ?? quickCheck)?.["bogon"] === true;
-  return isBogon ? "bogon" : "full";
+  const result = firstAnswer(finding)?.result;
+  return result?.["type"] === "IP_BOGON" || result?.["bogon"] === true ? "bogon" : "full";
 }
 
 /**

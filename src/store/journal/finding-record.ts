@@ -1,14 +1,18 @@
 import { parseJson, readJson } from "../../core/read-json.js";
 import { resultText } from "../../core/result-text.js";
+import type { Again, LookupRecord } from "../../core/attempt.js";
 import {
-  type Again,
+  type Answers,
   type Finding,
   type FindingError,
   type FindingStatus,
   type JsonObject,
   largeAnswer,
+  type LookupAnswer,
+  type LookupEndpoint,
+  lookupEndpoints,
 } from "../../core/finding.js";
-import { elementTexts } from "../../core/json-members.js";
+import { elementTexts, memberTexts } from "../../core/json-members.js";
 
 /** What a record says before its finding is read. */
 export interface RecordHead {
@@ -18,18 +22,18 @@ export interface RecordHead {
   readonly hash: number;
 }
 
-/** A finding with the key under which it was put. */
-export interface KeyedFinding {
+/** A value with the key under which it was put. */
+export interface Keyed<Value> {
   readonly key: string;
-  readonly finding: Finding;
+  readonly value: Value;
 }
 
 /**
  * What a record is made of. Its bytes are two numbers of 32 bits, little endian (previous, hash), then
- * UTF-8 in one of two forms. Where the finding has its answer's body, a line with a JSON array (key,
- * endpoint, attempts, time, origin) and the body as it came; else a JSON array of the key and the finding's
- * members in the order of `Fields`: names and nulls that every finding has would double its size. Both
- * keep the results as the service wrote them, the second where the run has their text.
+ * UTF-8 in one of two forms. Where there is a full answer's body, a line with a JSON array (`BodyLine`)
+ * and the body as it came; else a JSON array (`Fields`, then `Rest`): names and nulls that every finding
+ * has would double its size. Both keep the results as the service wrote them, the second where the run
+ * has their text.
  *
  * Keeping the body saves 3.5 µs a finding over writing its data as JSON again. A long one is not kept:
  * it may be white space for the most part, and megabytes a row fill memory and disk.
@@ -39,17 +43,18 @@ export interface RecordParts {
   readonly body: Buffer | null;
 }
 
-export function recordParts(key: string, finding: Finding): RecordParts {
-  const { body } = finding;
+export function recordParts(key: string, record: LookupRecord): RecordParts {
+  const { finding, body } = record;
   if (body === undefined || body.length > longestBody) {
-    return { text: findingText(key, finding), body: null };
+    const rest = JSON.stringify([originField(record), record.again?.policy ?? null]);
+    return { text: `${findingText(key, finding).slice(0, -1)},${rest.slice(1)}`, body: null };
   }
   const line: BodyLine = [
     key,
-    finding.query !== null,
+    lookupEndpoints.findIndex((endpoint) => finding.answers[endpoint] !== undefined),
     finding.attempts,
     finding.lookedUpAt,
-    originField(finding),
+    originField(record),
   ];
   return { text: `${JSON.stringify(line)}\n`, body };
 }
@@ -75,16 +80,20 @@ export function writeRecord(to: Buffer, at: number, head: RecordHead, parts: Rec
  * stand in it as the service wrote them.
  */
 export function findingText(key: string, finding: Finding): string {
-  const { status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error } = finding;
-  const queryText = finding.queryText ?? JSON.stringify(query);
-  const quickCheckText = finding.quickCheckText ?? JSON.stringify(quickCheck);
-  const before = JSON.stringify([key, status]).slice(0, -1);
-  const rest: unknown[] = [missing, httpStatus, attempts, lookedUpAt, error];
-  const origin = originField(finding);
-  if (origin !== null) rest.push(origin);
-  if (origin !== null && finding.again !== undefined) rest.push(finding.again.policy);
-  const after = JSON.stringify(rest).slice(1);
-  return `${before},${queryText},${quickCheckText},${after}`;
+  const { status, answers, missing, httpStatus, attempts, lookedUpAt, error } = finding;
+  const rest = JSON.stringify([missing, httpStatus, attempts, lookedUpAt, error]);
+  return `${JSON.stringify([key, status]).slice(0, -1)},${answersText(answers)},${rest.slice(1)}`;
+}
+
+function answersText(answers: Answers): string {
+  let text = "";
+  for (const endpoint of lookupEndpoints) {
+    const answer = answers[endpoint];
+    if (answer === undefined) continue;
+    if (text !== "") text += ",";
+    text += `"${endpoint}":${answer.text ?? JSON.stringify(answer.result)}`;
+  }
+  return `{${text}}`;
 }
 
 /** Reads a record's head. */
@@ -98,86 +107,85 @@ export interface ReadOptions {
   readonly asReceived?: boolean | undefined;
 }
 
-/** Reads a record's key and finding. The finding's source is `live`. */
+/** Reads a record with its key. The finding's source is `live`. */
 export function decodeRecord(
   bytes: Buffer,
   { asReceived = false }: ReadOptions = {},
-): KeyedFinding {
+): Keyed<LookupRecord> {
   const end = bytes.indexOf(lineFeed, headBytes);
   // JSON of one line, as `findingText` writes it, has no line feed.
-  if (end < 0) {
-    return parseFindingText(bytes.toString("utf8", headBytes, bytes.length), { asReceived });
-  }
+  if (end < 0) return parseRecord(bytes.toString("utf8", headBytes, bytes.length), asReceived);
   const line = JSON.parse(bytes.toString("utf8", headBytes, end)) as BodyLine;
-  const [key, isQuery, attempts, lookedUpAt, origin] = line;
+  const [key, endpoint, attempts, lookedUpAt, origin] = line;
   const body = bytes.subarray(end + 1);
   const reading = readJson(body);
   if (reading.fault !== null) throw new TypeError(`the body of a record ${reading.fault}`);
   const { result } = reading.value as { readonly result: JsonObject };
-  const text = asReceived ? resultText(reading.text) : undefined;
-  return {
-    key,
-    finding: {
-      status: "complete",
-      query: isQuery ? result : null,
-      quickCheck: isQuery ? null : result,
-      missing: [],
-      source: "live",
-      httpStatus: 200,
-      attempts,
-      lookedUpAt,
-      error: null,
-      queryText: isQuery ? text : undefined,
-      quickCheckText: isQuery ? undefined : text,
-      bytes: body.length > largeAnswer ? body.length : undefined,
-      ...originMembers(origin),
-    },
+  const answer: LookupAnswer = {
+    result,
+    text: asReceived ? resultText(reading.text) : undefined,
+    bytes: body.length > largeAnswer ? body.length : undefined,
   };
+  const finding: Finding = {
+    status: "complete",
+    answers: { [lookupEndpoints[endpoint]!]: answer },
+    missing: [],
+    source: "live",
+    httpStatus: 200,
+    attempts,
+    lookedUpAt,
+    error: null,
+  };
+  return { key, value: { finding, again: null, ...originMembers(origin) } };
+}
+
+function parseRecord(text: string, asReceived: boolean): Keyed<LookupRecord> {
+  const fields = parseJson(text) as readonly [...Fields, ...Rest];
+  const [origin, policy] = fields.slice(fieldCount) as unknown as Rest;
+  const again = policy === null ? null : { policy, afterMs: null };
+  const finding = findingOf(fields.slice(0, fieldCount) as unknown as Fields, text, asReceived);
+  return { key: fields[0], value: { finding, again, ...originMembers(origin) } };
 }
 
 /** Reads what `findingText` wrote. The finding's source is `live`. */
 export function parseFindingText(
   text: string,
   { asReceived = false }: ReadOptions = {},
-): KeyedFinding {
-  const fields = parseJson(text) as readonly [
-    ...Fields,
-    origin?: OriginField,
-    again?: Again["policy"],
-  ];
-  const [key, status, query, quickCheck, missing, httpStatus, attempts, lookedUpAt, error] = fields;
-  const [origin, policy] = fields.slice(9) as [OriginField?, Again["policy"]?];
-  const texts = asReceived ? elementTexts(text) : [];
+): Keyed<Finding> {
+  const fields = parseJson(text) as Fields;
+  return { key: fields[0], value: findingOf(fields, text, asReceived) };
+}
+
+/** @param text what the fields were read from */
+function findingOf(fields: Fields, text: string, asReceived: boolean): Finding {
+  const [, status, results, missing, httpStatus, attempts, lookedUpAt, error] = fields;
+  const texts = asReceived ? memberTexts(elementTexts(text)[2] ?? "{}") : null;
+  const bytes = text.length > largeAnswer ? text.length : undefined;
+  const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
+  for (const endpoint of lookupEndpoints) {
+    const result = results[endpoint];
+    if (result !== undefined) answers[endpoint] = { result, text: texts?.get(endpoint), bytes };
+  }
   return {
-    key,
-    finding: {
-      status,
-      query,
-      quickCheck,
-      missing,
-      source: "live",
-      httpStatus,
-      attempts,
-      lookedUpAt,
-      error,
-      queryText: query === null ? undefined : texts[2],
-      quickCheckText: quickCheck === null ? undefined : texts[3],
-      bytes: text.length > largeAnswer ? text.length : undefined,
-      ...originMembers(origin ?? null),
-      ...(policy === undefined ? {} : { again: { policy, afterMs: null } }),
-    },
+    status,
+    answers,
+    missing,
+    source: "live",
+    httpStatus,
+    attempts,
+    lookedUpAt,
+    error,
   };
 }
 
-function originField({ origin, drift = [] }: Finding): OriginField | null {
+function originField({ origin, drift }: LookupRecord): OriginField | null {
   return origin === undefined ? null : [origin.row, origin.outcomes.join(" "), ...drift];
 }
 
-function originMembers(field: OriginField | null): Pick<Finding, "origin" | "drift"> {
-  if (field === null) return {};
+function originMembers(field: OriginField | null): Pick<LookupRecord, "origin" | "drift"> {
+  if (field === null) return { drift: [] };
   const [row, outcomes, ...drift] = field;
-  const origin = { row, outcomes: outcomes === "" ? [] : outcomes.split(" ") };
-  return drift.length === 0 ? { origin } : { origin, drift };
+  return { drift, origin: { row, outcomes: outcomes === "" ? [] : outcomes.split(" ") } };
 }
 
 const lineFeed = 0x0a;
@@ -188,7 +196,8 @@ const longestBody = 64 * 1024;
 /** What a record with a body has before it. */
 type BodyLine = readonly [
   key: string,
-  isQuery: boolean,
+  /** Index in `lookupEndpoints`. */
+  endpoint: number,
   attempts: number,
   lookedUpAt: string | null,
   origin: OriginField | null,
@@ -200,14 +209,18 @@ type OriginField = readonly [row: number | null, outcomes: string, ...drift: str
 type Fields = readonly [
   key: string,
   status: FindingStatus,
-  query: JsonObject | null,
-  quickCheck: JsonObject | null,
+  results: { readonly [endpoint in LookupEndpoint]?: JsonObject },
   missing: readonly string[],
   httpStatus: number | null,
   attempts: number,
   lookedUpAt: string | null,
   error: FindingError | null,
 ];
+
+const fieldCount = 8;
+
+/** What a journal keeps beyond the finding. */
+type Rest = readonly [origin: OriginField | null, again: Again["policy"] | null];
 
 /** Two numbers of 32 bits. */
 const headBytes = 8;

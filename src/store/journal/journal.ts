@@ -1,7 +1,7 @@
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import type { Finding } from "../../core/finding.js";
+import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
@@ -10,15 +10,15 @@ import { LostRecords } from "./lost-records.js";
 import { LogTurn } from "./log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./place-index.js";
 import { RecordLog } from "./record-log.js";
-import { RepeatedFindings } from "./repeated-findings.js";
+import { RepeatedRecords } from "./repeated-records.js";
 import { textHash } from "./text-hash.js";
-import type { FindingStore } from "../store.js";
+import type { LookupStore } from "../store.js";
 
 export interface JournalOptions extends PlaceIndexOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
   /** Given each record of an earlier part of the run, in order. */
-  readonly onReplay?: (key: string, finding: Finding) => void;
+  readonly onReplay?: (key: string, record: LookupRecord) => void;
   /** Whether findings come with the text of their results. Default false. */
   readonly asReceived?: boolean | undefined;
   /** `durableBytes` of an earlier session: so much of it must be there. Default 0. */
@@ -40,7 +40,7 @@ export async function openJournal({
   folder,
   asReceived = false,
   ...options
-}: JournalOptions): Promise<FindingStore> {
+}: JournalOptions): Promise<LookupStore> {
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
@@ -72,8 +72,8 @@ async function indexOf(
       for (const { place, record } of records) {
         index.add(readHead(record).hash, place);
         if (options.onReplay === undefined) continue;
-        const { key, finding } = decodeRecord(record);
-        options.onReplay(key, finding);
+        const { key, value } = decodeRecord(record);
+        options.onReplay(key, value);
       }
     }
     const warning = lost.warning(join(folder, "records"));
@@ -93,15 +93,15 @@ async function indexOf(
  */
 const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
 
-/** Findings kept in memory because they were asked for again. */
+/** Records kept in memory because they were asked for again. */
 const repeatedSize = 1024;
 
-class Journal implements FindingStore {
+class Journal implements LookupStore {
   readonly #folder: string;
   readonly #read: ReadOptions;
   readonly #log: RecordLog;
   readonly #index: PlaceIndex;
-  readonly #repeated = new RepeatedFindings(repeatedSize);
+  readonly #repeated = new RepeatedRecords(repeatedSize);
   /** Records that are not written yet, and the promise of those who put them. */
   #turn = new LogTurn();
   #syncing: Promise<void> = Promise.resolve();
@@ -122,26 +122,26 @@ class Journal implements FindingStore {
     return this.#durableBytes;
   }
 
-  get(key: string): Finding | null | Promise<Finding | null> {
+  get(key: string): LookupRecord | null | Promise<LookupRecord | null> {
     if (this.#left) return Promise.reject(this.#left);
     const hash = textHash(key);
     if (!this.#index.mayHave(hash)) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
     try {
-      const finding = this.#newest(key, hash);
-      if (finding) this.#repeated.add(key, finding);
-      return finding;
+      const record = this.#newest(key, hash);
+      if (record) this.#repeated.add(key, record);
+      return record;
     } catch (error) {
       return Promise.reject((this.#fault ??= journalFault(this.#folder, "read", error)));
     }
   }
 
-  put(key: string, finding: Finding): Promise<void> {
+  put(key: string, record: LookupRecord): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
     const turn = this.#turn;
     try {
-      this.#add(key, finding);
+      this.#add(key, record);
     } catch (error) {
       return Promise.reject((this.#fault = journalFault(this.#folder, "write", error)));
     }
@@ -179,14 +179,14 @@ class Journal implements FindingStore {
     this.#log.close();
   }
 
-  #add(key: string, finding: Finding): void {
+  #add(key: string, record: LookupRecord): void {
     const hash = textHash(key);
     let previous = 0;
     if (this.#index.mayHave(hash)) {
-      this.#repeated.update(key, finding);
+      this.#repeated.update(key, record);
       previous = this.#index.find(hash);
     }
-    const place = this.#log.add({ previous, hash }, recordParts(key, finding));
+    const place = this.#log.add({ previous, hash }, recordParts(key, record));
     this.#index.add(hash, place);
   }
 
@@ -205,14 +205,14 @@ class Journal implements FindingStore {
   }
 
   /** Follows the records with a hash back to the newest one with the key. */
-  #newest(key: string, hash: number): Finding | null {
+  #newest(key: string, hash: number): LookupRecord | null {
     let place = this.#index.find(hash);
     while (place > 0) {
-      const record = this.#log.at(place);
-      if (record === undefined) return null;
-      const { previous } = readHead(record);
-      const found = decodeRecord(record, this.#read);
-      if (found.key === key) return found.finding;
+      const bytes = this.#log.at(place);
+      if (bytes === undefined) return null;
+      const { previous } = readHead(bytes);
+      const found = decodeRecord(bytes, this.#read);
+      if (found.key === key) return found.value;
       place = previous < place ? previous : 0;
     }
     return null;

@@ -29,7 +29,7 @@ const readAt = promisify(read);
 
 /** What the file begins with, up to the first place of a record. */
 const name = "repute journal ";
-const firstLine = `${name}5\n`;
+const firstLine = `${name}6\n`;
 
 /** So much is read at once; few records are longer. */
 const readBytes = 4096;

@@ -5,7 +5,7 @@ import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-cli
 import { NotSentError } from "../../../src/api/http/not-sent-error.js";
 import type { RequestThread } from "../../../src/api/thread/request-thread.js";
 import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
-import type { Attempt, Receiver, Requests } from "../../../src/api/types.js";
+import type { AttemptReport, Receiver, Requests } from "../../../src/api/types.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import {
@@ -57,14 +57,18 @@ describe("lookups", () => {
   test("a query asks for the item below the base address", async () => {
     const intel = await client([reply(200, success(ipResult()))]);
     const finding = await intel.query(address, { signal });
-    expect(finding).toMatchObject({ status: "complete", query: ipResult(), attempts: 1 });
+    expect(finding).toMatchObject({
+      status: "complete",
+      answers: { query: { result: ipResult() } },
+      attempts: 1,
+    });
     expect(server.requests).toMatchObject([{ method: "GET", path: "/beta/query/192.0.2.7" }]);
   });
 
   test("a quick check asks its own endpoint", async () => {
     const intel = await client([reply(200, success(quickCheckResult()))]);
     const finding = await intel.quickCheck(address, { signal });
-    expect(finding.quickCheck).toEqual(quickCheckResult());
+    expect(finding.answers["quick-check"]?.result).toEqual(quickCheckResult());
     expect(server.requests[0]?.path).toBe("/beta/quick-check/192.0.2.7");
   });
 
@@ -108,7 +112,7 @@ describe("lookups", () => {
   });
 
   test("each request is reported once", async () => {
-    const attempts: Attempt[] = [];
+    const attempts: AttemptReport[] = [];
     const intel = await client(
       [reply(503, partialSuccess(ipResult()), { "x-a": "b" }), reply(429)],
       { onAttempt: (attempt) => attempts.push(attempt) },
@@ -136,7 +140,7 @@ describe("lookups", () => {
   );
 
   test("a dispatcher that throws is an attempt that brought no answer", async () => {
-    const attempts: Attempt[] = [];
+    const attempts: AttemptReport[] = [];
     const dispatcher = new (class extends Pool {
       override dispatch(): boolean {
         throw new Error("not now");
@@ -154,9 +158,9 @@ describe("lookups", () => {
     expect(await intel.query(address, { signal })).toMatchObject({ status: "complete" });
   });
 
-  test("a finding names the values that the interface does not list", async () => {
+  test("an attempt names the values that the interface does not list", async () => {
     const intel = await client([reply(200, success({ ...ipResult(), intent: "evil" }))]);
-    expect((await intel.query(address, { signal })).drift).toEqual(["intent=evil"]);
+    expect((await intel.attempt("query", address, { signal })).drift).toEqual(["intent=evil"]);
   });
 
   test("connections are used again", async () => {
@@ -167,7 +171,7 @@ describe("lookups", () => {
 });
 
 describe("a request that waits on a thread", () => {
-  const attempts: Attempt[] = [];
+  const attempts: AttemptReport[] = [];
   const asked: Receiver[] = [];
   const onThread = (): Promise<IntelClient> => {
     attempts.length = 0;
@@ -187,11 +191,11 @@ describe("a request that waits on a thread", () => {
 
   test("is sent for everyone else; it took what the thread measured", async () => {
     const intel = await onThread();
-    const finding = intel.query(address, { signal });
+    const attempt = intel.attempt("query", address, { signal });
     expect(asked[0]?.unsent).toBeUndefined();
     const body = Buffer.from(JSON.stringify(success(ipResult())));
     asked[0]?.answered({ status: 200, headers: {}, body, tookMs: 12.5 });
-    expect(await finding).toMatchObject({ status: "complete", tookMs: 12.5 });
+    expect(await attempt).toMatchObject({ finding: { status: "complete" }, tookMs: 12.5 });
     expect(attempts).toMatchObject([{ outcome: "200", ms: 12.5 }]);
   });
 });

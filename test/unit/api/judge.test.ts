@@ -25,7 +25,9 @@ function judged(
   endpoint: LookupEndpoint = "query",
   item: Item | null = null,
 ) {
-  return judge({ endpoint, item }, answer(status, body, headers), bench());
+  const asked = { endpoint, item };
+  const { finding, again, body: kept } = judge(asked, answer(status, body, headers), bench());
+  return { ...finding, again, body: kept };
 }
 
 describe("200", () => {
@@ -38,12 +40,12 @@ describe("200", () => {
     plainResult("CRYPTO_WALLET"),
     plainResult("EMAIL"),
   ])("a success envelope around type $type is complete", (result) => {
-    const { body, ...finding } = judged(200, success(result));
+    const { body, again, ...finding } = judged(200, success(result));
+    expect(again).toBeNull();
     expect(JSON.parse(String(body))).toEqual(success(result));
     expect(finding).toEqual({
       status: "complete",
-      query: result,
-      quickCheck: null,
+      answers: { query: { result } },
       missing: [],
       source: "live",
       httpStatus: 200,
@@ -57,14 +59,13 @@ describe("200", () => {
     const finding = judged(200, success(quickCheckResult()), {}, "quick-check");
     expect(finding).toMatchObject({
       status: "complete",
-      query: null,
-      quickCheck: quickCheckResult(),
+      answers: { "quick-check": { result: quickCheckResult() } },
     });
   });
 
   test("unknown members are kept as received", () => {
     const result = { ...ipResult(), confidence: { score: 7 } };
-    expect(judged(200, success(result)).query).toEqual(result);
+    expect(judged(200, success(result)).answers.query?.result).toEqual(result);
   });
 
   test("abusixMailBlocklist is accepted in place of serviceMailBlocklist, and kept", () => {
@@ -72,7 +73,10 @@ describe("200", () => {
       ...without(ipResult(), "serviceMailBlocklist"),
       abusixMailBlocklist: "ACTIVE",
     };
-    expect(judged(200, success(result))).toMatchObject({ status: "complete", query: result });
+    expect(judged(200, success(result))).toMatchObject({
+      status: "complete",
+      answers: { query: { result } },
+    });
   });
 
   test("abusixMailBlocklist is held to the same type", () => {
@@ -84,7 +88,10 @@ describe("200", () => {
 
   test("a type that the interface does not name is kept", () => {
     const result = { item: "+49", type: "PHONE", carrier: "Example" };
-    expect(judged(200, success(result))).toMatchObject({ status: "complete", query: result });
+    expect(judged(200, success(result))).toMatchObject({
+      status: "complete",
+      answers: { query: { result } },
+    });
   });
 
   test("a type that the interface does not name is held to the members that it shares", () => {
@@ -137,7 +144,7 @@ describe("200", () => {
     expect(finding).toMatchObject({
       status: "failed",
       httpStatus: 200,
-      query: null,
+      answers: {},
       error: { code: "response_schema", message: expect.stringContaining(words) },
       again: { policy: "once", afterMs: null },
     });
@@ -168,9 +175,9 @@ describe("400", () => {
   test("the failure envelope makes the item invalid, finally", () => {
     const finding = judged(400, failure("Invalid IP address"));
     expect(finding).toEqual({
+      again: null,
       status: "invalid",
-      query: null,
-      quickCheck: null,
+      answers: {},
       missing: [],
       source: "live",
       httpStatus: 400,
@@ -187,13 +194,13 @@ describe("400", () => {
   test("anything else is http_400, finally", () => {
     const finding = judged(400, "Bad Request");
     expect(finding).toMatchObject({ status: "failed", error: { code: "http_400" } });
-    expect(finding.again).toBeUndefined();
+    expect(finding.again).toBeNull();
   });
 
   test("an envelope that contradicts the HTTP status says nothing of the item", () => {
     const finding = judged(400, { ...failure("no"), statusCode: 503 });
     expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
-    expect(finding.again).toBeUndefined();
+    expect(finding.again).toBeNull();
   });
 
   test("an endless message is cut", () => {
@@ -206,8 +213,7 @@ describe("503", () => {
     const result = { ...without(ipResult(), "lastSeen"), asn: null };
     expect(judged(503, partialSuccess(result))).toEqual({
       status: "partial",
-      query: result,
-      quickCheck: null,
+      answers: { query: { result } },
       missing: ["lastSeen", "asn"],
       source: "live",
       httpStatus: 503,
@@ -230,7 +236,11 @@ describe("503", () => {
   test("the envelope around a quick check is data, too", () => {
     const result = { ...quickCheckResult(), intent: null };
     const finding = judged(503, partialSuccess(result), {}, "quick-check");
-    expect(finding).toMatchObject({ status: "partial", quickCheck: result, missing: ["intent"] });
+    expect(finding).toMatchObject({
+      status: "partial",
+      answers: { "quick-check": { result } },
+      missing: ["intent"],
+    });
   });
 
   test("abusixMailBlocklist is accepted in a partial result", () => {
@@ -297,13 +307,13 @@ describe("other statuses", () => {
   test.each([404, 405, 410, 418])("%i is final", (status) => {
     const finding = judged(status, "");
     expect(finding).toMatchObject({ status: "failed", error: { code: `http_${status}` } });
-    expect(finding.again).toBeUndefined();
+    expect(finding.again).toBeNull();
   });
 
   test.each([301, 302, 303, 307, 308])("%i is final: redirects are not followed", (status) => {
     const finding = judged(status, "", { location: "https://example.com/" });
     expect(finding.error?.message).toContain("redirects are not followed");
-    expect(finding.again).toBeUndefined();
+    expect(finding.again).toBeNull();
   });
 
   test.each([408, 425, 500, 502, 504, 599])("%i may pass", (status) => {
@@ -332,16 +342,19 @@ describe("other statuses", () => {
 test("a fault of the connection may pass", () => {
   const fault = new TransportError("connection_reset", "https://example.com closed");
   expect(judgeFault(fault, bench().clock)).toMatchObject({
-    status: "failed",
-    httpStatus: null,
-    attempts: 1,
-    error: { code: "connection_reset", message: "https://example.com closed" },
+    finding: {
+      status: "failed",
+      httpStatus: null,
+      attempts: 1,
+      error: { code: "connection_reset", message: "https://example.com closed" },
+    },
+    outcome: "connection_reset",
     again: { policy: "transient", afterMs: null },
   });
 });
 
 test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
-  expect(judgeFault(new TransportError(code, "x"), bench().clock).again).toBeUndefined();
+  expect(judgeFault(new TransportError(code, "x"), bench().clock).again).toBeNull();
 });
 
 describe("an answer for another item", () => {
@@ -354,8 +367,7 @@ describe("an answer for another item", () => {
   ] as const)("a %s with status %i fails and is asked for once more", (endpoint, status, body) => {
     expect(judged(status, body, {}, endpoint, asked)).toMatchObject({
       status: "failed",
-      query: null,
-      quickCheck: null,
+      answers: {},
       httpStatus: status,
       error: {
         code: "response_mismatch",
@@ -373,7 +385,7 @@ test("the text of a result is kept where it is asked for", () => {
   const body = `{"status":"success","statusCode":200,\n"result":${result}}`;
   const asReceived = { ...bench(), asReceived: true };
   const query = judge({ endpoint: "query", item: null }, answer(200, body), asReceived);
-  expect([query.queryText, query.quickCheckText]).toEqual([result, undefined]);
+  expect(query.finding.answers.query?.text).toBe(result);
   const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);
-  expect([quick.queryText, quick.quickCheckText]).toEqual([undefined, result]);
+  expect(quick.finding.answers["quick-check"]?.text).toBe(result);
 });

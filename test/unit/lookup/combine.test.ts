@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
-import type { Finding, FindingSource, FindingStatus } from "../../../src/core/finding.js";
+import type { FindingSource, FindingStatus } from "../../../src/core/finding.js";
 import { bothLookups, combineFindings } from "../../../src/lookup/combine.js";
-import { complete, failed, held, invalid, item, partial, scripted, unaborted } from "./findings.js";
-
-/** A full answer of `/quick-check`. */
-function quick(): Finding {
-  return { ...complete(), query: null, quickCheck: { item: "192.0.2.1", activity: true } };
-}
+import {
+  complete,
+  failed,
+  held,
+  invalid,
+  item,
+  partial,
+  quick,
+  scripted,
+  unaborted,
+} from "./findings.js";
 
 describe("the status of a row", () => {
   const statuses: readonly (readonly [FindingStatus, FindingStatus, FindingStatus])[] = [
@@ -30,13 +35,17 @@ describe("the status of a row", () => {
 });
 
 test("the data of both are kept", () => {
-  const { query, quickCheck } = combineFindings(complete({ intent: "none" }), quick());
+  const { answers } = combineFindings(complete({ intent: "none" }), quick());
+  const [query, quickCheck] = [answers.query?.result, answers["quick-check"]?.result];
   expect([query?.["intent"], quickCheck?.["activity"]]).toEqual(["none", true]);
 });
 
 test("the data of the query are kept when the quick check failed", () => {
   const combined = combineFindings(complete(), failed("timeout"));
-  expect([combined.status, combined.query?.["item"]]).toEqual(["failed", "192.0.2.1"]);
+  expect([combined.status, combined.answers.query?.result["item"]]).toEqual([
+    "failed",
+    "192.0.2.1",
+  ]);
 });
 
 test("attempts are added", () => {
@@ -50,9 +59,7 @@ test("HTTP status is that of the lookup that decided", () => {
 });
 
 test("HTTP status is that of the query when both came to the same", () => {
-  expect(combineFindings(failed("http_500", null, null, 500), failed("timeout")).httpStatus).toBe(
-    500,
-  );
+  expect(combineFindings(failed("http_500", 500), failed("timeout")).httpStatus).toBe(500);
 });
 
 test("the error of the query stands as it is", () => {

@@ -1,21 +1,20 @@
 import { expect, test } from "vitest";
 import { lookupPath } from "../../../src/api/intel-client.js";
 import { NotSentError } from "../../../src/api/http/not-sent-error.js";
-import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
-import { composeLookup, type LookupClient } from "../../../src/lookup/compose.js";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
+import { composeLookup } from "../../../src/lookup/compose.js";
 import { Foresight } from "../../../src/lookup/pace/foresight.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import { arrivedKey } from "../../../src/lookup/attempt/recovered.js";
-import type { Lookup } from "../../../src/lookup/types.js";
+import type { AttemptLookup, Lookup } from "../../../src/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
+import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
 
-const quick: Finding = { ...complete(), query: null, quickCheck: { item: "192.0.2.1" } };
 const reset = failed("connection_reset", "transient");
 
 function compose(
-  client: LookupClient,
+  client: { query: AttemptLookup; quickCheck: AttemptLookup },
   options: {
     lookups?: readonly LookupEndpoint[];
     concurrency?: number;
@@ -28,7 +27,10 @@ function compose(
   const clock = new ManualClock();
   const rates = options.rate === undefined ? [] : [{ count: options.rate, perMs: 1000 }];
   const lookup = composeLookup({
-    client,
+    client: {
+      attempt: (endpoint, ...args) =>
+        endpoint === "query" ? client.query(...args) : client.quickCheck(...args),
+    },
     lookups: options.lookups ?? ["query", "quick-check"],
     concurrency: options.concurrency ?? 8,
     foresight: options.foresight,
@@ -44,15 +46,18 @@ function compose(
 }
 
 test("an item is asked for at both endpoints", async () => {
-  const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
   const { clock, lookup } = compose(client);
   const finding = await clock.run(lookup(item, unaborted()));
-  expect([finding.query, finding.quickCheck]).toEqual([complete().query, quick.quickCheck]);
+  expect(finding.answers).toEqual({
+    ...complete().finding.answers,
+    ...quick().finding.answers,
+  });
 });
 
 test("one endpoint alone is asked where that is wanted", async () => {
   for (const endpoint of ["query", "quick-check"] as const) {
-    const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+    const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
     const { clock, lookup } = compose(client, { lookups: [endpoint] });
     await clock.run(lookup(item, unaborted()));
     const asked = endpoint === "query" ? [1, 0] : [0, 1];
@@ -61,9 +66,9 @@ test("one endpoint alone is asked where that is wanted", async () => {
 });
 
 test("an item that waits for its next attempt holds no slot", async () => {
-  const query: Lookup = (each) => Promise.resolve(each === item ? reset : complete());
+  const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
   const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick) },
+    { query, quickCheck: scripted(quick()) },
     { concurrency: 1, lookups: ["query"] },
   );
   void lookup(item, unaborted());
@@ -73,7 +78,7 @@ test("an item that waits for its next attempt holds no slot", async () => {
 });
 
 test("every attempt spends from the rate", async () => {
-  const client = { query: scripted(reset, complete()), quickCheck: scripted(quick) };
+  const client = { query: scripted(reset, complete()), quickCheck: scripted(quick()) };
   const { clock, lookup } = compose(client, { rate: 1 });
   await clock.run(lookup(item, unaborted()));
   expect(clock.monotonic()).toBe(2000);
@@ -88,7 +93,7 @@ test("both endpoints share the slots", async () => {
 });
 
 test("a duplicate costs no attempt", async () => {
-  const client = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
   const { clock, lookup } = compose(client);
   await clock.run(lookup(item, unaborted()));
   const again = await clock.run(lookup(item, unaborted()));
@@ -101,7 +106,7 @@ test("what one endpoint answered before the end is not asked for again afterward
   const first = compose(before, { store });
   void first.lookup(item, unaborted());
   await first.clock.advance(0);
-  const after = { query: scripted(complete()), quickCheck: scripted(quick) };
+  const after = { query: scripted(complete()), quickCheck: scripted(quick()) };
   const second = compose(after, { store });
   await second.clock.run(second.lookup(item, unaborted()));
   expect([after.query.asked.length, after.quickCheck.asked.length]).toEqual([0, 1]);
@@ -110,7 +115,7 @@ test("what one endpoint answered before the end is not asked for again afterward
 test("a throttle answer of one endpoint holds the other back", async () => {
   const client = {
     query: scripted(failed("http_429", "throttled", 5000, 429), complete()),
-    quickCheck: scripted(quick),
+    quickCheck: scripted(quick()),
   };
   const { clock, lookup } = compose(client, { concurrency: 1 });
   void lookup(item, unaborted());
@@ -134,13 +139,13 @@ test("what was not sent because others were throttled is sent when the pace lets
   const asked: string[] = [];
   const foresight = new Foresight(1);
   foresight.begin();
-  const query: Lookup = (each) => {
+  const query: AttemptLookup = (each) => {
     asked.push(each.value);
     if (asked.length === 1) return Promise.resolve(throttled);
     return asked.length === 2 ? Promise.reject(new NotSentError()) : Promise.resolve(complete());
   };
   const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick) },
+    { query, quickCheck: scripted(quick()) },
     { lookups: ["query"], concurrency: 1, foresight },
   );
   const both = Promise.all([lookup(item, unaborted()), lookup(otherItem, unaborted())]);
@@ -155,15 +160,20 @@ test("what was not sent because others were throttled is sent when the pace lets
 
 test("an answer that an interrupted part of the run had is kept under its item and not asked for", async () => {
   const store = new MemoryStore();
-  await store.put(arrivedKey("/query/192.0.2.1"), complete({ asn: "AS64496" }));
+  await store.put(arrivedKey("/query/192.0.2.1"), {
+    ...complete({ asn: "AS64496" }),
+    origin: undefined,
+  });
   const query = scripted(complete());
   const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick) },
+    { query, quickCheck: scripted(quick()) },
     { lookups: ["query"], store, recoveredPath: lookupPath },
   );
   const finding = await clock.run(lookup(item, unaborted()));
-  expect(finding.query).toMatchObject({ asn: "AS64496" });
-  expect(store.get("query ip 192.0.2.1")).toMatchObject({ status: "complete" });
+  expect(finding.answers.query?.result).toMatchObject({ asn: "AS64496" });
+  expect(store.get("query ip 192.0.2.1")).toMatchObject({
+    finding: { status: "complete" },
+  });
   await clock.run(lookup(otherItem, unaborted()));
   expect(query.asked).toEqual([otherItem]);
 });

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { Finding, LookupEndpoint } from "../../../src/core/finding.js";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
 import { attemptKey } from "../../../src/lookup/item-key.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
-import type { FindingStore } from "../../../src/store/store.js";
+import type { LookupStore } from "../../../src/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
+import { attempt } from "./attempts.js";
 
-function wrap(endpoint: LookupEndpoint = "query", store: FindingStore = new MemoryStore()) {
+function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
   return dedupe({ endpoint, store });
 }
 
@@ -164,7 +165,7 @@ test("when the store cannot keep the finding nobody has it", async () => {
 });
 
 test("who finds the store busy has the answer when it is not", async () => {
-  const store = slowStore({ get: () => Promise.resolve(complete()) });
+  const store = slowStore({ get: () => Promise.resolve(attempt(complete())) });
   const next = scripted(complete());
   const finding = await wrap("query", store)(next)(item, unaborted());
   expect([finding.source, next.asked.length]).toEqual(["duplicate", 0]);
@@ -183,9 +184,9 @@ test("of those who find the store busy and without an answer one asks", async ()
   expect(next.open).toHaveLength(1);
 });
 
-function slowStore(parts: Partial<FindingStore>): FindingStore {
+function slowStore(parts: Partial<LookupStore>): LookupStore {
   return {
-    get: (): Finding | null => null,
+    get: () => null,
     put: () => Promise.resolve(),
     sync: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -200,7 +201,7 @@ function turn(): Promise<void> {
 describe("in a resumed run", () => {
   test("a lookup begins with the attempts of the earlier part, and only then", async () => {
     const store = new MemoryStore();
-    const reset = failed("connection_reset", "transient");
+    const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
     await store.put(attemptKey("query", item, 1), reset);
     await store.put(attemptKey("query", item, 2), reset);
     const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {

@@ -1,17 +1,16 @@
-import type { Again, Finding, JsonObject } from "../../../src/core/finding.js";
+import type { Finding, JsonObject } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
-import type { Lookup } from "../../../src/lookup/types.js";
+import type { LookupOptions } from "../../../src/lookup/types.js";
 
 export const item: Item = { kind: "ip", value: "192.0.2.1" };
 
 export const otherItem: Item = { kind: "domain", value: "example.com" };
 
 /** A full answer of `/query`. */
-export function complete(query: JsonObject = {}): Finding {
+export function complete(result: JsonObject = {}, text?: string): Finding {
   return {
     status: "complete",
-    query: { item: "192.0.2.1", type: "IP", ...query },
-    quickCheck: null,
+    answers: { query: { result: { item: "192.0.2.1", type: "IP", ...result }, text } },
     missing: [],
     source: "live",
     httpStatus: 200,
@@ -21,66 +20,63 @@ export function complete(query: JsonObject = {}): Finding {
   };
 }
 
-/** A partial answer of `/query` as one attempt brings it. */
-export function partial(query: JsonObject, missing: readonly string[]): Finding {
-  return {
-    ...complete(query),
-    status: "partial",
-    missing,
-    httpStatus: 503,
-    again: { policy: "partial", afterMs: null },
-  };
+/** A full answer of `/quick-check`. */
+export function quick(result: JsonObject = { item: "192.0.2.1", activity: true }): Finding {
+  return { ...complete(), answers: { "quick-check": { result } } };
 }
 
-/** An attempt that brought no answer; without a policy nothing can be done about it. */
-export function failed(
-  code: string,
-  policy: Again["policy"] | null = null,
-  afterMs: number | null = null,
-  httpStatus: number | null = null,
-): Finding {
-  const finding: Finding = {
+/** A partial answer of `/query`. */
+export function partial(result: JsonObject, missing: readonly string[], text?: string): Finding {
+  return { ...complete(result, text), status: "partial", missing, httpStatus: 503 };
+}
+
+/** No answer. */
+export function failed(code: string, httpStatus: number | null = null): Finding {
+  return {
     ...complete(),
     status: "failed",
-    query: null,
+    answers: {},
     httpStatus,
     error: { code, message: `it failed with ${code}` },
   };
-  return policy === null ? finding : { ...finding, again: { policy, afterMs } };
 }
 
 export function invalid(message = "no such item"): Finding {
   return {
-    ...failed("invalid_item", null, null, 400),
+    ...failed("invalid_item", 400),
     status: "invalid",
     error: { code: "invalid_item", message },
   };
 }
 
-/** Answers with the findings in turn, the last one for ever, and keeps what was asked. */
-export function scripted(...findings: readonly Finding[]): Lookup & { readonly asked: Item[] } {
+type Ask<Outcome> = (item: Item, options: LookupOptions) => Promise<Outcome>;
+
+/** Answers with the outcomes in turn, the last one for ever, and keeps what was asked. */
+export function scripted<Outcome>(
+  ...outcomes: readonly Outcome[]
+): Ask<Outcome> & { readonly asked: Item[] } {
   const asked: Item[] = [];
-  const lookup: Lookup = (each) => {
-    const finding = findings[Math.min(asked.length, findings.length - 1)];
+  const lookup: Ask<Outcome> = (each) => {
+    const outcome = outcomes[Math.min(asked.length, outcomes.length - 1)];
     asked.push(each);
-    return finding ? Promise.resolve(finding) : Promise.reject(new Error("no finding is scripted"));
+    return outcome ? Promise.resolve(outcome) : Promise.reject(new Error("nothing is scripted"));
   };
   return Object.assign(lookup, { asked });
 }
 
 /** Lookups that stay open until they are answered by hand, in the order in which they were asked. */
-export function held(): Lookup & { readonly open: Held[] } {
-  const open: Held[] = [];
-  const lookup: Lookup = (each) =>
+export function held<Outcome = Finding>(): Ask<Outcome> & { readonly open: Held<Outcome>[] } {
+  const open: Held<Outcome>[] = [];
+  const lookup: Ask<Outcome> = (each) =>
     new Promise((resolve, reject) => {
       open.push({ item: each, answer: resolve, fail: reject });
     });
   return Object.assign(lookup, { open });
 }
 
-export interface Held {
+export interface Held<Outcome> {
   readonly item: Item;
-  readonly answer: (finding: Finding) => void;
+  readonly answer: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
 }
 

@@ -8,8 +8,7 @@ test("an address in a reserved range is answered without a request", async () =>
   expect(next.asked).toHaveLength(0);
   expect(finding).toMatchObject({
     status: "complete",
-    query: { item: "10.0.0.1", type: "IP_BOGON", bogon: true },
-    quickCheck: null,
+    answers: { query: { result: { item: "10.0.0.1", type: "IP_BOGON", bogon: true } } },
     source: "local",
     attempts: 0,
   });

@@ -1,12 +1,20 @@
 import { expect, test } from "vitest";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
 import { triage } from "../../../src/lookup/triage.js";
-import { complete, failed, invalid, item, scripted, unaborted } from "./findings.js";
+import {
+  complete,
+  failed,
+  invalid,
+  item,
+  quick as quickFinding,
+  scripted,
+  unaborted,
+} from "./findings.js";
 
 const nothing = { serviceMailBlocklist: "NOT_LISTED", intent: "none", activity: false };
 
 function quick(members: JsonObject): Finding {
-  return { ...complete(), query: null, quickCheck: { item: item.value, ...nothing, ...members } };
+  return quickFinding({ item: item.value, ...nothing, ...members });
 }
 
 async function queriesAfter(finding: Finding): Promise<number> {
@@ -46,8 +54,7 @@ test("what is queried has the data of both", async () => {
   const both = triage(scripted(complete()), scripted(quick({ activity: true })));
   const finding = await both(item, unaborted());
   expect(finding).toMatchObject({
-    query: complete().query,
-    quickCheck: { activity: true },
+    answers: { ...complete().answers, "quick-check": { result: { activity: true } } },
     attempts: 2,
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createDispatcher } from "../../../src/api/http/dispatcher.js";
+import type { Finding } from "../../../src/core/finding.js";
 import { systemClock } from "../../../src/core/clock.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
 import type { RequestPace } from "../../../src/lookup/pace/request-pace.js";
@@ -57,7 +58,7 @@ it("two runs at a time spend from one pace, which may answer late", async () => 
 });
 
 it("a run takes answers from a cache that another run filled, and leaves it open", async () => {
-  const cache = new MemoryStore();
+  const cache = new MemoryStore<Finding>();
   await run(["192.0.2.1"], { cache });
   const { manifest } = await run(["192.0.2.1"], { cache });
   expect(service.total - before).toBe(1);

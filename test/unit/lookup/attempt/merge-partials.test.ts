@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mergePartials } from "../../../../src/lookup/attempt/merge-partials.js";
-import { partial } from "../findings.js";
+import { partial, quick } from "../findings.js";
 
 const asn = { countryCode: "US", asn: "AS64500", name: "Example" };
 
@@ -12,25 +12,31 @@ test("a single answer stays as it is", () => {
 test("the most complete answer wins, whenever it came", () => {
   const full = partial({ intent: "none", asn: null }, ["asn"]);
   const poor = partial({ intent: null, asn: null }, ["intent", "asn"]);
-  expect(mergePartials([full, poor]).query).toEqual(full.query);
+  expect(mergePartials([full, poor]).answers.query?.result).toEqual(full.answers.query?.result);
 });
 
 test("of answers that are equally complete the latest wins", () => {
   const earlier = partial({ intent: "unknown", asn: null }, ["asn"]);
   const later = partial({ intent: "malicious", asn: null }, ["asn"]);
-  expect(mergePartials([earlier, later]).query?.["intent"]).toBe("malicious");
+  expect(mergePartials([earlier, later]).answers.query?.result["intent"]).toBe("malicious");
 });
 
 test("what a later answer lacks is filled from an earlier one", () => {
   const earlier = partial({ asn, tags: null }, ["tags"]);
   const later = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
-  expect(mergePartials([earlier, later]).query).toMatchObject({ asn, tags: ["a:b"] });
+  expect(mergePartials([earlier, later]).answers.query?.result).toMatchObject({
+    asn,
+    tags: ["a:b"],
+  });
 });
 
 test("what an earlier but more complete answer lacks is filled from a later one", () => {
   const earlier = partial({ intent: "none", tags: ["a:b"], asn: null }, ["asn"]);
   const later = partial({ intent: null, tags: null, asn }, ["tags", "intent"]);
-  expect(mergePartials([earlier, later]).query).toMatchObject({ intent: "none", asn });
+  expect(mergePartials([earlier, later]).answers.query?.result).toMatchObject({
+    intent: "none",
+    asn,
+  });
 });
 
 test("missing is what no answer had, in the order of the interface", () => {
@@ -45,7 +51,7 @@ test("members filled from several answers come from the latest that has them", (
     partial({ intent: "unknown", asn: null }, ["asn", "tags", "firstSeen"]),
     partial({ intent: null, asn: null, tags: [] }, ["intent", "asn"]),
   ]);
-  expect(merged.query).toMatchObject({ intent: "unknown", asn: "first", tags: [] });
+  expect(merged.answers.query?.result).toMatchObject({ intent: "unknown", asn: "first", tags: [] });
 });
 
 test("it stays partial when nothing is missing any more", () => {
@@ -61,7 +67,7 @@ test("an answer of another type fills nothing", () => {
     partial({ type: "DOMAIN", intent: "none" }, ["tags"]),
     partial({ intent: null }, ["intent"]),
   ]);
-  expect([merged.query?.["intent"], merged.missing]).toEqual([null, ["intent"]]);
+  expect([merged.answers.query?.result["intent"], merged.missing]).toEqual([null, ["intent"]]);
 });
 
 test("the blocklist status is filled under the name that the service used", () => {
@@ -69,41 +75,39 @@ test("the blocklist status is filled under the name that the service used", () =
     partial({ abusixMailBlocklist: "ACTIVE", tags: null }, ["tags"]),
     partial({ abusixMailBlocklist: null, tags: [] }, ["serviceMailBlocklist"]),
   ]);
-  expect(merged.query?.["abusixMailBlocklist"]).toBe("ACTIVE");
+  expect(merged.answers.query?.result["abusixMailBlocklist"]).toBe("ACTIVE");
 });
 
 test("partial quick checks are merged in their own place", () => {
-  const quick = { ...partial({}, ["intent"]), query: null };
   const merged = mergePartials([
-    { ...quick, missing: ["activity"], quickCheck: { type: "IP", intent: "none" } },
-    { ...quick, quickCheck: { type: "IP", intent: null, activity: true } },
+    { ...quick({ type: "IP", intent: "none" }), missing: ["activity"] },
+    { ...quick({ type: "IP", intent: null, activity: true }), missing: ["intent"] },
   ]);
-  expect([merged.query, merged.quickCheck]).toEqual([
-    null,
-    { type: "IP", intent: "none", activity: true },
-  ]);
+  expect(merged.answers).toEqual({
+    "quick-check": { result: { type: "IP", intent: "none", activity: true } },
+  });
 });
 
 test("the answers themselves are left as they were", () => {
   const later = partial({ asn: null }, ["asn"]);
   mergePartials([partial({ asn, tags: null }, ["tags"]), later]);
-  expect(later.query?.["asn"]).toBeNull();
+  expect(later.answers.query?.result["asn"]).toBeNull();
 });
 
 test("filled members keep the text in which they were received", () => {
   const earlier = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
   const later = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
   const merged = mergePartials([
-    { ...partial({ asn, tags: null }, ["tags"]), queryText: earlier },
-    { ...partial({ asn: null, tags: ["a:b"] }, ["asn"]), queryText: later },
+    partial({ asn, tags: null }, ["tags"], earlier),
+    partial({ asn: null, tags: ["a:b"] }, ["asn"], later),
   ]);
-  expect(merged.queryText).toBe(
+  expect(merged.answers.query?.text).toBe(
     '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}',
   );
 });
 
 test("the text stays as it was received where nothing is filled", () => {
-  const queryText = '{ "asn" : null }';
-  const poor = partial({ asn: null }, ["asn"]);
-  expect(mergePartials([poor, { ...poor, queryText }]).queryText).toBe(queryText);
+  const text = '{ "asn" : null }';
+  const poor = partial({ asn: null }, ["asn"], text);
+  expect(mergePartials([partial({ asn: null }, ["asn"]), poor]).answers.query?.text).toBe(text);
 });

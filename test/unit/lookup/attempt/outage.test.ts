@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../../../src/core/finding.js";
+import type { Attempt } from "../../../../src/core/attempt.js";
 import { guarded, Outage } from "../../../../src/lookup/attempt/outage.js";
-import type { Lookup } from "../../../../src/lookup/types.js";
+import type { AttemptLookup } from "../../../../src/lookup/types.js";
+import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
-const broken = aFinding({
-  status: "failed",
-  httpStatus: null,
-  error: { code: "connect_refused", message: "connection refused" },
-  again: { policy: "transient", afterMs: null },
-});
+const broken = attempt(
+  aFinding({
+    status: "failed",
+    httpStatus: null,
+    error: { code: "connect_refused", message: "connection refused" },
+  }),
+  { policy: "transient", afterMs: null },
+);
 
 describe("Outage", () => {
   it("lets single errors through to the retries", async () => {
@@ -28,7 +31,7 @@ describe("Outage", () => {
   });
 
   it("is no outage when answers come in between", async () => {
-    const service = serviceOf((n) => (n % 10 === 0 ? aFinding() : broken));
+    const service = serviceOf((n) => (n % 10 === 0 ? attempt(aFinding()) : broken));
     for (let n = 0; n < 100; n++) {
       await service.clock.advance(1_000);
       await service.ask();
@@ -38,15 +41,15 @@ describe("Outage", () => {
 
   it("holds all lookups, probes one at a time at growing intervals, and goes on with an answer", async () => {
     let back = false;
-    const service = serviceOf(() => (back ? aFinding() : broken));
+    const service = serviceOf(() => (back ? attempt(aFinding()) : broken));
     await trip(service);
     const before = service.asked();
     const held = Array.from({ length: 20 }, () => service.ask());
     await service.clock.advance(1_000 + 2_000 + 4_000 + 8_000);
     expect(service.asked() - before).toBe(4);
     back = true;
-    const findings = await service.clock.run(Promise.all(held));
-    expect(findings.every(({ status }) => status === "complete")).toBe(true);
+    const attempts = await service.clock.run(Promise.all(held));
+    expect(attempts.every(({ finding }) => finding.status === "complete")).toBe(true);
     expect(service.said.at(-1)).toMatch(/answers again/);
   });
 
@@ -107,11 +110,11 @@ describe("Outage", () => {
     const leaving = new AbortController();
     const service = serviceOf((n) => {
       if (n === 18) throw leaving.signal.reason;
-      return n < 18 ? broken : aFinding();
+      return n < 18 ? broken : attempt(aFinding());
     });
     await trip(service);
     leaving.abort(new Error("leave"));
-    expect(await service.clock.run(service.ask())).toMatchObject({ status: "complete" });
+    expect(await service.clock.run(service.ask())).toMatchObject({ outcome: "200" });
   });
 });
 
@@ -120,12 +123,12 @@ interface TestService {
   readonly outage: Outage;
   readonly abort: AbortController;
   readonly said: string[];
-  readonly lookup: Lookup;
-  ask(): Promise<Finding>;
+  readonly lookup: AttemptLookup;
+  ask(): Promise<Attempt>;
   asked(): number;
 }
 
-function serviceOf(answer: (n: number) => Finding, answered = true): TestService {
+function serviceOf(answer: (n: number) => Attempt, answered = true): TestService {
   const clock = new ManualClock();
   const abort = new AbortController();
   const said: string[] = [];

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { lookupPath } from "../../../../src/api/intel-client.js";
 import { MemoryStore } from "../../../../src/store/memory-store.js";
 import { arrivedKey, recovered } from "../../../../src/lookup/attempt/recovered.js";
-import type { FindingStore } from "../../../../src/store/store.js";
-import { complete, item, otherItem, scripted, unaborted } from "../findings.js";
+import type { LookupStore } from "../../../../src/store/store.js";
+import { complete, item, otherItem, scripted, unaborted } from "../attempts.js";
 
 const found = complete({ asn: "AS64496" });
 
@@ -20,7 +20,7 @@ test("an answer that came before is taken, for its endpoint and item alone", asy
 });
 
 test("a store that is busy is waited for", async () => {
-  const store: Pick<FindingStore, "get"> = {
+  const store: Pick<LookupStore, "get"> = {
     get: (key) => Promise.resolve(key.endsWith("192.0.2.1") ? found : null),
   };
   const next = scripted(complete());

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
+import type { Attempt } from "../../../../src/core/attempt.js";
 import type { Finding } from "../../../../src/core/finding.js";
 import { retry } from "../../../../src/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
-import { complete, failed, invalid, item, partial, scripted, unaborted } from "../findings.js";
+import { complete, failed, invalid, item, partial, scripted, unaborted } from "../attempts.js";
 
 const reset = failed("connection_reset", "transient");
 const throttled = failed("http_429", "throttled", null, 429);
 
 async function outcome(
-  findings: readonly Finding[],
+  attempts: readonly Attempt[],
   options: { retries?: number; partialRetries?: number; random?: number } = {},
 ): Promise<{ finding: Finding; asked: number; slept: readonly number[] }> {
   const clock = new ManualClock();
-  const next = scripted(...findings);
+  const next = scripted(...attempts);
   const lookup = retry({
     retries: options.retries ?? 5,
     partialRetries: options.partialRetries ?? 2,
@@ -26,7 +27,7 @@ async function outcome(
 test("an answer that nothing can better is passed on as it is", async () => {
   const answer = complete();
   const { finding, asked } = await outcome([answer]);
-  expect([finding === answer, asked]).toEqual([true, 1]);
+  expect([finding === answer.finding, asked]).toEqual([true, 1]);
 });
 
 test("a rejection is passed on and not tried again", async () => {
@@ -52,9 +53,9 @@ describe("passing faults", () => {
     expect(asked).toBe(1);
   });
 
-  test("end in the finding of the last attempt, without what another could change", async () => {
+  test("end in the finding of the last attempt, with all attempts counted", async () => {
     const { finding } = await outcome([reset, throttled], { retries: 1 });
-    expect(finding).toEqual({ ...failed("http_429", null, null, 429), attempts: 2 });
+    expect(finding).toEqual({ ...throttled.finding, attempts: 2 });
   });
 
   test("are waited for with bounds that double, drawn at random below them", async () => {
@@ -105,12 +106,12 @@ describe("partial answers", () => {
   test("give way to a full answer", async () => {
     const full = complete({ asn: null, tags: [] });
     const { finding } = await outcome([lacksTags, full]);
-    expect(finding).toEqual({ ...full, attempts: 2 });
+    expect(finding).toEqual({ ...full.finding, attempts: 2 });
   });
 
   test("with different gaps fill each other", async () => {
     const { finding } = await outcome([lacksTags, lacksAsn], { partialRetries: 1 });
-    expect([finding.query, finding.missing]).toEqual([
+    expect([finding.answers.query?.result, finding.missing]).toEqual([
       { item: "192.0.2.1", type: "IP", asn: "AS64500", tags: ["a:b"] },
       [],
     ]);
@@ -130,7 +131,7 @@ describe("partial answers", () => {
 
   test("are kept when only faults follow", async () => {
     const { finding } = await outcome([lacksTags, reset], { retries: 2 });
-    expect([finding.status, finding.query?.["asn"], finding.attempts]).toEqual([
+    expect([finding.status, finding.answers.query?.result["asn"], finding.attempts]).toEqual([
       "partial",
       "AS64500",
       4,
@@ -145,11 +146,6 @@ describe("partial answers", () => {
   test("are kept when a 400 follows", async () => {
     const { finding, asked } = await outcome([lacksTags, invalid()]);
     expect([finding.status, asked]).toEqual(["partial", 2]);
-  });
-
-  test("leave nothing of what another attempt could change", async () => {
-    const { finding } = await outcome([lacksTags]);
-    expect("again" in finding).toBe(false);
   });
 });
 
@@ -166,11 +162,14 @@ test("aborting ends a wait with the signal's reason", async () => {
 describe("with attempts of an earlier part of the run", () => {
   const part = partial({ tags: ["a"] }, ["verdict"]);
 
-  function begunWith(tried: Finding[], ...findings: Finding[]) {
+  function begunWith(tried: Attempt[], ...attempts: Attempt[]) {
     const clock = new ManualClock();
-    const next = scripted(...findings);
+    const next = scripted(...attempts);
     const lookup = retry({ retries: 2, partialRetries: 1, clock, random: () => 0.5 })(next);
-    const options = { ...unaborted(), asked: { outcomes: [], tried } };
+    const options = {
+      ...unaborted(),
+      asked: { outcomes: [], tried, journalled: false, drift: [] },
+    };
     return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
   }
 

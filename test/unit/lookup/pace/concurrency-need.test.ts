@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Finding } from "../../../../src/core/finding.js";
+import type { Attempt } from "../../../../src/core/attempt.js";
 import type { Rate } from "../../../../src/core/options.js";
 import { composeLookup } from "../../../../src/lookup/compose.js";
 import { ConcurrencyNeed } from "../../../../src/lookup/pace/concurrency-need.js";
@@ -13,7 +13,7 @@ import {
   simulatePace,
   slowingDown,
 } from "../../../helpers/pace-simulation.js";
-import { complete, unaborted } from "../findings.js";
+import { complete, unaborted } from "../attempts.js";
 
 const perSecond = (count: number): readonly Rate[] => [{ count, perMs: 1000 }];
 
@@ -97,14 +97,14 @@ test("below its ceiling a run keeps open what rate and latency need, whatever wa
   const clock = new ManualClock();
   let open = 0;
   let most = 0;
-  const answer = async (): Promise<Finding> => {
+  const answer = async (): Promise<Attempt> => {
     most = Math.max(most, ++open);
     await clock.sleep(100);
     open--;
     return complete();
   };
   const lookup: Lookup = composeLookup({
-    client: { query: answer, quickCheck: answer },
+    client: { attempt: answer },
     lookups: ["query"],
     concurrency: 500,
     pace: new Pace({ rates: perSecond(100), clock }),

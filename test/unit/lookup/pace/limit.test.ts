@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { Backlog } from "../../../../src/lookup/pace/backlog.js";
 import { Foresight } from "../../../../src/lookup/pace/foresight.js";
 import { limit } from "../../../../src/lookup/pace/limit.js";
-import { complete, held, item, otherItem, unaborted } from "../findings.js";
+import { complete, held, item, otherItem, unaborted } from "../attempts.js";
 
 test("no more attempts are open than allowed", async () => {
   const next = held();
@@ -46,7 +46,7 @@ test("the next attempt begins when one ends", async () => {
   await first;
   await settle();
   next.open[1]?.answer(complete({ item: "example.com" }));
-  expect((await second).query?.["item"]).toBe("example.com");
+  expect((await second).finding.answers.query?.result["item"]).toBe("example.com");
 });
 
 test("lookups under the same wrapper share its slots", async () => {
@@ -68,7 +68,7 @@ test("an attempt that rejects frees its slot", async () => {
   await expect(first).rejects.toThrow("refused");
   await settle();
   next.open[1]?.answer(complete());
-  await expect(second).resolves.toMatchObject({ status: "complete" });
+  await expect(second).resolves.toMatchObject({ outcome: "200" });
 });
 
 test("an attempt that waited passes its rejection on", async () => {

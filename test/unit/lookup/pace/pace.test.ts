@@ -5,7 +5,7 @@ import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../../../src/store/quota/quota-store.js";
 import { paced, share } from "../../../../src/lookup/pace/paced.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
-import { complete, failed, item, scripted, unaborted } from "../findings.js";
+import { complete, failed, item, scripted, unaborted } from "../attempts.js";
 
 const { signal } = unaborted();
 

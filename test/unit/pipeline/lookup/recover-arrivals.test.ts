@@ -54,16 +54,20 @@ test("a full answer and one of an item that is none are put by their paths", asy
   arrived("/quick-check/192.0.2.1", 200, success);
   let journal = await recover();
   expect(journal.get(arrivedKey("/quick-check/192.0.2.1"))).toMatchObject({
-    status: "complete",
-    quickCheck: result,
-    httpStatus: 200,
-    lookedUpAt: "2026-01-01T00:00:00.000Z",
+    finding: {
+      status: "complete",
+      answers: { "quick-check": { result } },
+      httpStatus: 200,
+      lookedUpAt: "2026-01-01T00:00:00.000Z",
+    },
   });
   arrived("/query/nonsense", 400, refused);
   journal = await recover();
   expect(journal.get(arrivedKey("/query/nonsense"))).toMatchObject({
-    status: "invalid",
-    error: { code: "invalid_item", message: "no such item" },
+    finding: {
+      status: "invalid",
+      error: { code: "invalid_item", message: "no such item" },
+    },
   });
 });
 
@@ -83,9 +87,10 @@ test.each([
 test("a partial answer is, where partial ones are taken as they are", async () => {
   arrived("/quick-check/192.0.2.1", 503, partial);
   const journal = await recover(true);
-  const finding = journal.get(arrivedKey("/quick-check/192.0.2.1"));
-  expect(finding).toMatchObject({ status: "partial", httpStatus: 503 });
-  expect(finding).not.toHaveProperty("again");
+  expect(journal.get(arrivedKey("/quick-check/192.0.2.1"))).toMatchObject({
+    finding: { status: "partial", httpStatus: 503 },
+    again: null,
+  });
 });
 
 test("the log is done with once its answers are kept, and not before", async () => {

@@ -71,7 +71,11 @@ describe("RowWindow", () => {
       ordered: true,
       write: () => allowed,
     });
-    window.addSettled(aRow({ number: 1 }), anItem, aFinding({ bytes: 60 }));
+    window.addSettled(
+      aRow({ number: 1 }),
+      anItem,
+      aFinding({ answers: { query: { result: {}, bytes: 60 } } }),
+    );
     expect(window.full).toBe(true);
     letWrite();
     await window.drained();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 describe("Tally", () => {
   it("counts rows by status, kind and source, and tags by row", () => {
@@ -69,9 +69,9 @@ describe("Tally", () => {
   it("takes requests and drift of a resumed run from the journal, not from the snapshot", () => {
     const first = new Tally();
     for (const outcome of ["429", "200", "200"]) first.request("query", outcome);
-    const finding = { ...complete(), drift: ["intent=odd"] };
-    first.journalled("query", { ...finding, origin: { row: 1, outcomes: ["429", "200"] } });
-    first.journalled("query", { ...finding, origin: { row: 2, outcomes: ["200"] } });
+    const record = { ...complete(), drift: ["intent=odd"] };
+    first.journalled("query", { ...record, origin: { row: 1, outcomes: ["429", "200"] } });
+    first.journalled("query", { ...record, origin: { row: 2, outcomes: ["200"] } });
     const again = new Tally(first.snapshot());
     expect(again.snapshot()).toMatchObject({ requests: {}, drift: {} });
   });

@@ -18,7 +18,7 @@ test("an entry says what it holds, since when and under which key", () => {
   const bytes = entry("key é");
   expect(isIntact(bytes)).toBe(true);
   expect(readEntryHead(bytes)).toEqual(head);
-  expect(decodeEntry(bytes)).toEqual({ key: "key é", finding: complete({ tags: ["é"] }) });
+  expect(decodeEntry(bytes)).toEqual({ key: "key é", value: complete({ tags: ["é"] }) });
 });
 
 test("no byte of an entry changes unnoticed", () => {

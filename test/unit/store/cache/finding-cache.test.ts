@@ -20,7 +20,7 @@ import { complete, invalid, partial } from "../../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const { again: _, ...lacking } = partial({ asn: null }, ["asn"]);
+const lacking = partial({ asn: null }, ["asn"]);
 const bogon = complete({ type: "IP_BOGON", bogon: true });
 
 interface Opened {
@@ -164,11 +164,11 @@ test("mapping its files anew loses nothing", async () => {
   await filled(folder, new ManualClock(), 3000);
   const { cache, warnings } = await openIn(folder, { mappedLimit: 0 });
   for (let n = 0; n < 3000; n++) {
-    expect((await cache.get(`key ${n}`))?.query?.["n"]).toBe(n);
+    expect((await cache.get(`key ${n}`))?.answers.query?.result["n"]).toBe(n);
     if (n % 300 === 0) void cache.put(`new ${n}`, complete({ n }));
   }
   await cache.sync();
-  expect([(await cache.get("new 2700"))?.query?.["n"], warnings]).toEqual([2700, []]);
+  expect([(await cache.get("new 2700"))?.answers.query?.result["n"], warnings]).toEqual([2700, []]);
 });
 
 describe("a cache that cannot be used says so once, and forgets what it is given", () => {
@@ -290,7 +290,7 @@ test("a newer answer takes the place of an older one", async () => {
     await cache.close();
   }
   const { cache } = await openIn(folder);
-  expect((await cache.get("key"))?.query?.["n"]).toBe(3);
+  expect((await cache.get("key"))?.answers.query?.result["n"]).toBe(3);
 });
 
 describe("when it is only to be looked at", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { answerKind, isFresh } from "../../../../src/store/cache/shelf-life.js";
-import { complete, failed, invalid, partial } from "../../lookup/findings.js";
+import { complete, failed, invalid, partial, quick } from "../../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -28,12 +28,12 @@ test("nothing is fresh for no time", () => {
 });
 
 test("kinds follow from what was answered", () => {
-  const { again: _, ...lacking } = partial({ asn: null }, ["asn"]);
+  const lacking = partial({ asn: null }, ["asn"]);
   const bogon = { item: "192.0.2.1", type: "IP_BOGON", bogon: true };
   expect([
     answerKind(complete()),
     answerKind(complete({ type: "IP_BOGON", bogon: true })),
-    answerKind({ ...complete(), query: null, quickCheck: bogon }),
+    answerKind(quick(bogon)),
     answerKind(lacking),
     answerKind(invalid()),
     answerKind(failed("timeout")),

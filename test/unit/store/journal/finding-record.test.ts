@@ -6,53 +6,68 @@ import {
   recordParts,
   writeRecord,
 } from "../../../../src/store/journal/finding-record.js";
-import type { Finding } from "../../../../src/core/finding.js";
-import { complete, invalid } from "../../lookup/findings.js";
+import type { LookupRecord } from "../../../../src/core/attempt.js";
+import type { Finding, JsonObject } from "../../../../src/core/finding.js";
+import { complete, failed, invalid, quick } from "../../lookup/findings.js";
 
 /** The bytes of a record, written behind others and before some room. */
-function record(key: string, finding: Finding, head = { previous: 0, hash: 1 }): Buffer {
-  const parts = recordParts(key, finding);
-  const bytes = Buffer.alloc(3 + mostRecordBytes(parts));
-  return bytes.subarray(3, writeRecord(bytes, 3, head, parts));
+function record(
+  finding: Finding,
+  parts: Partial<LookupRecord> = {},
+  { key = "key", head = { previous: 0, hash: 1 } } = {},
+): Buffer {
+  const written = recordParts(key, { finding, again: null, drift: [], ...parts });
+  const bytes = Buffer.alloc(3 + mostRecordBytes(written));
+  return bytes.subarray(3, writeRecord(bytes, 3, head, written));
 }
 
 test("a record has its key and finding", () => {
   const finding = invalid("no such item: é");
-  expect(decodeRecord(record("key ü", finding))).toEqual({ key: "key ü", finding });
+  const { key, value } = decodeRecord(record(finding, {}, { key: "key ü" }));
+  expect([key, value.finding]).toEqual(["key ü", finding]);
+});
+
+test.each([undefined, Buffer.from('{"result":{"item":"192.0.2.1","type":"IP"}}')])(
+  "a record tells which row asked, its requests, and values unknown to the interface",
+  (body) => {
+    const origin = { row: 7, outcomes: ["503", "timeout"] };
+    const bytes = record(complete(), { origin, drift: ["intent=evil"], body });
+    expect(decodeRecord(bytes).value).toMatchObject({ origin, drift: ["intent=evil"] });
+  },
+);
+
+test("the record of an attempt tells what another could change", () => {
+  const bytes = record(failed("timeout"), { again: { policy: "transient", afterMs: 8000 } });
+  expect(decodeRecord(bytes).value.again).toEqual({ policy: "transient", afterMs: null });
 });
 
 test("an answer's body comes back as the finding that it was read as", () => {
-  const query = { item: "192.0.2.1", note: "é\n{}" };
-  const body = Buffer.from(
-    JSON.stringify({ status: "success", statusCode: 200, result: query }, null, 2),
-  );
-  const { body: _, ...finding } = { ...complete(query), query, attempts: 3, body };
-  expect(decodeRecord(record('key "ü"\n', { ...finding, body }))).toEqual({
-    key: 'key "ü"\n',
-    finding,
-  });
+  const result = { item: "192.0.2.1", type: "IP", note: "é\n{}" };
+  const body = Buffer.from(JSON.stringify({ status: "success", statusCode: 200, result }, null, 2));
+  const finding = { ...complete(result), attempts: 3 };
+  const { key, value } = decodeRecord(record(finding, { body }, { key: 'key "ü"\n' }));
+  expect([key, value.finding]).toEqual(['key "ü"\n', finding]);
 });
 
 test("an answer's body that is a quick check's comes back as one", () => {
-  const quickCheck = { item: "192.0.2.1", activity: true };
-  const finding = { ...complete(), query: null, quickCheck };
-  const body = Buffer.from(JSON.stringify({ result: quickCheck }));
-  expect(decodeRecord(record("key", { ...finding, body })).finding).toEqual(finding);
+  const result = { item: "192.0.2.1", activity: true };
+  const body = Buffer.from(JSON.stringify({ result }));
+  expect(decodeRecord(record(quick(result), { body })).value.finding).toEqual(quick(result));
 });
 
 test("of a body that is white space for the most part the data alone is kept", () => {
-  const query = { item: "192.0.2.1" };
-  const body = Buffer.from(`${JSON.stringify({ result: query })}${" ".repeat(1_000_000)}`);
-  const bytes = record("key", { ...complete(query), body });
+  const result = { item: "192.0.2.1" };
+  const body = Buffer.from(`${JSON.stringify({ result })}${" ".repeat(1_000_000)}`);
+  const bytes = record(complete(result), { body });
   expect(bytes.length).toBeLessThan(1000);
-  expect(decodeRecord(bytes)).toEqual({ key: "key", finding: complete(query) });
+  expect(decodeRecord(bytes).value.finding).toEqual(complete(result));
 });
 
 test("a record has its hash and the number of the one before it", () => {
   const head = { previous: 0xfffffff1, hash: 0xfffffff0 };
-  const bytes = record("key", complete(), head);
+  const bytes = record(complete(), {}, { head });
   expect(readHead(bytes)).toEqual(head);
-  expect(decodeRecord(bytes).finding).toEqual(complete());
+  expect(decodeRecord(bytes).value.finding).toEqual(complete());
 });
 
 /** Numbers that lose digits when they are parsed, a member named twice, and white space. */
@@ -60,38 +75,39 @@ const received =
   '{ "item":"192.0.2.1", "n":[1.0, -0, 1e400, 123456789012345678901234567890], "n2":1,"n2":2 }';
 
 test("the text of a result comes back out of an answer's body, without its line breaks", () => {
-  const query = JSON.parse(received) as Finding["query"];
   const pretty = received.replaceAll(", ", ",\r\n");
   const body = Buffer.from(`{"status":"success","result":${pretty} ,"statusCode":200}`);
-  const bytes = record("key", { ...complete(), query, body });
-  expect(decodeRecord(bytes, { asReceived: true }).finding.queryText).toBe(
-    received.replaceAll(", ", ","),
-  );
-  expect(decodeRecord(bytes).finding.queryText).toBeUndefined();
+  const bytes = record(complete(JSON.parse(received) as JsonObject), { body });
+  expect(textIn(decodeRecord(bytes, { asReceived: true }))).toBe(received.replaceAll(", ", ","));
+  expect(textIn(decodeRecord(bytes))).toBeUndefined();
 });
 
 test("the text of a result is kept where there is no body", () => {
-  const quickCheck = JSON.parse(received) as Finding["query"];
-  const bytes = record("key", { ...complete(), query: null, quickCheck, quickCheckText: received });
-  const { finding } = decodeRecord(bytes, { asReceived: true });
-  expect(finding.quickCheckText).toBe(received);
-  expect(finding.quickCheck).toEqual(quickCheck);
-  expect(finding.queryText).toBeUndefined();
-  expect(decodeRecord(bytes).finding).toEqual({ ...complete(), query: null, quickCheck });
+  const result = JSON.parse(received) as JsonObject;
+  const bytes = record({ ...complete(), answers: { "quick-check": { result, text: received } } });
+  expect(decodeRecord(bytes, { asReceived: true }).value.finding.answers).toEqual({
+    "quick-check": { result, text: received },
+  });
+  expect(decodeRecord(bytes).value.finding).toEqual(quick(result));
 });
 
 test("a member named __proto__ is in the text of a result and not in its value", () => {
-  const queryText = '{"item":"192.0.2.1","__proto__":{"polluted":true}}';
-  const bytes = record("key", { ...complete({ item: "192.0.2.1" }), queryText });
-  const { finding } = decodeRecord(bytes, { asReceived: true });
-  expect(finding.queryText).toBe(queryText);
-  expect(finding.query).toEqual({ item: "192.0.2.1" });
-  expect(Object.hasOwn(finding.query ?? {}, "__proto__")).toBe(false);
+  const text = '{"item":"192.0.2.1","__proto__":{"polluted":true}}';
+  const decoded = decodeRecord(record(complete({}, text)), { asReceived: true });
+  expect(textIn(decoded)).toBe(text);
+  const result = decoded.value.finding.answers.query?.result ?? {};
+  expect(result).toEqual({ item: "192.0.2.1" });
+  expect(Object.hasOwn(result, "__proto__")).toBe(false);
 });
 
 test("a long answer tells its size", () => {
-  const query = { item: "192.0.2.1", note: "x".repeat(9000) };
-  const body = Buffer.from(JSON.stringify({ result: query }));
-  expect(decodeRecord(record("key", { ...complete(query), body })).finding.bytes).toBe(body.length);
-  expect(decodeRecord(record("key", complete(query))).finding.bytes).toBeGreaterThan(9000);
+  const result = { item: "192.0.2.1", note: "x".repeat(9000) };
+  const body = Buffer.from(JSON.stringify({ result }));
+  const bytesIn = (bytes: Buffer) => decodeRecord(bytes).value.finding.answers.query?.bytes;
+  expect(bytesIn(record(complete(result), { body }))).toBe(body.length);
+  expect(bytesIn(record(complete(result)))).toBeGreaterThan(9000);
 });
+
+function textIn({ value }: ReturnType<typeof decodeRecord>): string | undefined {
+  return value.finding.answers.query?.text;
+}

@@ -7,7 +7,7 @@ import {
   recordsIn,
   unit,
 } from "../../../../src/store/journal/framed-record.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 /** Records of findings with texts of these lengths; their places, the first of them `first`. */
 function framed(lengths: readonly number[], first: number): { bytes: Buffer; places: number[] } {

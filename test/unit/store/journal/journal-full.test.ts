@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openJournal } from "../../../../src/store/journal/journal.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 const disk = vi.hoisted(() => ({ full: false }));
 
@@ -30,15 +30,15 @@ test("who puts what the disk has no room for is told, and what was put before st
   for (const put of puts) await expect(put).rejects.toMatchObject(full);
   await expect(before.put("four", complete())).rejects.toMatchObject(full);
   await expect(before.sync()).rejects.toMatchObject(full);
-  expect((await before.get("one"))?.query?.["n"]).toBe(1);
+  expect((await before.get("one"))?.finding.answers.query?.result["n"]).toBe(1);
   await before.close();
 
   disk.full = false;
   const after = await openJournal({ folder });
-  expect((await after.get("one"))?.query?.["n"]).toBe(1);
+  expect((await after.get("one"))?.finding.answers.query?.result["n"]).toBe(1);
   expect(await after.get("two")).toBeNull();
   await after.put("two", complete({ n: 2 }));
-  expect((await after.get("two"))?.query?.["n"]).toBe(2);
+  expect((await after.get("two"))?.finding.answers.query?.result["n"]).toBe(2);
   await after.close();
 });
 

@@ -6,19 +6,19 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { openJournal } from "../../../../src/store/journal/journal.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 /** Puts findings for ever, many at once, and prints the number of each that is put. */
 const putForEver = `
   const { openJournal } = await import(process.argv[1]);
   const { writeSync } = await import("node:fs");
   const journal = await openJournal({ folder: process.argv[2], recentLimit: 256 });
-  const finding = JSON.parse(process.argv[4]);
+  const record = JSON.parse(process.argv[4]);
   let next = Number(process.argv[3]);
   const put = async () => {
     for (;;) {
       const n = next++;
-      await journal.put("key " + n, { ...finding, query: { n } });
+      await journal.put("key " + n, { ...record, finding: { ...record.finding, answers: { query: { result: { n } } } } });
       writeSync(1, n + "\\n");
     }
   };
@@ -62,7 +62,8 @@ test("what was put is there after the process was killed, however often", async 
   }
   const journal = await openJournal({ folder });
   const lost = [];
-  for (const n of put) if ((await journal.get(`key ${n}`))?.query?.["n"] !== n) lost.push(n);
+  for (const n of put)
+    if ((await journal.get(`key ${n}`))?.finding.answers.query?.result["n"] !== n) lost.push(n);
   await journal.close();
   expect(lost).toEqual([]);
 });

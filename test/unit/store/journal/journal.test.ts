@@ -1,12 +1,12 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Finding } from "../../../../src/core/finding.js";
+import type { LookupRecord } from "../../../../src/core/attempt.js";
 import { openJournal, type JournalOptions } from "../../../../src/store/journal/journal.js";
 import { textHash } from "../../../../src/store/journal/text-hash.js";
-import type { FindingStore } from "../../../../src/store/store.js";
+import type { LookupStore } from "../../../../src/store/store.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete, failed } from "../../lookup/findings.js";
+import { complete, failed } from "../../lookup/attempts.js";
 
 async function journalFolder(): Promise<string> {
   return join(await temporaryFolder(), "out.csv.state", "journal");
@@ -15,7 +15,7 @@ async function journalFolder(): Promise<string> {
 /** Opens a journal that is closed when the test ends, if not before. */
 async function opened(
   options: JournalOptions,
-): Promise<FindingStore & { closeNow(): Promise<void> }> {
+): Promise<LookupStore & { closeNow(): Promise<void> }> {
   const journal = await openJournal(options);
   let closed: Promise<void> | null = null;
   const closeNow = (): Promise<void> => (closed ??= journal.close());
@@ -26,7 +26,7 @@ async function opened(
 /** So small that a few hundred findings go through everything that millions do. */
 const small = { recentLimit: 64, filterBytes: 1024 };
 
-async function putMany(journal: FindingStore, from: number, to: number): Promise<void> {
+async function putMany(journal: LookupStore, from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 50) {
     const numbers = Array.from({ length: Math.min(50, to - at) }, (_, i) => at + i);
     await Promise.all(numbers.map((n) => journal.put(`key ${n}`, complete({ n }))));
@@ -34,11 +34,11 @@ async function putMany(journal: FindingStore, from: number, to: number): Promise
 }
 
 /** Numbers of the findings that are not what was put. */
-async function wrong(journal: FindingStore, from: number, to: number): Promise<number[]> {
+async function wrong(journal: LookupStore, from: number, to: number): Promise<number[]> {
   const numbers: number[] = [];
   for (let n = from; n < to; n++) {
-    const finding = await journal.get(`key ${n}`);
-    if (finding?.query?.["n"] !== n) numbers.push(n);
+    const record = await journal.get(`key ${n}`);
+    if (record?.finding.answers.query?.result["n"] !== n) numbers.push(n);
   }
   return numbers;
 }
@@ -49,7 +49,7 @@ test("has what was put before it was closed", async () => {
   await before.put("key", complete());
   await before.closeNow();
   const after = await opened({ folder });
-  expect(await after.get("key")).toEqual(complete());
+  expect(await after.get("key")).toMatchObject({ finding: complete().finding });
 });
 
 test("writes what waits when it closes", async () => {
@@ -59,7 +59,7 @@ test("writes what waits when it closes", async () => {
   await before.closeNow();
   await put;
   const after = await opened({ folder });
-  expect(await after.get("key")).toEqual(complete());
+  expect(await after.get("key")).toMatchObject({ finding: complete().finding });
 });
 
 test("has every finding of many times what it keeps in memory", async () => {
@@ -104,7 +104,7 @@ test("tells keys apart that have the same hash", async () => {
   await before.closeNow();
   const after = await opened({ folder });
   const found = [await after.get(one), await after.get(other)];
-  expect(found.map((finding) => finding?.query?.["n"])).toEqual([1, 2]);
+  expect(found.map((record) => record?.finding.answers.query?.result["n"])).toEqual([1, 2]);
 });
 
 test("tells them apart while both wait to be written", async () => {
@@ -113,7 +113,7 @@ test("tells them apart while both wait to be written", async () => {
   await Promise.all([journal.put(one, complete({ n: 1 })), journal.put(other, complete({ n: 2 }))]);
   await journal.put(one, complete({ n: 3 }));
   const found = [await journal.get(one), await journal.get(other)];
-  expect(found.map((finding) => finding?.query?.["n"])).toEqual([3, 2]);
+  expect(found.map((record) => record?.finding.answers.query?.result["n"])).toEqual([3, 2]);
 });
 
 test("has what was put after its files were opened anew in between", async () => {
@@ -143,7 +143,7 @@ test("answers with what failed in an earlier session: a completed lookup is not 
   await before.put("key", failed("timeout"));
   await before.closeNow();
   const after = await opened({ folder });
-  expect(await after.get("key")).toEqual(failed("timeout"));
+  expect(await after.get("key")).toMatchObject({ finding: failed("timeout").finding });
 });
 
 test("replays in order what an earlier session put, with its row and its requests", async () => {
@@ -157,12 +157,12 @@ test("replays in order what an earlier session put, with its row and its request
   });
   await before.closeNow();
   const replayed: unknown[] = [];
-  const onReplay = (key: string, { origin, drift }: Finding): void =>
+  const onReplay = (key: string, { origin, drift }: LookupRecord): void =>
     void replayed.push([key, origin, drift]);
   await opened({ folder, onReplay });
   expect(replayed).toEqual([
     ["query ip 192.0.2.1", origin, ["intent=odd"]],
-    ["query ip 192.0.2.2", { row: null, outcomes: [] }, undefined],
+    ["query ip 192.0.2.2", { row: null, outcomes: [] }, []],
   ]);
 });
 
@@ -204,9 +204,9 @@ test("what is damaged is not there, and may be put again", async () => {
   await writeFile(path, bytes);
   const after = await opened({ folder });
   expect(await after.get("key")).toBeNull();
-  expect((await after.get("other"))?.query?.["n"]).toBe(1);
+  expect((await after.get("other"))?.finding.answers.query?.result["n"]).toBe(1);
   await after.put("key", complete({ n: 2 }));
-  expect((await after.get("key"))?.query?.["n"]).toBe(2);
+  expect((await after.get("key"))?.finding.answers.query?.result["n"]).toBe(2);
 });
 
 test("a file in the folder's place is reported", async () => {

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { recordParts } from "../../../../src/store/journal/finding-record.js";
 import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 /** Where the page begins that cannot be read. */
 const disk = vi.hoisted(() => ({ bad: Number.POSITIVE_INFINITY }));

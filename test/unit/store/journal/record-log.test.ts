@@ -9,7 +9,7 @@ import {
 import { LostRecords } from "../../../../src/store/journal/lost-records.js";
 import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete } from "../../lookup/findings.js";
+import { complete } from "../../lookup/attempts.js";
 
 const head: RecordHead = { previous: 0, hash: 1 };
 
