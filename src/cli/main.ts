@@ -11,7 +11,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
-  const { runCommandLine } = await import("./options/command-line.js");
+  const { runCommandLine } = await import("./command-line.js");
   const { isInterrupted } = await import("./exit-code.js");
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;

@@ -5,7 +5,7 @@ import { commandNamed } from "./options/find-command.js";
 import { commandHelp, groupHelp, programHelp } from "./options/help.js";
 import { optionSpecs } from "./options/option-spec.js";
 import { type ParsedArguments, parseArguments } from "./options/parse-arguments.js";
-import { passwordWarning } from "./options/password-warning.js";
+import { passwordWarning } from "./options/redact.js";
 import { shownCommand } from "./options/redact.js";
 import { checkSecretFiles } from "./options/secrets.js";
 import { loadSettings } from "./options/settings.js";

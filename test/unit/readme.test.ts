@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { optionTable } from "../../src/cli/options/option-table.js";
+import { optionTable } from "../helpers/option-table.js";
 import { enrichCommand } from "../../src/cli/commands/enrich.js";
 import { columns } from "../../src/core/columns.js";
 import type { ColumnType } from "../../src/core/columns.js";

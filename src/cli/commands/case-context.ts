@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { callGroups, caseCallOptions } from "../call-options.js";
+import { callGroups, caseCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
-import { readCaseContext } from "../read-case.js";
-import { withServices } from "../services.js";
+import { readCaseContext } from "../services/read-case.js";
+import { withServices } from "../services/services.js";
 import { showRecord } from "../terminal/show-record.js";
 
 /** The context of a case (interface: Case context). */

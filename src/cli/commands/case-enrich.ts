@@ -6,15 +6,15 @@ import { sinkOptions } from "../../outputs/options.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { sourceOptions } from "../../inputs/options.js";
-import type { CaseRowsFormat } from "../case-rows.js";
+import type { CaseRowsFormat } from "../run/case-rows.js";
 import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { runEnrichJob } from "../enrich-job.js";
-import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
+import { runEnrichJob } from "../run/enrich-job.js";
+import { jobExitCodes, runGroups } from "../run/run-help.js";
 import { oneOperand } from "../options/operands.js";
-import { readCase } from "../read-case.js";
-import { withServices } from "../services.js";
+import { readCase } from "../services/read-case.js";
+import { withServices } from "../services/services.js";
 
 const options = z.strictObject({
   ...opsOptions.shape,
@@ -38,26 +38,13 @@ export const caseEnrichCommand = defineCommand({
   operands: [["ID", "identifier of the case"]],
   options,
   groups: [
-    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered", "tagIps"] },
+    runGroups.output,
     {
       title: "Services",
       keys: ["opsUrl", "accessTokenFile", "intelUrl", "apiKeyFile", "local", "timeout"],
     },
-    { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
-    {
-      title: "Run",
-      keys: [
-        "resume",
-        "restart",
-        "maxRequests",
-        "deadline",
-        "failOn",
-        "maxFailed",
-        "json",
-        "quiet",
-        "config",
-      ],
-    },
+    runGroups.lookups,
+    runGroups.run,
   ],
   examples: [
     {
@@ -78,12 +65,7 @@ export const caseEnrichCommand = defineCommand({
       what: "goes on where an interrupted run stopped, if the case is still the same",
     },
   ],
-  exitCodes: [
-    ...runExitCodes,
-    ["3", "done, but rows exist that --fail-on counts"],
-    ["75", "stopped early and resumable: a budget, a deadline or a quota"],
-    ...interruptedExitCodes,
-  ],
+  exitCodes: jobExitCodes(),
   run: enrichCase,
 });
 
@@ -98,7 +80,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
       );
     }
-    const { caseItemColumn, caseRows } = await import("../case-rows.js");
+    const { caseItemColumn, caseRows } = await import("../run/case-rows.js");
     const format = rowsFormat(settings);
     const { input, version } = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);

@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { callGroups, opsCallOptions } from "../call-options.js";
+import { callGroups, opsCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
-import { readCase } from "../read-case.js";
-import { withServices } from "../services.js";
+import { readCase } from "../services/read-case.js";
+import { withServices } from "../services/services.js";
 import { showRecord } from "../terminal/show-record.js";
 
 /** One reputation-share case (interface: Reputation-share case). */

@@ -2,15 +2,15 @@ import type { z } from "zod";
 import type { Customer } from "../../api/schema/customers.js";
 import { ServiceError } from "../../api/service-error.js";
 import { FatalError } from "../../core/errors.js";
-import { callGroups, opsCallOptions } from "../call-options.js";
+import { callGroups, opsCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
 import type { DataColumns } from "../terminal/data-output.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { noOperands } from "../options/operands.js";
-import { withServices } from "../services.js";
-import { withOpsClient } from "../with-client.js";
+import { withServices } from "../services/services.js";
+import { withOpsClient } from "../services/with-client.js";
 
 /** All customers (interface: Endpoints, Operations). */
 export const customersCommand = defineCommand({

@@ -1,16 +1,14 @@
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
-import { lookupOptions } from "../../lookup/options.js";
 import { enrichOptions } from "../../pipeline/options.js";
-import { sinkOptions } from "../../outputs/options.js";
 import { sourceOptions } from "../../inputs/options.js";
 import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { enrichInput } from "../enrich-input.js";
-import { runEnrichJob } from "../enrich-job.js";
-import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
-import { withServices } from "../services.js";
+import { enrichInput } from "../run/enrich-input.js";
+import { runEnrichJob } from "../run/enrich-job.js";
+import { jobExitCodes, runGroups } from "../run/run-help.js";
+import { withServices } from "../services/services.js";
 
 const options = z.strictObject({ ...enrichOptions.shape, ...cliOptions.shape });
 
@@ -29,23 +27,10 @@ export const enrichCommand = defineCommand({
   options,
   groups: [
     { title: "Input", keys: Object.keys(sourceOptions.shape) },
-    { title: "Output", keys: ["output", ...Object.keys(sinkOptions.shape), "unordered", "tagIps"] },
+    runGroups.output,
     { title: "Service", keys: ["intelUrl", "local", ...others(apiOptions, ["intelUrl"])] },
-    { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
-    {
-      title: "Run",
-      keys: [
-        "resume",
-        "restart",
-        "maxRequests",
-        "deadline",
-        "failOn",
-        "maxFailed",
-        "json",
-        "quiet",
-        "config",
-      ],
-    },
+    runGroups.lookups,
+    runGroups.run,
   ],
   examples: [
     {
@@ -74,15 +59,9 @@ export const enrichCommand = defineCommand({
       what: "goes on where an interrupted run stopped; what was answered is not asked again",
     },
   ],
-  exitCodes: [
-    ...runExitCodes,
-    [
-      "3",
-      "done, but rows exist that --fail-on counts: failed ones by default, and with a share as many of them",
-    ],
-    ["75", "stopped early and resumable: a budget, a deadline or a quota"],
-    ...interruptedExitCodes,
-  ],
+  exitCodes: jobExitCodes(
+    "done, but rows exist that --fail-on counts: failed ones by default, and with a share as many of them",
+  ),
   run: runEnrich,
 });
 

@@ -7,14 +7,14 @@ import type { Plan } from "../../pipeline/plan/plan.js";
 import type { Spent } from "../../pipeline/plan/plan-time.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/options.js";
-import { chooseAddress } from "../options/choose-address.js";
+import { chooseAddress } from "../services/choose-address.js";
 import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { enrichInput } from "../enrich-input.js";
+import { enrichInput } from "../run/enrich-input.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
-import { paceOf } from "../pace.js";
-import { embeddedServiceName } from "../services.js";
+import { paceOf } from "../services/pace.js";
+import { embeddedServiceName } from "../services/services.js";
 
 const { lookups, bogons, cacheTtl, rate } = lookupOptions.shape;
 

@@ -7,11 +7,11 @@ import { sourceOptions } from "../../inputs/options.js";
 import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { runEnrichJob } from "../enrich-job.js";
-import type { LoadWork } from "../enrich-job.js";
-import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
+import { runEnrichJob } from "../run/enrich-job.js";
+import type { LoadWork } from "../run/enrich-job.js";
+import { jobExitCodes, runGroups } from "../run/run-help.js";
 import { oneOperand } from "../options/operands.js";
-import { withServices } from "../services.js";
+import { withServices } from "../services/services.js";
 
 const { to, rejects, prefix, formulaGuard } = sinkOptions.shape;
 
@@ -42,21 +42,8 @@ export const retryCommand = defineCommand({
       keys: ["output", "to", "rejects", "prefix", "formulaGuard", "unordered", "tagIps"],
     },
     { title: "Service", keys: ["intelUrl", "local", "timeout", "apiKeyFile"] },
-    { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
-    {
-      title: "Run",
-      keys: [
-        "resume",
-        "restart",
-        "maxRequests",
-        "deadline",
-        "failOn",
-        "maxFailed",
-        "json",
-        "quiet",
-        "config",
-      ],
-    },
+    runGroups.lookups,
+    runGroups.run,
   ],
   examples: [
     {
@@ -76,12 +63,7 @@ export const retryCommand = defineCommand({
       what: "goes on where an interrupted retry stopped",
     },
   ],
-  exitCodes: [
-    ...runExitCodes,
-    ["3", "done, but rows exist that --fail-on counts"],
-    ["75", "stopped early and resumable: a budget, a deadline or a quota"],
-    ...interruptedExitCodes,
-  ],
+  exitCodes: jobExitCodes(),
   run: retry,
 });
 

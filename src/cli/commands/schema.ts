@@ -1,19 +1,65 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import { sinkOptions } from "../../outputs/options.js";
-import { defaultTable } from "../../outputs/warehouse/table-name.js";
 import { sourceOptions } from "../../inputs/options.js";
-import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
-import { writeText } from "../terminal/data-output.js";
-import { enrichInput } from "../enrich-input.js";
+import { sinkOptions } from "../../outputs/options.js";
+import type {
+  SchemaFormat as TableFormat,
+  SchemaTextOptions,
+} from "../../outputs/warehouse/ddl.js";
+import { defaultTable } from "../../outputs/warehouse/table-name.js";
+import { type CommandCall, defineCommand } from "../command.js";
 import { exitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/cli-options.js";
 import { noOperands } from "../options/operands.js";
-import { schemaFormatNames, schemaFormats } from "../schema-formats.js";
+import { enrichInput } from "../run/enrich-input.js";
+import { writeText } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
+
+/** Something that `repute schema` prints. */
+export interface SchemaFormat {
+  /** What it describes, as the help says it. */
+  readonly description: string;
+  /** True when it describes rows, so that the columns of an input are part of it. */
+  readonly ofRows: boolean;
+  /** Its text, with a line end at the end. Loads what it needs when it is called. */
+  readonly print: (options: SchemaTextOptions) => Promise<string>;
+}
+
+/** What `repute schema` can print; another one is one line here. */
+export const schemaFormats = {
+  openapi: {
+    description: "the interface of the service, as an OpenAPI 3.1 document",
+    ofRows: false,
+    print: async () => {
+      const { openApiDocument } = await import("../../api/openapi.js");
+      return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+    },
+  },
+  "json-schema": rows("json-schema", "a row of NDJSON output, as JSON Schema"),
+  postgres: rows("postgres", "the table and its view of the newest rows, for PostgreSQL"),
+  duckdb: rows("duckdb", "the same for DuckDB"),
+  bigquery: rows("bigquery", "the same for BigQuery"),
+} as const satisfies Readonly<Record<"openapi" | TableFormat, SchemaFormat>>;
+
+export type SchemaFormatName = keyof typeof schemaFormats;
+
+export const schemaFormatNames = Object.keys(schemaFormats) as [
+  SchemaFormatName,
+  ...SchemaFormatName[],
+];
+
+function rows(format: TableFormat, description: string): SchemaFormat {
+  return {
+    description,
+    ofRows: true,
+    print: async (options) => {
+      const { schemaText } = await import("../../outputs/warehouse/ddl.js");
+      return schemaText(format, options);
+    },
+  };
+}
 
 const options = z.strictObject({
   format: option(z.enum(schemaFormatNames).optional(), {

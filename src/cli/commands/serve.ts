@@ -1,17 +1,18 @@
 import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
+import type { Clock } from "../../core/clock.js";
 import { option, wholeNumber } from "../../core/options.js";
+import type { FireWebhook } from "../../service/case-desk.js";
 import { serviceOptions } from "../../service/options.js";
 import type { StatsSnapshot } from "../../service/stats.js";
-import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
-import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
+import type { ApiKey } from "../../webhooks/prepare.js";
+import { type CommandCall, defineCommand } from "../command.js";
 import { exitCodes } from "../exit-code.js";
-import { fireWebhooks } from "../fire-webhooks.js";
+import { cliOptions } from "../options/cli-options.js";
+import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
 import { noOperands } from "../options/operands.js";
-import { formatCount } from "../terminal/quantity.js";
 import { secrets } from "../options/secrets.js";
+import { formatCount } from "../terminal/quantity.js";
 
 const { quiet, config } = cliOptions.shape;
 
@@ -162,4 +163,45 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+export interface FireWebhooksOptions {
+  /** The keys, each sent to its own origin alone; asked for at each call. */
+  readonly apiKeys: () => readonly ApiKey[];
+  readonly retries: number;
+  /** Milliseconds that one attempt may take. */
+  readonly timeout: number;
+  readonly clock: Clock;
+  /** Aborting it ends the calls that are open. */
+  readonly signal: AbortSignal;
+}
+
+/** Calls webhooks for the embedded service as `repute webhook send` does. */
+export function fireWebhooks({
+  apiKeys,
+  retries,
+  timeout,
+  clock,
+  signal,
+}: FireWebhooksOptions): FireWebhook {
+  return async (webhook, context) => {
+    const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
+      import("../../api/http/dispatcher.js"),
+      import("../../webhooks/send.js"),
+    ]);
+    const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });
+    try {
+      const { status, error } = await sendWebhook(webhook, context, {
+        dispatcher,
+        apiKeys: apiKeys(),
+        retries,
+        timeoutMs: timeout,
+        clock,
+        signal,
+      });
+      return error === null ? { status } : { status, error: error.message };
+    } finally {
+      await dispatcher.destroy();
+    }
+  };
 }

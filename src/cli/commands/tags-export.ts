@@ -3,13 +3,13 @@ import type { IntelClient } from "../../api/intel-client.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { tagExportOptions } from "../../tags/options.js";
-import { callGroups, intelCallOptions } from "../call-options.js";
+import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { withServices } from "../services.js";
-import { exportSummary, exportTagLists } from "../tag-export.js";
+import { withServices } from "../services/services.js";
+import { exportSummary, exportTagLists } from "../run/tag-export.js";
 
 const options = z.strictObject({
   output: option(z.string().min(1).optional(), {

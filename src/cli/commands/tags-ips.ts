@@ -5,15 +5,15 @@ import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
 import { ServiceError } from "../../api/service-error.js";
 import { FatalError } from "../../core/errors.js";
 import { option, wholeNumber } from "../../core/options.js";
-import { callGroups, intelCallOptions } from "../call-options.js";
+import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
-import { printable } from "../terminal/printable.js";
-import { withServices } from "../services.js";
-import { withIntelClient } from "../with-client.js";
+import { printable } from "../terminal/terminal-output.js";
+import { withServices } from "../services/services.js";
+import { withIntelClient } from "../services/with-client.js";
 
 const options = z.strictObject({
   ...intelCallOptions.shape,

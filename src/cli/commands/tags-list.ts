@@ -1,15 +1,15 @@
 import { z } from "zod";
 import type { TagSummary } from "../../api/schema/tag.js";
 import { option } from "../../core/options.js";
-import { callGroups, intelCallOptions } from "../call-options.js";
+import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
 import type { DataColumns } from "../terminal/data-output.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { noOperands } from "../options/operands.js";
-import { withServices } from "../services.js";
-import { withIntelClient } from "../with-client.js";
+import { withServices } from "../services/services.js";
+import { withIntelClient } from "../services/with-client.js";
 
 const options = z.strictObject({
   ...intelCallOptions.shape,

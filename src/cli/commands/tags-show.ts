@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import { callGroups, intelCallOptions } from "../call-options.js";
+import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
-import { withServices } from "../services.js";
+import { withServices } from "../services/services.js";
 import { showRecord } from "../terminal/show-record.js";
-import { withIntelClient } from "../with-client.js";
+import { withIntelClient } from "../services/with-client.js";
 
 /** What one tag means (interface: Tag). */
 export const tagsShowCommand = defineCommand({

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { CaseContext } from "../../api/schema/case-context.js";
 import type { Problem } from "../../webhooks/problem.js";
-import { callGroups } from "../call-options.js";
+import { callGroups } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
@@ -9,7 +9,7 @@ import type { DataColumns } from "../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
 import { formatCount } from "../terminal/quantity.js";
-import { chosenContext, chosenWebhooks, webhookOptions } from "../webhook-file.js";
+import { chosenContext, chosenWebhooks, webhookOptions } from "../services/webhook-file.js";
 
 /** Looks webhooks over without calling anything (behaviour: Webhooks). */
 export const webhookCheckCommand = defineCommand({

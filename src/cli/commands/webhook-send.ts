@@ -4,17 +4,22 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { ApiKey, WebhookRequest } from "../../webhooks/prepare.js";
 import type { Webhook } from "../../webhooks/configuration.js";
-import { callGroups } from "../call-options.js";
+import { callGroups } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
 import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
-import { printable } from "../terminal/printable.js";
+import { printable } from "../terminal/terminal-output.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { showRecord } from "../terminal/show-record.js";
-import { chosenContext, chosenWebhooks, shownNames, webhookOptions } from "../webhook-file.js";
+import {
+  chosenContext,
+  chosenWebhooks,
+  shownNames,
+  webhookOptions,
+} from "../services/webhook-file.js";
 
 const options = z.strictObject({
   ...webhookOptions.shape,

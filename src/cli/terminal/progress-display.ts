@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
+import { findingStatuses } from "../../core/finding.js";
 import type { RunProgress } from "../../pipeline/types.js";
-import { progressLine } from "./progress-line.js";
-import { ProgressMeter } from "./progress-meter.js";
+import { formatCount, formatSeconds, formatSpeed } from "./quantity.js";
 import type { Reporter } from "./reporter.js";
 
 const everyMs = 250;
@@ -45,4 +45,112 @@ export class ProgressDisplay {
     this.#reporter.describe(null);
     this.#reporter.clear();
   }
+}
+
+/**
+ * How far a run is, as one line of at most `width - 1` characters (a full line would wrap on some
+ * terminals). What matters least is left out where the terminal is narrow.
+ */
+export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
+  const parts = [
+    { text: `${formatCount(progress.rowsWritten)} rows`, weight: 6 },
+    { text: shareText(speed.share), weight: 5 },
+    { text: `${formatSpeed(speed.rowsPerSecond)} rows/s`, weight: 3 },
+    { text: `${formatSpeed(speed.requestsPerSecond)} requests/s`, weight: 1 },
+    { text: statusText(progress), weight: 2 },
+    { text: leftText(speed.secondsLeft), weight: 4 },
+  ].filter((part) => part.text !== "");
+  while (parts.length > 1 && lineOf(parts).length > width - 1) {
+    const least = Math.min(...parts.map((part) => part.weight));
+    parts.splice(
+      parts.findIndex((part) => part.weight === least),
+      1,
+    );
+  }
+  return lineOf(parts).slice(0, Math.max(0, width - 1));
+}
+
+function lineOf(parts: readonly { readonly text: string }[]): string {
+  return parts.map((part) => part.text).join("  ");
+}
+
+function shareText(share: number | null): string {
+  return share === null ? "" : `${Math.floor(share * 100)}%`;
+}
+
+function leftText(seconds: number | null): string {
+  return seconds === null ? "" : `${formatSeconds(Math.round(seconds))} left`;
+}
+
+function statusText(progress: RunProgress): string {
+  return findingStatuses
+    .filter((status) => progress.statuses[status] > 0)
+    .map((status) => `${status} ${formatCount(progress.statuses[status])}`)
+    .join(", ");
+}
+
+/** How fast a run is, and how much of it is left. */
+export interface Speed {
+  readonly rowsPerSecond: number;
+  readonly requestsPerSecond: number;
+  /** Share of the input that is written, 0 to 1; null when the input's size is unknown. */
+  readonly share: number | null;
+  /** Seconds until the end at the recent pace; null when that cannot be told. */
+  readonly secondsLeft: number | null;
+}
+
+interface Sample {
+  readonly atMs: number;
+  readonly rows: number;
+  readonly requests: number;
+  readonly share: number | null;
+}
+
+/** How far back the pace is measured, in milliseconds: long enough to be calm, short enough to be now. */
+const windowMs = 10_000;
+
+/** Tells the pace of a run from how far it was at several moments. */
+export class ProgressMeter {
+  readonly #samples: Sample[];
+
+  /**
+   * @param start how far the run is at its start: a resumed one has rows already
+   * @param startMs that moment, on the clock of `measure`
+   */
+  constructor(start: RunProgress, startMs: number) {
+    this.#samples = [sampleOf(start, startMs)];
+  }
+
+  /** Takes note of how far the run is now and tells its pace over the last seconds. */
+  measure(progress: RunProgress, nowMs: number): Speed {
+    const now = sampleOf(progress, nowMs);
+    this.#samples.push(now);
+    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - windowMs) this.#samples.shift();
+    const then = this.#samples[0] ?? now;
+    const seconds = (now.atMs - then.atMs) / 1000;
+    const gained = (now.share ?? 0) - (then.share ?? 0);
+    return {
+      rowsPerSecond: perSecond(now.rows - then.rows, seconds),
+      requestsPerSecond: perSecond(now.requests - then.requests, seconds),
+      share: now.share,
+      secondsLeft: now.share === null || gained <= 0 ? null : ((1 - now.share) / gained) * seconds,
+    };
+  }
+}
+
+function sampleOf(progress: RunProgress, atMs: number): Sample {
+  const { rowsWritten: rows, requests } = progress;
+  return { atMs, rows, requests, share: shareDone(progress) };
+}
+
+/** Reading runs ahead of writing: of the bytes that were read, the rows that are written count. */
+function shareDone(progress: RunProgress): number | null {
+  const { bytesRead, bytesTotal, rowsRead, rowsWritten } = progress;
+  if (bytesTotal === null || bytesTotal === 0) return null;
+  const written = rowsRead === 0 ? 0 : rowsWritten / rowsRead;
+  return Math.min(1, (bytesRead / bytesTotal) * written);
+}
+
+function perSecond(count: number, seconds: number): number {
+  return seconds <= 0 ? 0 : count / seconds;
 }

@@ -1,4 +1,4 @@
-import { printable } from "./printable.js";
+import { printable } from "./terminal-output.js";
 import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
 

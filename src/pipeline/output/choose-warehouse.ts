@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import type { SinkSettings } from "../../outputs/options.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { checkFolder, checkInputIsNot, checkInputIsSafe } from "./check-paths.js";
-import { manifestPath } from "../output/paths.js";
+import { manifestPath } from "./paths.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 
 /**

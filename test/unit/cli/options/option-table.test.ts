@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { option } from "../../../../src/core/options.js";
-import { optionTable } from "../../../../src/cli/options/option-table.js";
+import { optionTable } from "../../../helpers/option-table.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 
 test("tells flag, default and meaning of each option, with bars escaped", () => {

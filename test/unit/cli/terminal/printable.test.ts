@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printable, printableData } from "../../../../src/cli/terminal/printable.js";
+import { printable, printableData } from "../../../../src/cli/terminal/terminal-output.js";
 
 const controls = [
   ...range(0x00, 0x08),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showFields } from "../../../../src/cli/terminal/record-fields.js";
+import { showFields } from "../../../../src/cli/terminal/show-record.js";
 import { FakeStream } from "../fake-context.js";
 
 async function shown(record: object): Promise<readonly string[]> {

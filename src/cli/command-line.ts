@@ -1,0 +1,58 @@
+import { systemClock } from "../core/clock.js";
+import { programInfo } from "../core/program.js";
+import { commandNames, groups } from "./command-list.js";
+import { errorText } from "./terminal/error-text.js";
+import { exitCodeOfError } from "./exit-code.js";
+import { commandNamed } from "./options/find-command.js";
+import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe, tellOnSignal } from "./interruption.js";
+import { runProgram } from "./program.js";
+import { Reporter } from "./terminal/reporter.js";
+import { safeOnTerminal } from "./terminal/terminal-output.js";
+
+/** How the process ends. */
+export interface Ending {
+  readonly code: number;
+  /** What is left to do right before the process exits, in this order. */
+  readonly lastSteps: readonly (() => void)[];
+}
+
+/** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
+export async function runCommandLine(args: readonly string[]): Promise<Ending> {
+  const reporter = new Reporter(process.stderr);
+  const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
+  const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
+  const fail = (error: unknown): number => {
+    reporter.clear();
+    if (!isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));
+    return exitCodeOfError(error);
+  };
+  process.on("uncaughtException", (error) => process.exit(fail(error)));
+
+  const controller = new AbortController();
+  abortOnSignals(controller, process, systemClock);
+  tellOnSignal(process, () => reporter.printStatus());
+  const stdout = abortOnBrokenOutput(controller, process.stdout);
+  process.stderr.on("error", () => undefined); // there is nobody left to tell
+
+  let stdin: NodeJS.ReadStream | null = null;
+  const lastSteps: (() => void)[] = [];
+  try {
+    const code = await runProgram(args, {
+      version: programInfo().version,
+      env: process.env,
+      stdin: () => (stdin ??= process.stdin),
+      stdout: safeOnTerminal(process.stdout),
+      stderr: safeOnTerminal(process.stderr),
+      signal: controller.signal,
+      clock: systemClock,
+      reporter,
+      beforeExit: (step) => void lastSteps.push(step),
+    });
+    const fault = stdout.fault();
+    return { code: fault === null ? code : fail(fault), lastSteps };
+  } catch (error) {
+    return { code: fail(error), lastSteps };
+  } finally {
+    (stdin as NodeJS.ReadStream | null)?.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+import { columns } from "../../core/columns.js";
+import type { Finding } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import { nestedFacts, nestedText } from "../../core/nested-facts.js";
+import type { CliContext } from "../command.js";
+import { type DataOutput, dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
+
+/** One argument of `query` or `quick-check`, and what it came to. */
+export interface AnsweredItem {
+  /** The argument as it was given. */
+  readonly text: string;
+  /** Null when the text is no supported item. */
+  readonly item: Item | null;
+  readonly finding: Finding;
+}
+
+/**
+ * The finding as one line of JSON, with the members of nested output (behaviour: Columns). The item
+ * of an unsupported argument is the argument itself, for nothing else tells which one it was.
+ */
+export function answerLine({ text, item, finding }: AnsweredItem): string {
+  return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
+}
+
+/** The values of the named columns (without prefix) as text for a person. */
+export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
+  const { text, item, finding } = answer;
+  const row = {
+    number: 1,
+    line: 1,
+    endLine: 1,
+    end: 0,
+    cells: [text],
+    extra: null,
+    json: null,
+    itemText: text,
+    kindText: "",
+    fault: null,
+  };
+  return names.map((name) => {
+    if (name === "item") return item?.value ?? text;
+    const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
+    if (value === undefined || value === null) return "";
+    return Array.isArray(value) ? value.join(", ") : String(value);
+  });
+}
+
+/** Columns of a table: the title there, and the name in the schema of rows, without prefix. */
+export type AnswerColumns = readonly (readonly [title: string, column: string])[];
+
+/** Shows answers to lookups by hand: lines of JSON, or a table on a terminal. */
+export function answerOutput(
+  {
+    settings,
+    context,
+  }: { readonly settings: { readonly json: boolean }; readonly context: CliContext },
+  columns: AnswerColumns,
+): DataOutput<AnsweredItem> {
+  if (wantsLines(settings.json, context)) return jsonLines(context, answerLine);
+  return dataTable(
+    context,
+    columns.map(([title, name]) => [title, (answer) => answerCells(answer, [name])[0] ?? ""]),
+  );
+}

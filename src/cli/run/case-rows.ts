@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { stringify } from "csv-stringify/sync";
+import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import { withoutFormula } from "../../formats/csv/csv-writer.js";
+import type { SourceInput } from "../../inputs/types.js";
+
+/** The column that holds the item. */
+export const caseItemColumn = "ip";
+
+/** Members of a case that become columns beside the address (interface: Reputation-share case). */
+const members = [
+  "id",
+  "customer_id",
+  "tenant_id",
+  "event_count",
+  "event_types",
+  "first_event_date",
+  "last_event_date",
+  "state",
+] as const satisfies readonly (keyof RepShareCase)[];
+
+export interface CaseRows {
+  readonly input: SourceInput;
+  /** Stands for the content of the rows: the same for the same case in the same state. */
+  readonly version: string;
+}
+
+/**
+ * How the rows are written; `guarded`: no cell runs as a formula in a spreadsheet; `all`: with members
+ * that the interface does not have.
+ */
+export type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
+
+/**
+ * The addresses of a case as an input of the main job: a row for each, with the fields of the case
+ * beside it.
+ */
+export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows {
+  const lines =
+    format === "csv" || format === "csv, guarded"
+      ? csvLines(found, format === "csv" ? String : withoutFormula)
+      : ndjsonLines(found, format);
+  const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
+  const stream = Readable.from(lines.map((line) => Buffer.from(line)));
+  return { input: { stream, name: `case ${found.id}` }, version };
+}
+
+/** The service's own words throughout, the address included, so that each cell is shown by `shown`. */
+function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
+  const cells = members.map((member) => {
+    const value = found[member] ?? "";
+    return shown(Array.isArray(value) ? value.join("|") : String(value));
+  });
+  const beside = stringify([cells]);
+  const rows = (found.event_ips ?? []).map(
+    (ip) => `${stringify([[shown(ip)]]).trimEnd()},${beside}`,
+  );
+  return [stringify([[caseItemColumn, ...members]]), ...rows];
+}
+
+function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {
+  const { event_ips: ips, ...rest } = found;
+  const known = Object.fromEntries(members.map((member) => [member, found[member] ?? null]));
+  const record = new Map<string, unknown>([[caseItemColumn, null]]);
+  for (const [member, value] of Object.entries(format === "ndjson" ? known : rest)) {
+    record.set(member, value);
+  }
+  return (ips ?? []).map((ip) => {
+    record.set(caseItemColumn, ip);
+    return `${JSON.stringify(Object.fromEntries(record))}\n`;
+  });
+}

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import { ReputeError } from "../../core/errors.js";
+import { rewriteManifest } from "../../pipeline/finish/manifest.js";
+import { seenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
+import type { SeenTags } from "../../pipeline/run/seen-tags.js";
+import { othersName } from "../../pipeline/run/tally.js";
+import type { Manifest, TagExportRecord } from "../../pipeline/types.js";
+import type { ExportReport } from "../../tags/types.js";
+import type { CommandCall } from "../command.js";
+import type { ServiceAccess } from "../services/services.js";
+import { exportSummary, exportTagLists } from "./tag-export.js";
+import type { RequestCall } from "../services/with-client.js";
+
+type SeenTagsCall = RequestCall &
+  Pick<
+    CommandCall<{ readonly output: string; readonly quiet: boolean; readonly json: boolean }>,
+    "settings" | "context"
+  >;
+
+/** What the export of a run's tags came to. */
+export interface SeenTagsExport {
+  /** The run's manifest with the result of each tag. */
+  readonly manifest: Manifest;
+  readonly failed: number;
+  /** What ended the export before its time, so that no list was exported; null otherwise. */
+  readonly fault: { readonly error: unknown } | null;
+}
+
+/**
+ * The run's second product: exports the addresses behind every tag that its rows brought, and records
+ * in its manifest what became of each. Needs nothing of the run but that manifest; doing it again
+ * does no harm.
+ */
+export async function exportSeenTags(
+  call: SeenTagsCall,
+  intel: ServiceAccess,
+  manifest: Manifest,
+  folder: string,
+): Promise<SeenTagsExport> {
+  const { settings, context } = call;
+  const seen = seenTags(manifest);
+  let records: readonly TagExportRecord[];
+  let fault: SeenTagsExport["fault"] = null;
+  try {
+    const names = (): readonly string[] => seen.names;
+    const report = await exportTagLists(
+      intel,
+      call,
+      { names, folder, runId: manifest.run_id },
+      settings.quiet,
+    );
+    records = recordsOf(report, folder);
+    if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
+  } catch (error) {
+    fault = { error };
+    records = seen.names.map((tag) => failedRecord(tag, error));
+    context.reporter.print(afterwards(settings.output, folder));
+  }
+  if (seen.uncounted > 0) {
+    context.reporter.print(`repute: ${uncountedText(seen)}`);
+    records = [...records, uncountedRecord(seen)];
+  }
+  const failed = records.filter(({ status }) => status === "failed").length;
+  const recorded: Manifest = { ...manifest, tag_exports: records };
+  await rewriteManifest(settings.output, recorded).catch((error: unknown) => {
+    fault ??= { error };
+  });
+  return { manifest: recorded, failed, fault };
+}
+
+function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
+  return tags.map(({ name, status, total, added, removed, files, error }) => ({
+    tag: name,
+    status,
+    total,
+    added,
+    removed,
+    files: files.map((file) => join(folder, file)),
+    error,
+  }));
+}
+
+function failedRecord(tag: string, error: unknown): TagExportRecord {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof ReputeError ? error.code : "unexpected";
+  const nothing = { total: null, added: null, removed: null, files: [] };
+  return { tag, status: "failed", ...nothing, error: { code, message } };
+}
+
+function uncountedRecord(seen: SeenTags): TagExportRecord {
+  return failedRecord(othersName, new ReputeError("too_many_tags", uncountedText(seen)));
+}
+
+/** How to get the lists of a run whose rows are done. */
+function afterwards(output: string, folder: string): string {
+  const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}`;
+  return `repute: the rows are done, the lists of their tags are not; export them with: repute tags export ${which} -o ${shellWord(folder)}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

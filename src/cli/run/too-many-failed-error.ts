@@ -1,0 +1,56 @@
+import { failedSuffix } from "../../core/failed-name.js";
+import { FatalError } from "../../core/errors.js";
+import type { EnrichSettings } from "../../pipeline/options.js";
+import { lookedUp } from "../../pipeline/run/row-limits.js";
+import type { Manifest } from "../../pipeline/types.js";
+import { formatCount } from "../terminal/quantity.js";
+
+type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
+
+/** Explains a run that ended with more failed rows than `--max-failed` allows. */
+export function tooManyFailedError(manifest: Manifest, settings: Settings): FatalError {
+  const [commonest] = Object.keys(manifest.errors);
+  const reason = commonest === undefined ? "" : `, most often ${commonest}`;
+  const skipped = settings.tagIps === undefined ? "" : "; no addresses of tags were exported";
+  const message = `too many rows failed: ${counted(manifest, settings)}${reason}${kept(manifest, settings)}${skipped}`;
+  return new FatalError("too_many_failed", message, { hint: hintFor(manifest, settings) });
+}
+
+function counted(manifest: Manifest, { maxFailed }: Settings): string {
+  if ("rows" in maxFailed) {
+    return `${formatCount(manifest.statuses.failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`;
+  }
+  const { rows, failed } = lookedUp(manifest);
+  return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
+}
+
+/** Where the rows are now. */
+function kept({ output, run_id }: Manifest, settings: Settings): string {
+  if (output.path === null) return "";
+  return isFile(output.path)
+    ? `; they are in ${output.path}, and ${settings.output} was not changed`
+    : `; they are in ${output.path} as run ${run_id}, which repute_checkpoint lists as unfinished`;
+}
+
+function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Settings): string {
+  const again = "run it again when the service answers, or raise --max-failed";
+  if (output.path === null) return again;
+  if (!isFile(output.path)) {
+    return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
+  }
+  if (!retried.has(output.format)) return again;
+  const flag = prefix === "rep_" ? "" : ` --prefix ${prefix}`;
+  return `ask again for what failed: repute retry ${quoted(output.path)} -o ${quoted(target)}${flag}`;
+}
+
+/** Formats that `retry` reads. */
+const retried: ReadonlySet<string> = new Set(["csv", "tsv", "ndjson"]);
+
+function isFile(path: string): boolean {
+  return path.endsWith(failedSuffix);
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,100 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { withServices } from "../../../../src/cli/services/services.js";
+import type { GivenSetting } from "../../../../src/cli/options/settings.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { fakeContext } from "../fake-context.js";
+import { runInProcess } from "../run-in-process.js";
+
+async function keyFile(text = "named-key\n"): Promise<string> {
+  const path = join(await temporaryFolder(), "key");
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+function local(given: Readonly<Record<string, GivenSetting>>) {
+  const places = new Map(Object.entries(given));
+  const settings = { local: true };
+  const context = fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } });
+  return { settings, loaded: { settings, given: places }, context };
+}
+
+describe("the embedded service", () => {
+  test("wants the key whose file a flag names, and is given it", async () => {
+    const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
+    await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
+      const headers = { "x-api-key": intel.credential ?? "" };
+      const statuses = [
+        (await fetch(`${intel.url}/query/192.0.2.1`)).status,
+        (await fetch(`${intel.url}/query/192.0.2.1`, { headers })).status,
+      ];
+      expect([intel.credential, statuses]).toEqual(["named-key", [403, 200]]);
+    });
+  });
+
+  test("takes the token whose file a flag names", async () => {
+    const file = { value: await keyFile(), level: "flag", name: "--access-token-file" } as const;
+    await withServices(["ops"], local({ accessTokenFile: file }), async ({ ops }) => {
+      const ask = (token: string) =>
+        fetch(`${ops.url}/beta/ops/customers`, { headers: { authorization: `Bearer ${token}` } });
+      expect(ops.credential).toBe("named-key");
+      expect([(await ask("named-key")).status, (await ask("sample-access-token")).status]).toEqual([
+        200, 401,
+      ]);
+    });
+  });
+
+  test("wants no key for a variable or a file that the configuration names", async () => {
+    const file = {
+      value: "no-such-file",
+      level: "file",
+      name: '"api-key-file" in c.json',
+    } as const;
+    await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
+      expect(intel.credential).toBeNull();
+      expect((await fetch(`${intel.url}/query/192.0.2.1`)).status).toBe(200);
+    });
+  });
+});
+
+describe("a file of a secret that is not there", () => {
+  test.each([
+    ["query", "192.0.2.1", "--local", "--api-key-file"],
+    ["enrich", "samples/indicators.csv", "--local", "--api-key-file"],
+    ["tags", "list", "--local", "--api-key-file"],
+    ["customers", "--local", "--access-token-file"],
+    ["case", "enrich", "case-2001", "--local", "--access-token-file"],
+    ["case", "context", "case-2001", "--local", "--case-api-key-file"],
+    ["webhook", "check", "samples/webhooks/notify-crm.json", "--case-api-key-file"],
+  ])("is an error when a flag names it: %s %s", async (...args) => {
+    const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(
+      /^repute: cannot read no-such-file, the file of the .*-file\): there is no such file\n/,
+    );
+  });
+});
+
+test("a key that no header can carry is an error with --local too", async () => {
+  const path = await keyFile("two words");
+  const args = ["query", "192.0.2.1", "--local", "--api-key-file", path];
+  expect(await runInProcess(args)).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("a run with --local and a key file is a run like any other", async () => {
+  const args = ["query", "192.0.2.1", "--local", "--api-key-file", await keyFile()];
+  const { code, stdout, stderr } = await runInProcess(args);
+  expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { status: "complete" }]);
+});
+
+test("plan refuses --local beside --intel-url, as enrich does", async () => {
+  const args = ["samples/indicators.csv", "--local", "--intel-url", "http://127.0.0.1:9/beta"];
+  const [planned, enriched] = [
+    await runInProcess(["plan", ...args]),
+    await runInProcess(["enrich", ...args]),
+  ];
+  expect([planned.code, enriched.code]).toEqual([2, 2]);
+  expect(planned.stderr).toContain("--local and --intel-url exclude each other");
+  expect(enriched.stderr).toContain("--local and --intel-url exclude each other");
+});
