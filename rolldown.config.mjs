@@ -4,7 +4,7 @@ import { defineConfig } from "rolldown";
 import manifest from "./package.json" with { type: "json" };
 
 /** Native or optional packages, which have to be installed beside the program. */
-const external = ["lmdb", ...Object.keys(manifest.optionalDependencies)];
+const external = ["@photostructure/sqlite", ...Object.keys(manifest.optionalDependencies)];
 
 /** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { textHash } from "../store/journal/text-hash.js";
+import { textHash } from "../store/text-hash.js";
 
 /**
  * A map of texts for entries that come and go, thousands a second. What is removed is gone from its

@@ -1,6 +1,5 @@
 // Runs the main job over damaged copies of a cache and of quota counts, one after the other, and
-// prints a line of JSON before and after each. LMDB may end the process by a signal when its file
-// lies, which is why this is a process of its own.
+// prints a line of JSON before and after each, in a process of its own in case one ends it.
 //
 // node damaged-runs.mjs '{"input", "url", "kept", "work", "seeds"}'
 //
@@ -14,6 +13,9 @@ import { exitCodeOfError } from "../../dist/cli/exit-code.js";
 import { runProgram } from "../../dist/cli/program.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
+
+/** Of the cache's file. */
+const pageSize = 16_384;
 
 const { input, url, kept, work, seeds } = JSON.parse(process.argv[2]);
 
@@ -30,10 +32,7 @@ for (const seed of seeds) {
 
 /** Damages one of the files below a folder, and says which and how. */
 function damageOne(folder, draw) {
-  // Three times as often those that hold something as locks and notes.
-  const paths = filesBelow(folder)
-    .sort()
-    .flatMap((path) => (/lock|closed/.test(path) ? [path] : [path, path, path]));
+  const paths = filesBelow(folder).sort();
   const path = paths[Math.floor(draw() * paths.length)];
   const bytes = readFileSync(path);
   const at = Math.floor(draw() * bytes.length);
@@ -48,11 +47,11 @@ function damageOne(folder, draw) {
     "flip bits of its beginning": () =>
       flipped(
         bytes,
-        [at % 200, (at * 7) % 4096, at % 8192].filter((n) => n < bytes.length),
+        [at % 200, (at * 7) % 4096, at % pageSize].filter((n) => n < bytes.length),
         draw,
       ),
     "cut it off": () => bytes.subarray(0, at),
-    "cut it off at a page": () => bytes.subarray(0, at - (at % 4096)),
+    "cut it off at a page": () => bytes.subarray(0, at - (at % pageSize)),
     "zero a page": () => Buffer.from(bytes).fill(0, ...pageAt(bytes, at)),
     "zero all": () => Buffer.alloc(bytes.length),
     "append garbage": () =>
@@ -82,8 +81,8 @@ function swapped(bytes, one, other) {
 
 /** From where to where the page around a place goes. */
 function pageAt(bytes, at) {
-  const from = at - (at % 4096);
-  return [from, Math.min(from + 4096, bytes.length)];
+  const from = at - (at % pageSize);
+  return [from, Math.min(from + pageSize, bytes.length)];
 }
 
 function filesBelow(folder) {

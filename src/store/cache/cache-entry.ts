@@ -1,13 +1,16 @@
 import { crc32 } from "node:zlib";
-import type { Finding } from "../../core/finding.js";
+import { type Finding, firstAnswer } from "../../core/finding.js";
 import {
   findingText,
   type Keyed,
   parseFindingText,
   type ReadOptions,
 } from "../journal/finding-record.js";
-import { hashBytes } from "./cache-key.js";
-import { type AnswerKind, answerKinds } from "./shelf-life.js";
+
+/** What an answer is, as far as that decides how long it may be used. */
+export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
+
+export type AnswerKind = (typeof answerKinds)[number];
 
 /** What an entry says before its finding is read. */
 export interface EntryHead {
@@ -16,52 +19,63 @@ export interface EntryHead {
   readonly keptAt: number;
 }
 
+/** How long each kind of answer is used, as a share of the time that a full one is. */
+const shares: Readonly<Record<AnswerKind, number>> = {
+  full: 1,
+  // What was unavailable is usually back soon: an hour where full answers are used for a day.
+  partial: 1 / 24,
+  invalid: 1,
+  // Reserved ranges change once in years.
+  bogon: 30,
+};
+
+/** The kind of an answer; null for one that is never used again, because there was none. */
+export function answerKind(finding: Finding): AnswerKind | null {
+  const { status } = finding;
+  if (status === "partial" || status === "invalid") return status;
+  if (status !== "complete") return null;
+  const result = firstAnswer(finding)?.result;
+  return result?.["type"] === "IP_BOGON" || result?.["bogon"] === true ? "bogon" : "full";
+}
+
 /**
- * Bytes of an entry: CRC-32 of what follows (32 bits, little endian), when it was kept (48 bits,
- * little endian, milliseconds since 1970), its kind (place in `answerKinds`), the hash of its key,
- * then key and finding as JSON in UTF-8.
+ * Whether an answer may be used now. One from the future was kept by a clock that was wrong, then or
+ * since; it is used as long as it is no further ahead than it may be old.
  *
- * @param writeHash writes the key's hash to the beginning of a buffer
+ * @param now milliseconds since 1970
+ * @param ttlMs how long full answers are used, in milliseconds
  */
-export function encodeEntry(
-  key: string,
-  finding: Finding,
-  { kind, keptAt }: EntryHead,
-  writeHash: (into: Buffer) => void,
-): Buffer {
-  const bytes = Buffer.from(headSpace + findingText(key, finding));
-  bytes.writeUIntLE(Math.max(0, Math.floor(keptAt)), at.keptAt, 6);
-  bytes[at.kind] = answerKinds.indexOf(kind);
-  writeHash(bytes.subarray(at.hash, at.hash + hashBytes));
-  bytes.writeUInt32LE(crc32(bytes.subarray(at.keptAt)), 0);
-  return bytes;
+export function isFresh({ kind, keptAt }: EntryHead, now: number, ttlMs: number): boolean {
+  return Math.abs(now - keptAt) < ttlMs * shares[kind];
 }
 
-/** True when the bytes are those that were written. */
-export function isIntact(bytes: Buffer): boolean {
-  return (
-    bytes.length > headSpace.length &&
-    bytes.readUInt32LE(0) === crc32(bytes.subarray(at.keptAt)) &&
-    bytes[at.kind]! < answerKinds.length
-  );
+/**
+ * The text of an entry: CRC-32 of what follows (8 hexadecimal digits), when it was kept (11 digits,
+ * milliseconds since 1970), the first letter of its kind, key and finding as JSON.
+ */
+export function encodeEntry(key: string, finding: Finding, { kind, keptAt }: EntryHead): string {
+  const time = Math.max(0, Math.floor(keptAt)).toString(16).padStart(11, "0");
+  const checked = time + kind.charAt(0) + findingText(key, finding);
+  return checksum(checked) + checked;
 }
 
-/** Reads the head of an entry that is intact. */
-export function readEntryHead(bytes: Buffer): EntryHead {
-  return { kind: answerKinds[bytes[at.kind]!]!, keptAt: bytes.readUIntLE(at.keptAt, 6) };
+/** An entry's head; null where the entry is not what was written. */
+export function readEntryHead(entry: string): EntryHead | null {
+  if (entry.slice(0, at.time) !== checksum(entry.slice(at.time))) return null;
+  const letter = entry.charAt(at.kind);
+  const kind = answerKinds.find((each) => each.startsWith(letter));
+  if (kind === undefined || letter === "") return null;
+  return { kind, keptAt: Number.parseInt(entry.slice(at.time, at.kind), 16) };
 }
 
-/** The hash of an entry's key. */
-export function entryHash(bytes: Buffer): Buffer {
-  return bytes.subarray(at.hash, at.hash + hashBytes);
+/** Reads an intact entry's key and finding. The finding's source is `live`. */
+export function decodeEntry(entry: string, options?: ReadOptions): Keyed<Finding> {
+  return parseFindingText(entry.slice(at.finding), options);
 }
 
-/** Reads the key and the finding of an entry that is intact. The finding's source is `live`. */
-export function decodeEntry(bytes: Buffer, options?: ReadOptions): Keyed<Finding> {
-  return parseFindingText(bytes.toString("utf8", headSpace.length, bytes.length), options);
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
 }
 
-const at = { keptAt: 4, kind: 10, hash: 11 } as const;
-
-/** Room for the head: one byte a character in UTF-8. */
-const headSpace = "\0".repeat(at.hash + hashBytes);
+/** Where the parts of an entry begin. */
+const at = { time: 8, kind: 19, finding: 20 } as const;

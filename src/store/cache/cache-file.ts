@@ -1,223 +1,171 @@
-import { randomBytes } from "node:crypto";
-import { setImmediate as turn } from "node:timers/promises";
+import { randomUUID } from "node:crypto";
 import {
-  type CacheEnvironment,
-  causeOf,
-  closeAll,
-  openCacheEnvironment,
-} from "./cache-environment.js";
-import { throughGate } from "./lmdb-gate.js";
-import { MappedMemory } from "./mapped-memory.js";
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { FatalError, ReputeError } from "../../core/errors.js";
+import { lookupEndpoints } from "../../core/finding.js";
+import { makeFolder } from "../../core/files/make-folder.js";
+import { type Database, isDamage, openDatabase, systemFault } from "../sqlite.js";
 
-/** An entry that is to be written. */
-export interface NewEntry {
-  /** Hash of its key. */
-  readonly hash: Buffer;
-  readonly bytes: Buffer;
+export interface CacheFileOptions {
+  /** Nothing is made, and nothing begun anew. @default false */
+  readonly readOnly?: boolean | undefined;
+  /** Told what becomes of a file that this version does not read. */
+  readonly onWarning: (message: string) => void;
 }
 
-/** Where an entry is, and the hash of its key. */
-export interface PlacedHash {
-  readonly place: Buffer;
-  readonly hash: Buffer;
+/** One column for each endpoint, so that one read has all answers about an item. */
+export const columns = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
+
+/** Counts up when tables or entries are laid out differently. */
+const format = 1;
+
+/**
+ * Rows lie in the order in which they were written, so that a run over the input of an earlier one
+ * reads the file front to back. With pages of 16 KiB a read or write costs half as much as with 4 KiB:
+ * a row has about 2.5 KiB.
+ */
+const schema = `
+  CREATE TABLE IF NOT EXISTS answers (
+    n INTEGER PRIMARY KEY,
+    hash INTEGER NOT NULL UNIQUE,
+    ${columns.map((column) => `${column} TEXT`).join(", ")}
+  ) STRICT;
+  PRAGMA user_version = ${format};`;
+
+/** The cache's files are in a folder of their own, so that they can be removed in one step. */
+function folderIn(cache: string): string {
+  return join(cache, "answers");
 }
 
-/** An entry with the place that it has in the file. */
-export interface PlacedEntry {
-  readonly place: Buffer;
-  readonly bytes: Buffer;
+function pathIn(cache: string): string {
+  return join(folderIn(cache), "answers.db");
+}
+
+/** Whether a folder has a cache, of whatever version. */
+export function hasCache(cache: string): boolean {
+  return existsSync(folderIn(cache));
+}
+
+/** Size of a cache's files in bytes. */
+export function bytesOf(cache: string): number {
+  return ["", "-wal"]
+    .map((suffix) => statSync(pathIn(cache) + suffix, { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size);
 }
 
 /**
- * The entries of a cache: bytes under a hash.
+ * Opens the cache in a folder, a new one where there is none. One of another version is removed.
  *
- * Entries lie in the order in which they were written, so that a run over what an earlier run
- * wrote reads the file from front to back; an index leads from a hash to the place. Every process
- * that writes has a range of places of its own; one writes at a time, behind a gate, and whoever
- * reads sees what was committed. An entry to which nothing leads (a process was killed between the
- * two) is found by nobody and removed by `prune`.
+ * @returns null only with `readOnly`, when there is none that this version reads
+ * @throws FatalError `cache_damaged`, or what SQLite or the system says
  */
-export class CacheFile {
-  readonly #folder: string;
-  readonly #mapped: MappedMemory;
-  #environment: CacheEnvironment | null;
-  #broken = false;
-  /** Begins every place of this session. */
-  readonly #session: Buffer;
-  #number = 0;
-  /** Places of entries that newer ones have replaced. */
-  #obsolete: Buffer[] = [];
-  /** The place that is being looked at. */
-  readonly #place = Buffer.alloc(placeBytes);
-
-  /** @param mappedLimit bytes of the file that may be resident at once */
-  constructor(folder: string, environment: CacheEnvironment, mappedLimit: number) {
-    this.#folder = folder;
-    this.#environment = environment;
-    this.#mapped = new MappedMemory(mappedLimit);
-    this.#session = Buffer.alloc(sessionBytes);
-    this.#session.writeUIntBE(Math.floor(Date.now() / 1000), 0, 4);
-    randomBytes(4).copy(this.#session, 4);
+export async function openCacheFile(
+  cache: string,
+  options: CacheFileOptions,
+): Promise<Database | null> {
+  const { readOnly = false, onWarning } = options;
+  if (readOnly && !existsSync(pathIn(cache))) return null;
+  if (!readOnly) prepareFolder(cache, onWarning);
+  const { database, result: found } = await openDatabase(pathIn(cache), setUp);
+  if (found === format) return database;
+  database.close();
+  const what = `another version of repute wrote the cache ${cache}`;
+  if (readOnly) {
+    onWarning(`${what}; a run begins it anew`);
+    return null;
   }
-
-  /** False in the short moments of `remap`, when nothing can be read or written. */
-  get ready(): boolean {
-    return this.#environment !== null;
-  }
-
-  /** True when `remap` is due. */
-  get crowded(): boolean {
-    return this.#mapped.excess && !this.#broken;
-  }
-
-  /** The newest entry with a hash; its bytes stay what they are until the next reading. */
-  find(hash: Buffer): Buffer | undefined {
-    if (!this.#lookUp(hash)) return undefined;
-    const bytes = this.#entryThere();
-    if (bytes !== undefined) return bytes;
-    // The two are seen as they were at moments of their own, between which another process may have
-    // replaced the entry. A second look sees both as they are now.
-    this.#lookAnew();
-    return this.#lookUp(hash) ? this.#entryThere() : undefined;
-  }
-
-  /** What is read from now on is what is there now. */
-  #lookAnew(): void {
-    for (const root of this.#opened.roots) root.resetReadTxn();
-  }
-
-  /** Puts the place that the index leads to into `#place`; false when it leads nowhere. */
-  #lookUp(hash: Buffer): boolean {
-    this.#mapped.touch();
-    const place = this.#opened.index.getBinaryFast(hash);
-    if (place === undefined || place.length !== placeBytes) return false;
-    for (let at = 0; at < placeBytes; at++) this.#place[at] = place[at]!;
-    return true;
-  }
-
-  #entryThere(): Buffer | undefined {
-    const bytes = this.#opened.entries.getBinaryFast(this.#place);
-    // LMDB's buffer is longer than what it says is its length.
-    return bytes?.subarray(0, bytes.length);
-  }
-
-  /** Writes entries, each in the place of the one with its hash. Resolves when all are committed. */
-  write(added: readonly NewEntry[]): Promise<void> {
-    return throughGate(this.#folder, () => this.#write(added));
-  }
-
-  async #write(added: readonly NewEntry[]): Promise<void> {
-    const { index, entries } = this.#opened;
-    this.#lookAnew();
-    let transaction = this.#removeObsolete();
-    const placed = added.map(({ hash, bytes }) => {
-      this.#mapped.touch();
-      const place = this.#nextPlace();
-      transaction = entries.put(place, bytes);
-      return { hash, place };
-    });
-    await this.#committed(transaction);
-
-    // In the order of the index its pages are found one after the other.
-    placed.sort((one, other) => Buffer.compare(one.hash, other.hash));
-    for (const { hash, place } of placed) {
-      const earlier = index.getBinary(hash);
-      if (earlier?.length === placeBytes) this.#obsolete.push(earlier);
-      transaction = index.put(hash, place);
-    }
-    await this.#committed(transaction);
-  }
-
-  /** Entries in the order of their places, up to `limit` of them from behind a place on. */
-  read(behind: Buffer | null, limit: number): readonly PlacedEntry[] {
-    const { entries } = this.#opened;
-    const start = behind === null ? {} : { start: Buffer.concat([behind, Buffer.from([0])]) };
-    const found = [...entries.getRange({ ...start, limit })];
-    for (const _ of found) this.#mapped.touch();
-    return found.map(({ key, value }) => ({ place: key, bytes: value }));
-  }
-
-  /** Whether the index leads to an entry. */
-  leadsTo(hash: Buffer, place: Buffer): boolean {
-    this.#mapped.touch();
-    return this.#opened.index.getBinary(hash)?.equals(place) ?? false;
-  }
-
-  /** Removes entries, and what leads to them. Resolves when that is committed. */
-  remove(placed: readonly PlacedHash[]): Promise<void> {
-    return throughGate(this.#folder, () => this.#remove(placed));
-  }
-
-  async #remove(placed: readonly PlacedHash[]): Promise<void> {
-    const { index, entries } = this.#opened;
-    this.#lookAnew();
-    let transaction: Promise<unknown> | null = null;
-    for (const { place, hash } of placed) {
-      if (this.leadsTo(hash, place)) transaction = index.remove(hash);
-    }
-    await this.#committed(transaction);
-    for (const { place } of placed) transaction = entries.remove(place);
-    await this.#committed(transaction);
-  }
-
-  /** Resolves when a loss of power can no longer lose what was written. */
-  async flush(): Promise<void> {
-    for (const root of this.#opened.roots) await root.flushed;
-  }
-
-  /** Closes and opens the file. Nothing may be written until it resolves. */
-  async remap(): Promise<void> {
-    await this.close();
-    // LMDB lets go of a closed environment in timers of its own.
-    await turn();
-    this.#environment = await openCacheEnvironment(this.#folder);
-    this.#mapped.reset();
-  }
-
-  async close(): Promise<void> {
-    // After a failed transaction LMDB waits in vain for it when it closes.
-    if (this.#broken || this.#environment === null) return;
-    await throughGate(this.#folder, () => this.#close(), { unguarded: true });
-  }
-
-  async #close(): Promise<void> {
-    await this.#committed(this.#removeObsolete());
-    const { roots } = this.#opened;
-    this.#environment = null;
-    await closeAll(roots);
-  }
-
-  get #opened(): CacheEnvironment {
-    if (this.#environment === null) throw new Error("it is closed");
-    return this.#environment;
-  }
-
-  #removeObsolete(): Promise<unknown> | null {
-    let transaction: Promise<unknown> | null = null;
-    for (const place of this.#obsolete) transaction = this.#opened.entries.remove(place);
-    this.#obsolete = [];
-    return transaction;
-  }
-
-  async #committed(transaction: Promise<unknown> | null): Promise<void> {
-    try {
-      await transaction;
-    } catch (error) {
-      this.#broken = true;
-      throw await causeOf(error);
-    }
-  }
-
-  #nextPlace(): Buffer {
-    const place = Buffer.alloc(placeBytes);
-    this.#session.copy(place);
-    place.writeUInt32BE(this.#number++, sessionBytes);
-    return place;
-  }
+  onWarning(`${what}; it is begun anew`);
+  removeCache(cache);
+  return openCacheFile(cache, options);
 }
 
-/** When the session began (seconds since 1970) and four random bytes. */
-const sessionBytes = 8;
+/** Removes a cache's files. Processes that have them open continue with what nobody else sees. */
+export function removeCache(cache: string): void {
+  const aside = `${folderIn(cache)}.${randomUUID()}`;
+  renameSync(folderIn(cache), aside);
+  rmSync(aside, { recursive: true, force: true });
+}
 
-/** A session and a number within it. */
-const placeBytes = sessionBytes + 4;
+/** Whether the disk has room for so many bytes and some for others. */
+export function hasSpace(cache: string, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(folderIn(cache));
+  return bavail * bsize >= reserve + bytes;
+}
+
+/** What the cache leaves to others, in bytes. */
+const reserve = 8 * 1024 * 1024;
+
+/** Says why a cache cannot be used, and what can be done about it. */
+export function cacheFault(
+  cache: string,
+  doing: "open" | "read" | "write",
+  error: unknown,
+): ReputeError {
+  if (error instanceof ReputeError) return error;
+  if (isDamage(error)) {
+    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${textOf(error)}`, {
+      cause: error,
+      hint: `remove it with repute cache clear ${cache}`,
+    });
+  }
+  const message = `cannot ${doing} the cache ${cache}: ${systemFault(error)}`;
+  return new FatalError("cache_unusable", message, { cause: error });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the version of the file. */
+function setUp(database: Database): number {
+  const found = versionOf(database);
+  if (found !== 0 && found !== format) return found;
+  // The log is written into the file 32 MiB at a time; only then does a loss of power matter.
+  database.exec(`
+    PRAGMA page_size = 16384;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 2048;
+    PRAGMA cell_size_check = ON;
+    PRAGMA trusted_schema = OFF;`);
+  if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`);
+  return versionOf(database);
+}
+
+function versionOf(database: Database): number {
+  return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+}
+
+/** Makes folder and file for their owner alone. SQLite's own files take the mode of the first. */
+function prepareFolder(cache: string, onWarning: (message: string) => void): void {
+  const [folder, path] = [folderIn(cache), pathIn(cache)];
+  const earlier = join(cache, "findings");
+  if (!existsSync(folder) && existsSync(join(earlier, "entries", "data.mdb"))) {
+    onWarning(
+      `${earlier} holds answers of an earlier version of repute, which this one does not use; ` +
+        "delete it to free the space",
+    );
+  }
+  makeFolder(folder, 0o700);
+  chmodSync(folder, 0o700);
+  // SQLite says only that it cannot open a file, the system says why.
+  accessSync(folder, constants.W_OK);
+  if (existsSync(path)) {
+    // To open and close it would release the locks that this process has on it.
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return;
+  }
+  if (!hasSpace(cache, 0)) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+  closeSync(openSync(path, "a", 0o600));
+}

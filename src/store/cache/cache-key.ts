@@ -1,21 +1,24 @@
 import type { LookupEndpoint } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
-import { itemKey } from "../../lookup/item-key.js";
-import { textHash } from "../journal/text-hash.js";
+import { textHash } from "../text-hash.js";
 
-/** Makes the names of one endpoint's lookups at one address: what an answer is kept under. */
+/**
+ * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. What
+ * follows the endpoint is the same for all endpoints.
+ */
 export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
   const service = normalAddress(address);
-  return (item) => `${service} ${itemKey(endpoint, item)}`;
+  return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }
 
-/** What a key asks whom: `address endpoint`. An address or name may hold spaces, and so may an item. */
+/** What the service was asked, `service endpoint`. Both the service's name and the item may hold spaces. */
 export function lookupOfKey(key: string): string {
-  return asked.exec(key)?.[1] ?? key;
+  const [, endpoint, service] = keyParts.exec(key) ?? [];
+  return service === undefined ? key : `${service} ${endpoint}`;
 }
 
-/** The shortest beginning that ends with an endpoint before a kind of item. */
-const asked = new RegExp(`^(.*? (?:query|quick-check)) (?:${itemKinds.join("|")}) `, "s");
+/** Takes the shortest service that a kind of item follows. */
+const keyParts = new RegExp(`^(\\S+) (.*?) (?:${itemKinds.join("|")}) `, "s");
 
 /** One spelling for an address; a name that is no address stays as it is. */
 function normalAddress(address: string): string {
@@ -23,18 +26,11 @@ function normalAddress(address: string): string {
   return new URL(address).href.replace(/\/+$/, "");
 }
 
-/** Bytes of a key's hash. */
-export const hashBytes = 8;
-
 /**
- * Writes a hash of a key: 64 bits, the first ones with the most influence on where it is kept. Keys
- * with the same hash are told apart by the entry itself.
+ * A hash of 53 bits, all that a number holds exactly. Entries hold their key, by which those with the
+ * same hash are told apart.
  */
-export function writeKeyHash(key: string, into: Buffer): void {
-  const first = textHash(key);
-  into.writeUInt32BE(first, 0);
-  into.writeUInt32BE(textHash(key, first ^ secondSeed), 4);
+export function keyHash(key: string): number {
+  const high = textHash(key);
+  return (high & 0x1fffff) * 2 ** 32 + textHash(key, high ^ 0x5bd1e995);
 }
-
-/** Makes the second half of a hash another one than the first. */
-const secondSeed = 0x5bd1e995;

@@ -1,15 +1,22 @@
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { dataFile, environmentNames } from "./cache-environment.js";
-import { decodeEntry, entryHash, isIntact, readEntryHead } from "./cache-entry.js";
+import { ReputeError, UsageError } from "../../core/errors.js";
+import { closeDatabase, type Database, transact } from "../sqlite.js";
+import {
+  type AnswerKind,
+  answerKinds,
+  decodeEntry,
+  isFresh,
+  readEntryHead,
+} from "./cache-entry.js";
+import {
+  bytesOf,
+  cacheFault,
+  columns,
+  hasCache,
+  openCacheFile,
+  removeCache,
+} from "./cache-file.js";
 import { lookupOfKey } from "./cache-key.js";
-import { cacheFault } from "./cache-fault.js";
-import type { CacheFile, PlacedEntry } from "./cache-file.js";
-import { markClosed } from "./closed-mark.js";
-import { openCacheFile, removeStore, storeFolder } from "./open-cache-file.js";
-import { type AnswerKind, answerKinds, isFresh } from "./shelf-life.js";
 
 /** What a cache holds. */
 export interface CacheStats {
@@ -20,7 +27,7 @@ export interface CacheStats {
   /** Entries that a run would use now. */
   readonly fresh: number;
   readonly expired: number;
-  /** Entries whose bytes have changed; no run uses them. */
+  /** Entries that are not what was written; no run uses them. */
   readonly damaged: number;
   readonly kinds: Readonly<Record<AnswerKind, number>>;
   /** `address endpoint` → entries. */
@@ -54,22 +61,21 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
   const lookups = new Map<string, number>();
   const counts = { entries: 0, fresh: 0, damaged: 0 };
   const kept = { oldest: Number.POSITIVE_INFINITY, newest: Number.NEGATIVE_INFINITY };
-  await withCache(folder, options, async (file) => {
-    for await (const entries of batches(file, options)) {
-      for (const { bytes } of entries) {
-        counts.entries++;
-        if (!isIntact(bytes)) {
-          counts.damaged++;
-          continue;
-        }
-        const { kind, keptAt } = readEntryHead(bytes);
-        kinds[kind]++;
-        if (isFresh(kind, keptAt, now, ttlMs)) counts.fresh++;
-        kept.oldest = Math.min(kept.oldest, keptAt);
-        kept.newest = Math.max(kept.newest, keptAt);
-        const lookup = lookupOfKey(decodeEntry(bytes).key);
-        lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
+  await eachBatch(folder, options, (_database, rows) => {
+    for (const entry of rows.flatMap(({ entries }) => entries)) {
+      if (entry === null) continue;
+      counts.entries++;
+      const head = readEntryHead(entry);
+      if (head === null) {
+        counts.damaged++;
+        continue;
       }
+      kinds[head.kind]++;
+      if (isFresh(head, now, ttlMs)) counts.fresh++;
+      kept.oldest = Math.min(kept.oldest, head.keptAt);
+      kept.newest = Math.max(kept.newest, head.keptAt);
+      const lookup = lookupOfKey(decodeEntry(entry).key);
+      lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
     }
   });
   const time = (ms: number): string | null =>
@@ -93,33 +99,37 @@ export interface PruneResult {
 }
 
 /**
- * Removes what no run would use: expired and damaged entries, and those that newer ones replaced.
- * The files keep their size; what is free in them is used for new entries.
+ * Removes what no run would use: expired and damaged entries. The file keeps its size; what is free
+ * in it is used for new entries.
  *
  * @throws UsageError `no_cache`, FatalError when it cannot be written
  */
 export async function pruneCache(folder: string, options: UpkeepOptions): Promise<PruneResult> {
   const { ttlMs, now } = options;
-  let removed = 0;
-  let kept = 0;
-  const isUsed = (file: CacheFile, { place, bytes }: PlacedEntry): boolean => {
-    if (!isIntact(bytes)) return false;
-    const { kind, keptAt } = readEntryHead(bytes);
-    return isFresh(kind, keptAt, now, ttlMs) && file.leadsTo(entryHash(bytes), place);
+  let [removed, kept] = [0, 0];
+  const isUsed = (entry: string | null): boolean => {
+    const head = entry === null ? null : readEntryHead(entry);
+    return head !== null && isFresh(head, now, ttlMs);
   };
-  await withCache(folder, options, async (file) => {
-    for await (const entries of batches(file, options)) {
-      const useless = entries.filter((entry) => !isUsed(file, entry));
-      await file.remove(useless.map(({ place, bytes }) => ({ place, hash: entryHash(bytes) })));
-      removed += useless.length;
-      kept += entries.length - useless.length;
+  const changes = columns.map((column) => `${column} = ?`).join();
+  await eachBatch(folder, options, (database, rows) => {
+    const update = database.prepare(`UPDATE answers SET ${changes} WHERE n = ?`);
+    const remove = database.prepare("DELETE FROM answers WHERE n = ?");
+    for (const { n, entries } of rows) {
+      const before = entries.filter((entry) => entry !== null).length;
+      const after = entries.filter(isUsed).length;
+      removed += before - after;
+      kept += after;
+      if (after === 0) remove.run(n);
+      else if (after < before)
+        update.run(...entries.map((each) => (isUsed(each) ? each : null)), n);
     }
   });
   return { removed, kept };
 }
 
 /**
- * Removes a cache's files, whatever state they are in. Runs that use it go on without it.
+ * Removes a cache's files, whatever state they are in. Runs that use it continue without it.
  *
  * @returns bytes that were freed
  * @throws UsageError `no_cache`, FatalError when they cannot be removed
@@ -128,61 +138,63 @@ export function clearCache(folder: string): number {
   mustExist(folder);
   const bytes = bytesOf(folder);
   try {
-    removeStore(folder);
+    removeCache(folder);
   } catch (error) {
-    throw new FatalError("cache_unusable", cacheFault(folder, "write", error), { cause: error });
+    throw cacheFault(folder, "write", error);
   }
   return bytes;
 }
 
-/** Entries that are looked at at once. */
-const batchSize = 1024;
+/** Rows that are read and changed in one transaction. */
+const batchSize = 512;
 
-async function* batches(
-  file: CacheFile,
-  { signal }: UpkeepOptions,
-): AsyncGenerator<readonly PlacedEntry[]> {
-  let last: Buffer | null = null;
-  for (;;) {
-    signal?.throwIfAborted();
-    if (file.crowded) await file.remap();
-    const entries = file.read(last, batchSize);
-    last = entries.at(-1)?.place ?? null;
-    if (last === null) return;
-    yield entries;
-    await turn();
-  }
+interface NumberedRow {
+  readonly n: number;
+  readonly entries: readonly (string | null)[];
 }
 
-async function withCache(
+/** Passes all rows on, each batch in a transaction of its own. */
+async function eachBatch(
   folder: string,
-  { onWarning }: UpkeepOptions,
-  use: (file: CacheFile) => Promise<void>,
+  { onWarning, signal }: UpkeepOptions,
+  visit: (database: Database, rows: readonly NumberedRow[]) => void,
 ): Promise<void> {
   mustExist(folder);
   try {
-    const file = await openCacheFile(folder, { onWarning });
+    const database = await openCacheFile(folder, { onWarning });
+    if (database === null) return;
     try {
-      await use(file);
+      for (let last: number | null = Number.MIN_SAFE_INTEGER; last !== null;) {
+        signal?.throwIfAborted();
+        const behind: number = last;
+        last = transact(database, () => {
+          const rows = rowsBehind(database, behind);
+          visit(database, rows);
+          return rows.at(-1)?.n ?? null;
+        });
+        await turn();
+      }
     } finally {
-      await file.close();
+      closeDatabase(database);
     }
-    markClosed(storeFolder(folder));
   } catch (error) {
-    if (error instanceof ReputeError) throw error;
-    throw new FatalError("cache_unusable", cacheFault(folder, "read", error), { cause: error });
+    if (error instanceof ReputeError || signal?.aborted === true) throw error;
+    throw cacheFault(folder, "read", error);
   }
 }
 
+function rowsBehind(database: Database, last: number): readonly NumberedRow[] {
+  const select = database.prepare(
+    `SELECT n, ${columns.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
+  );
+  select.setReturnArrays(true);
+  const rows = select.all(last) as unknown as [number, ...(string | null)[]][];
+  return rows.map(([n, ...entries]) => ({ n, entries }));
+}
+
 function mustExist(folder: string): void {
-  if (existsSync(storeFolder(folder))) return;
+  if (hasCache(folder)) return;
   throw new UsageError("no_cache", `there is no cache in ${folder}`, {
     hint: "it is made by a run with --cache DIR",
   });
-}
-
-function bytesOf(folder: string): number {
-  return environmentNames
-    .map((name) => join(storeFolder(folder), name, dataFile))
-    .reduce((sum, path) => sum + (existsSync(path) ? statSync(path).size : 0), 0);
 }

@@ -11,7 +11,7 @@ import { LogTurn } from "./log-turn.js";
 import { PlaceIndex, type PlaceIndexOptions } from "./place-index.js";
 import { RecordLog } from "./record-log.js";
 import { RepeatedRecords } from "./repeated-records.js";
-import { textHash } from "./text-hash.js";
+import { textHash } from "../text-hash.js";
 import type { LookupStore } from "../store.js";
 
 export interface JournalOptions extends PlaceIndexOptions {

@@ -1,40 +1,75 @@
 import { expect, test } from "vitest";
-import { writeKeyHash } from "../../../../src/store/cache/cache-key.js";
 import {
+  answerKind,
   decodeEntry,
   encodeEntry,
-  isIntact,
+  isFresh,
   readEntryHead,
 } from "../../../../src/store/cache/cache-entry.js";
-import { complete } from "../../lookup/findings.js";
+import { complete, failed, invalid, partial, quick } from "../../lookup/findings.js";
 
-const head = { kind: "bogon", keptAt: Date.UTC(2024, 0, 1) } as const;
-
-function entry(key: string): Buffer {
-  return encodeEntry(key, complete({ tags: ["é"] }), head, (into) => writeKeyHash(key, into));
-}
+const day = 86_400_000;
+const start = Date.UTC(2024, 0, 1);
+const head = { kind: "bogon", keptAt: start } as const;
+const entry = encodeEntry("query ip é", complete({ tags: ["é"] }), head);
 
 test("an entry says what it holds, since when and under which key", () => {
-  const bytes = entry("key é");
-  expect(isIntact(bytes)).toBe(true);
-  expect(readEntryHead(bytes)).toEqual(head);
-  expect(decodeEntry(bytes)).toEqual({ key: "key é", value: complete({ tags: ["é"] }) });
+  expect(readEntryHead(entry)).toEqual(head);
+  expect(decodeEntry(entry)).toEqual({ key: "query ip é", value: complete({ tags: ["é"] }) });
+});
+
+test.each(["full", "partial", "invalid", "bogon"] as const)("a %s entry says so", (kind) => {
+  expect(readEntryHead(encodeEntry("key", complete(), { kind, keptAt: 5 }))?.kind).toBe(kind);
 });
 
 test("no byte of an entry changes unnoticed", () => {
-  const bytes = entry("key");
+  const bytes = Buffer.from(entry);
   for (let at = 0; at < bytes.length; at++) {
-    for (const bit of [0x01, 0x80]) {
+    for (const bit of [0x01, 0x20, 0x80]) {
       bytes[at]! ^= bit;
-      expect(isIntact(bytes)).toBe(false);
+      expect(readEntryHead(bytes.toString())).toBeNull();
       bytes[at]! ^= bit;
     }
   }
 });
 
 test("a piece of an entry is noticed", () => {
-  const bytes = entry("key");
-  for (let length = 0; length < bytes.length; length++) {
-    expect(isIntact(bytes.subarray(0, length))).toBe(false);
+  for (let length = 0; length < entry.length; length++) {
+    expect(readEntryHead(entry.slice(0, length))).toBeNull();
   }
+});
+
+test.each([
+  ["full", 1],
+  ["invalid", 1],
+  ["partial", 1 / 24],
+  ["bogon", 30],
+] as const)("a %s answer is fresh for %d times the time of a full one", (kind, share) => {
+  const kept = { kind, keptAt: start };
+  expect(isFresh(kept, start + share * day - 1, day)).toBe(true);
+  expect(isFresh(kept, start + share * day, day)).toBe(false);
+});
+
+test("an answer from further ahead than it may be old is not fresh", () => {
+  const from = (ahead: number) => ({ kind: "full", keptAt: start + ahead }) as const;
+  expect(isFresh(from(day - 1), start, day)).toBe(true);
+  expect(isFresh(from(day), start, day)).toBe(false);
+  expect(isFresh(from(3650 * day), start, day)).toBe(false);
+});
+
+test("nothing is fresh for no time", () => {
+  expect(isFresh(head, start, 0)).toBe(false);
+});
+
+test("kinds follow from what was answered", () => {
+  const lacking = partial({ asn: null }, ["asn"]);
+  const bogon = { item: "192.0.2.1", type: "IP_BOGON", bogon: true };
+  expect([
+    answerKind(complete()),
+    answerKind(complete({ type: "IP_BOGON", bogon: true })),
+    answerKind(quick(bogon)),
+    answerKind(lacking),
+    answerKind(invalid()),
+    answerKind(failed("timeout")),
+  ]).toEqual(["full", "bogon", "bogon", "partial", "invalid", null]);
 });

@@ -1,25 +1,16 @@
-import {
-  chmod,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  truncate,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { open } from "lmdb";
+import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openCache } from "../../../../src/store/cache/finding-cache.js";
 import type { FindingStore } from "../../../../src/store/store.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete, invalid, partial } from "../../lookup/findings.js";
+import { complete, invalid, partial, quick } from "../../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
+const page = 16_384;
 const lacking = partial({ asn: null }, ["asn"]);
 const bogon = complete({ type: "IP_BOGON", bogon: true });
 
@@ -30,11 +21,11 @@ interface Opened {
 
 async function openIn(
   folder: string,
-  { clock = new ManualClock(), ttlMs = day, mappedLimit }: Partial<OpenOptions> = {},
+  { clock = new ManualClock(), ttlMs = day }: Partial<OpenOptions> = {},
 ): Promise<Opened> {
   const warnings: string[] = [];
   const onWarning = (message: string): void => void warnings.push(message);
-  const cache = await openCache({ folder, ttlMs, clock, onWarning, mappedLimit });
+  const cache = await openCache({ folder, ttlMs, clock, onWarning });
   onTestFinished(() => cache.close());
   return { cache, warnings };
 }
@@ -42,13 +33,14 @@ async function openIn(
 interface OpenOptions {
   readonly clock: ManualClock;
   readonly ttlMs: number;
-  readonly mappedLimit: number;
 }
 
 /** Puts findings, waits until they are written, and closes. */
 async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
   const { cache } = await openIn(folder, { clock });
-  const put = Array.from({ length: entries }, (_, n) => cache.put(`key ${n}`, complete({ n })));
+  const put = Array.from({ length: entries }, (_, n) =>
+    cache.put(`query key ${n}`, complete({ n })),
+  );
   await cache.sync();
   await Promise.all(put);
   await cache.close();
@@ -58,22 +50,22 @@ async function newFolder(): Promise<string> {
   return join(await temporaryFolder(), "cache");
 }
 
-const dataFile = (folder: string): string => join(folder, "findings", "entries", "data.mdb");
+const dataFile = (folder: string): string => join(folder, "answers", "answers.db");
 
 test("what was put is there for the next run", async () => {
   const folder = await newFolder();
   await filled(folder);
   const { cache, warnings } = await openIn(folder);
-  expect([await cache.get("key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
+  expect([await cache.get("query key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
 });
 
 test("what one has written another one that is open finds", async () => {
   const folder = await newFolder();
   const [one, other] = [await openIn(folder), await openIn(folder)];
-  const put = one.cache.put("key", complete());
+  const put = one.cache.put("query key", complete());
   await one.cache.sync();
   await put;
-  expect(await other.cache.get("key")).toEqual(complete());
+  expect(await other.cache.get("query key")).toEqual(complete());
 });
 
 describe("answers are used for as long as their kind may be", () => {
@@ -85,12 +77,12 @@ describe("answers are used for as long as their kind may be", () => {
   ] as const)("%s", async (_kind, finding, life) => {
     const clock = new ManualClock();
     const { cache } = await openIn(await newFolder(), { clock });
-    void cache.put("key", finding);
+    void cache.put("query key", finding);
     await cache.sync();
     clock.jump(life - 1);
-    expect(await cache.get("key")).toEqual(finding);
+    expect(await cache.get("query key")).toEqual(finding);
     clock.jump(1);
-    expect(await cache.get("key")).toBeNull();
+    expect(await cache.get("query key")).toBeNull();
   });
 });
 
@@ -103,7 +95,7 @@ test("the one who reads says how long answers are used", async () => {
     await openIn(folder, { clock, ttlMs: hour }),
     await openIn(folder, { clock, ttlMs: 3 * hour }),
   ];
-  expect([await short.cache.get("key 0"), await long.cache.get("key 0")]).toEqual([
+  expect([await short.cache.get("query key 0"), await long.cache.get("query key 0")]).toEqual([
     null,
     complete({ n: 0 }),
   ]);
@@ -116,12 +108,12 @@ describe("when the clock went back", () => {
     await filled(folder, clock);
     clock.jump(-20 * hour);
     const { cache } = await openIn(folder, { clock });
-    expect(await cache.get("key 0")).not.toBeNull();
+    expect(await cache.get("query key 0")).not.toBeNull();
     await cache.sync();
     clock.jump(day - 1);
-    expect(await cache.get("key 0")).not.toBeNull();
+    expect(await cache.get("query key 0")).not.toBeNull();
     clock.jump(1);
-    expect(await cache.get("key 0")).toBeNull();
+    expect(await cache.get("query key 0")).toBeNull();
   });
 
   test("an answer from far ahead is not used", async () => {
@@ -130,7 +122,7 @@ describe("when the clock went back", () => {
     await filled(folder, clock);
     clock.jump(-365 * day);
     const { cache } = await openIn(folder, { clock });
-    expect(await cache.get("key 0")).toBeNull();
+    expect(await cache.get("query key 0")).toBeNull();
   });
 });
 
@@ -146,7 +138,7 @@ test("its folder and files are its owner's alone", async () => {
   );
   expect([(await stat(folder)).mode & 0o777, modes.length, modes.every(Boolean)]).toEqual([
     0o700,
-    8,
+    4,
     true,
   ]);
 });
@@ -159,43 +151,27 @@ test("a folder that was there keeps its mode", async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o755);
 });
 
-test("mapping its files anew loses nothing", async () => {
-  const folder = await newFolder();
-  await filled(folder, new ManualClock(), 3000);
-  const { cache, warnings } = await openIn(folder, { mappedLimit: 0 });
-  for (let n = 0; n < 3000; n++) {
-    expect((await cache.get(`key ${n}`))?.answers.query?.result["n"]).toBe(n);
-    if (n % 300 === 0) void cache.put(`new ${n}`, complete({ n }));
-  }
-  await cache.sync();
-  expect([(await cache.get("new 2700"))?.answers.query?.result["n"], warnings]).toEqual([2700, []]);
-});
-
 describe("a cache that cannot be used says so once, and forgets what it is given", () => {
   test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
     [
       "cut off",
       async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
-      /is damaged: it ends too early; remove it with repute cache clear/,
+      /is damaged: .*; remove it with repute cache clear/,
     ],
-    [
-      "cut off behind its first page",
-      (folder) => truncate(dataFile(folder), 4096),
-      /is damaged: its beginning is damaged/,
-    ],
+    ["cut off behind its first page", (folder) => truncate(dataFile(folder), 4096), /is damaged: /],
     [
       "its pages overwritten",
       async (folder) => {
         const bytes = await readFile(dataFile(folder));
-        for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
+        for (let at = page; at < bytes.length; at += page) bytes.fill(0xff, at, at + 64);
         await writeFile(dataFile(folder), bytes);
       },
-      /is damaged: a page is not what it should be/,
+      /is damaged: /,
     ],
     [
       "replaced by something else",
       (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
-      /is damaged: it is no store/,
+      /is damaged: file is not a database/,
     ],
     [
       "a file where its folder should be",
@@ -221,28 +197,14 @@ describe("a cache that cannot be used says so once, and forgets what it is given
   /** The one line that is said of it. */
   async function unused(folder: string): Promise<string | undefined> {
     const { cache, warnings } = await openIn(folder);
-    await cache.put("key", complete());
+    await cache.put("query key", complete());
     await cache.sync();
-    expect([await cache.get("key"), await cache.get("key 0"), warnings.length]).toEqual([
-      null,
-      null,
-      1,
-    ]);
+    expect([await cache.get("query key"), await cache.get("query key 0"), warnings.length]).toEqual(
+      [null, null, 1],
+    );
     expect(warnings[0]).toMatch(/; the run goes on without it$/);
     return warnings[0];
   }
-});
-
-test("a change of its bytes that leaves size and time is noticed", async () => {
-  const folder = await newFolder();
-  await filled(folder, new ManualClock(), 500);
-  const { atime, mtime } = await stat(dataFile(folder));
-  const bytes = await readFile(dataFile(folder));
-  for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 64);
-  await writeFile(dataFile(folder), bytes);
-  await utimes(dataFile(folder), atime, mtime);
-  const { warnings } = await openIn(folder);
-  expect(warnings).toEqual([expect.stringMatching(/is damaged/)]);
 });
 
 test("an entry whose bytes have changed is asked for again, and said once", async () => {
@@ -251,12 +213,12 @@ test("an entry whose bytes have changed is asked for again, and said once", asyn
   const bytes = await readFile(dataFile(folder));
   for (const n of [3, 4]) {
     // Of an entry that was put once there is one copy in the file.
-    const at = bytes.indexOf(`["key ${n}"`);
+    const at = bytes.indexOf(`["query key ${n}"`);
     bytes[at + 20]! ^= 0x01;
   }
   await writeFile(dataFile(folder), bytes);
   const { cache, warnings } = await openIn(folder);
-  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`key ${n}`)));
+  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`query key ${n}`)));
   expect(found.map((finding) => finding !== null)).toEqual([true, false, false, true]);
   expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
 });
@@ -264,33 +226,76 @@ test("an entry whose bytes have changed is asked for again, and said once", asyn
 test("a cache of another version is begun anew, and says so", async () => {
   const folder = await newFolder();
   await filled(folder);
-  await writtenByAnother(folder);
+  writtenByAnother(folder);
   const first = await openIn(folder);
-  expect(await first.cache.get("key 0")).toBeNull();
+  expect(await first.cache.get("query key 0")).toBeNull();
   expect(first.warnings).toEqual([expect.stringMatching(/another version .* begun anew$/)]);
   await first.cache.close();
   await filled(folder);
   const second = await openIn(folder);
-  expect([await second.cache.get("key 0"), second.warnings]).toEqual([complete({ n: 0 }), []]);
+  expect([await second.cache.get("query key 0"), second.warnings]).toEqual([
+    complete({ n: 0 }),
+    [],
+  ]);
 });
 
-test("a cache that was not closed is used when it is sound", async () => {
+test("answers of both endpoints about an item are kept and found, whenever they come", async () => {
+  const folder = await newFolder();
+  const quickCheck = quick();
+  for (const put of [
+    ["query a", "quick-check b"],
+    ["quick-check a", "query b"],
+  ]) {
+    const { cache } = await openIn(folder);
+    for (const key of put) void cache.put(key, key.startsWith("query") ? complete() : quickCheck);
+    await cache.close();
+  }
+  const { cache } = await openIn(folder);
+  const found = [];
+  for (const key of ["query a", "quick-check a", "query b", "quick-check b"]) {
+    found.push(await cache.get(key));
+  }
+  expect(found).toEqual([complete(), quickCheck, complete(), quickCheck]);
+});
+
+test("answers that wait for another process are written once it is done", async () => {
   const folder = await newFolder();
   await filled(folder);
-  await writeFile(join(folder, "findings", "closed"), "killed before it could be written");
+  const other = new DatabaseSync(dataFile(folder));
+  other.exec("BEGIN IMMEDIATE");
   const { cache, warnings } = await openIn(folder);
-  expect([await cache.get("key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
+  const put = cache.put("query new", complete());
+  const synced = cache.sync();
+  expect(await cache.get("query key 0")).toEqual(complete({ n: 0 }));
+  other.exec("COMMIT");
+  other.close();
+  await Promise.all([put, synced]);
+  expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
+});
+
+test("an LMDB cache of an earlier version is left alone, and said once", async () => {
+  const folder = await newFolder();
+  const earlier = join(folder, "findings", "entries", "data.mdb");
+  await mkdir(join(folder, "findings", "entries"), { recursive: true });
+  await writeFile(earlier, "answers");
+  const first = await openIn(folder);
+  await first.cache.close();
+  const second = await openIn(folder);
+  expect(first.warnings).toEqual([
+    expect.stringMatching(/findings holds answers of an earlier version .*; delete it to free/),
+  ]);
+  expect([second.warnings, await readFile(earlier, "utf8")]).toEqual([[], "answers"]);
 });
 
 test("a newer answer takes the place of an older one", async () => {
   const folder = await newFolder();
   for (const n of [1, 2, 3]) {
     const { cache } = await openIn(folder);
-    void cache.put("key", complete({ n }));
+    void cache.put("query key", complete({ n }));
     await cache.close();
   }
   const { cache } = await openIn(folder);
-  expect((await cache.get("key"))?.answers.query?.result["n"]).toBe(3);
+  expect((await cache.get("query key"))?.answers.query?.result["n"]).toBe(3);
 });
 
 describe("when it is only to be looked at", () => {
@@ -307,9 +312,9 @@ describe("when it is only to be looked at", () => {
     const folder = await newFolder();
     await filled(folder);
     const { cache, warnings } = await lookAt(folder);
-    await cache.put("new", complete());
+    await cache.put("query new", complete());
     await cache.sync();
-    expect([await cache.get("key 0"), await cache.get("new"), warnings]).toEqual([
+    expect([await cache.get("query key 0"), await cache.get("query new"), warnings]).toEqual([
       complete({ n: 0 }),
       null,
       [],
@@ -319,26 +324,26 @@ describe("when it is only to be looked at", () => {
   test("it is not made where it is not there", async () => {
     const folder = await newFolder();
     const { cache, warnings } = await lookAt(folder);
-    expect([await cache.get("key"), warnings]).toEqual([null, []]);
+    expect([await cache.get("query key"), warnings]).toEqual([null, []]);
     await expect(stat(folder)).rejects.toThrow("ENOENT");
   });
 
   test("one of another version is left as it is", async () => {
     const folder = await newFolder();
     await filled(folder);
-    await writtenByAnother(folder);
+    writtenByAnother(folder);
     const { cache, warnings } = await lookAt(folder);
-    expect([await cache.get("key 0"), warnings]).toEqual([
+    expect([await cache.get("query key 0"), warnings]).toEqual([
       null,
       [expect.stringMatching(/another version .*; a run begins it anew$/)],
     ]);
-    expect(await readdir(folder)).toEqual(["findings"]);
+    expect(await readdir(folder)).toEqual(["answers"]);
   });
 });
 
-/** Makes the files those of a version whose entries are laid out otherwise. */
-async function writtenByAnother(folder: string): Promise<void> {
-  const root = open({ path: dirname(dataFile(folder)), noSubdir: false, maxDbs: 2 });
-  root.openDB<number, string>({ name: "about", encoding: "json" }).putSync("format", 0);
-  await root.close();
+/** Makes the file that of a version whose entries are laid out otherwise. */
+function writtenByAnother(folder: string): void {
+  const database = new DatabaseSync(dataFile(folder));
+  database.exec("PRAGMA user_version = 99");
+  database.close();
 }

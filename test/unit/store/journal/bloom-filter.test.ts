@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BloomFilter } from "../../../../src/store/journal/bloom-filter.js";
-import { textHash } from "../../../../src/store/journal/text-hash.js";
+import { textHash } from "../../../../src/store/text-hash.js";
 
 function filled(bytes: number, count: number): BloomFilter {
   const filter = new BloomFilter(bytes);
