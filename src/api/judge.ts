@@ -11,7 +11,7 @@ import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
 import { readEnvelope } from "./envelope-reading.js";
 import { asObject } from "../core/read-json.js";
-import { resultText } from "../core/result-text.js";
+import { resultText } from "../core/json-members.js";
 import { resultFault } from "./result-check.js";
 import { missingMembers } from "./schema/missing-members.js";
 import type { ServiceDescription } from "./service-description.js";

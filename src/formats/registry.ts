@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { withoutFailed } from "../core/failed-name.js";
+import { withoutFailed } from "../core/files/failed-name.js";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs } from "./shapes/ecs.js";

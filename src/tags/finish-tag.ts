@@ -1,15 +1,14 @@
-import { join } from "node:path";
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { type AddressList, countMapped, noAddresses, sizeOf } from "./address/address-list.js";
 import { difference } from "./address/difference.js";
 import { sortAddresses } from "./address/sort-addresses.js";
 import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
-import { setNames } from "./folder/set-names.js";
 import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
 import { writeFile } from "./folder/write-file.js";
 import { tagFormatWriters } from "./formats/registry.js";
 import { writeText } from "./formats/text.js";
-import type { ListFacts, TagFormat } from "./formats/types.js";
+import type { ListFacts, SetNames, TagFormat } from "./formats/types.js";
 import type { TagReading } from "./read-tag.js";
 import type { PageLog } from "./state/page-log.js";
 import { TagExportError } from "./tag-export-error.js";
@@ -131,4 +130,21 @@ function warnOfMapped(list: AddressList, { name, formats, onWarning }: FinishTag
   onWarning(
     `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…) and are written as such; a firewall meets none of them`,
   );
+}
+
+/** ipset has names of 31 bytes (ipset(8)); the longest is this one with `_v4_n` behind it. */
+const longestName = 26;
+
+/**
+ * The names of a tag's sets in a firewall, from the stem of its files where nftables and ipset take
+ * that: letters, digits, `.`, `_` and `-`, beginning with a letter, short enough.
+ */
+export function setNames(tag: string, stem: string): SetNames {
+  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);
+  const plain = stem.replaceAll(/%[0-9A-F]{2}/g, "_").replace(/^[^A-Za-z]/, "t$&");
+  const name =
+    plain === stem && stem.length <= longestName
+      ? stem
+      : `${plain.slice(0, longestName - digest.length - 1)}-${digest}`;
+  return { ipv4: `${name}_v4`, ipv6: `${name}_v6` };
 }

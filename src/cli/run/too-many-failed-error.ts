@@ -1,4 +1,4 @@
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { FatalError } from "../../core/errors.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/row-limits.js";

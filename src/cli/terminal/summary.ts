@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";

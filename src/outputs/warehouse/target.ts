@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/failed-name.js";
+import { withoutFailed } from "../../core/files/failed-name.js";
 import { checkParameters, postgresParameters } from "./address-parameters.js";
 import type { TableName } from "./dialect.js";
 import { defaultTable, parsePostgresTable, parseTableName, tableText } from "./table-name.js";

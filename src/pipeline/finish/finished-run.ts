@@ -3,7 +3,7 @@ import { rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import { partPath } from "../../outputs/file-destination.js";

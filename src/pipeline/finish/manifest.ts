@@ -1,5 +1,5 @@
 import { schemaVersion } from "../../core/columns.js";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { outputFault } from "../../outputs/output-fault.js";

@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/failed-name.js";
+import { withoutFailed } from "../../core/files/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { verdicts } from "../../core/verdict.js";

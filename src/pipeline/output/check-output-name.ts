@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";

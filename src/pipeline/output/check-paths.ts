@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/failed-name.js";
+import { failedSuffix } from "../../core/files/failed-name.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { checkRejectsName } from "./check-output-name.js";
 import { finalPath, manifestPath } from "./paths.js";

@@ -1,7 +1,7 @@
 import type { Finding } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
-import { rowWarnings } from "../../core/row-warnings.js";
+import { rowWarnings } from "../../core/row.js";
 import type { Rate } from "../../core/options.js";
 import type { SourceInput } from "../../inputs/types.js";
 import {

@@ -1,6 +1,6 @@
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/failed-name.js";
+import { withoutFailed } from "../../core/files/failed-name.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";

@@ -30,6 +30,18 @@ export interface WindowPosition {
   readonly ahead: readonly number[];
 }
 
+/** Why a window has come to an end, and whether writing was the reason. */
+interface WindowFailure {
+  readonly error: unknown;
+  readonly writing: boolean;
+}
+
+interface Waiter {
+  readonly ready: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 interface Entry {
   readonly row: Row;
   readonly item: Item | null;
@@ -59,16 +71,12 @@ export class RowWindow {
   #pumping = false;
   /** Resolves when what is being written is written. */
   #pumped: Promise<void> = Promise.resolve();
-  #failure: { readonly error: unknown; readonly writing: boolean } | null = null;
+  #failure: WindowFailure | null = null;
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
   /** The reader of the input, which waits for space or for the end; there is only one. */
-  #waiter: {
-    readonly ready: () => boolean;
-    readonly resolve: () => void;
-    readonly reject: (error: unknown) => void;
-  } | null = null;
+  #waiter: Waiter | null = null;
 
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
@@ -86,8 +94,8 @@ export class RowWindow {
     );
   }
 
-  /** Why the window has come to an end, and whether writing was the reason; null while it goes on. */
-  get failure(): { readonly error: unknown; readonly writing: boolean } | null {
+  /** Null while the window goes on. */
+  get failure(): WindowFailure | null {
     return this.#failure;
   }
 
@@ -129,7 +137,7 @@ export class RowWindow {
     );
   }
 
-  /** Resolves when no lookup is under way any more, however they ended. */
+  /** Resolves when no lookup is under way any more. */
   allSettled(): Promise<void> {
     if (this.#unsettled === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onAllSettled = resolve));
@@ -219,7 +227,8 @@ export class RowWindow {
     const entries = this.#ready;
     if (entries.length === 0) return;
     this.#ready = [];
-    const rows = entries.map((entry) => enriched(entry));
+    // Only what is settled gets ready.
+    const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
     for (const entry of entries) entry.written = true;
     while (this.#oldest?.written) {
       const gone: Entry = this.#oldest;
@@ -250,9 +259,4 @@ export class RowWindow {
     if (this.#failure === null) waiter.resolve();
     else waiter.reject(this.#failure.error);
   }
-}
-
-function enriched(entry: Entry): EnrichedRow {
-  if (entry.finding === null) throw new TypeError("a row is written before its finding is there");
-  return { row: entry.row, item: entry.item, finding: entry.finding };
 }

@@ -3,7 +3,7 @@ import { findingStatuses } from "../../core/finding.js";
 import type { FindingSource, FindingStatus } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { ItemKind } from "../../core/item/item.js";
-import { rowWarnings } from "../../core/row-warnings.js";
+import { rowWarnings } from "../../core/row.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { verdictOf, verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";

@@ -1,5 +1,5 @@
 import { parseJson, readJson } from "../../core/read-json.js";
-import { resultText } from "../../core/result-text.js";
+import { resultText } from "../../core/json-members.js";
 import type { Again, LookupRecord } from "../../core/attempt.js";
 import {
   type Answers,

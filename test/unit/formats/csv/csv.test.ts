@@ -1,4 +1,4 @@
-import { rowWarnings } from "../../../../src/core/row-warnings.js";
+import { rowWarnings } from "../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
 import type { SourceOptions } from "../../../../src/inputs/types.js";

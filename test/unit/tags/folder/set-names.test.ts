@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { setNames } from "../../../../src/tags/folder/set-names.js";
+import { setNames } from "../../../../src/tags/finish-tag.js";
 
 test("a set has the name of the tag's files", () => {
   expect(setNames("credentials:brute-force", "credentials--brute-force")).toEqual({
