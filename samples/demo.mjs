@@ -41,9 +41,13 @@ console.log(
 
 function repute(args) {
   console.log(`$ repute ${args.map(shown).join(" ")}`);
-  const { status } = spawnSync(process.execPath, [join(root, "dist", "cli", "main.js"), ...args], {
-    stdio: "inherit",
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, "dist", "program", "repute.js"), ...args],
+    {
+      stdio: "inherit",
+    },
+  );
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -96,7 +96,6 @@ export class Caller {
         const attempt = { endpoint, httpStatus, outcome, ms, headers: null };
         if (this.#report(attempt, receiver)) receiver.failed(error);
       },
-      unsent: receiver.unsent,
     });
   }
 

@@ -10,7 +10,6 @@ import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/ta
 import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { intelService } from "./service-description.js";
-import { NotSentError } from "./http/not-sent-error.js";
 import { ServiceError, SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
@@ -39,15 +38,10 @@ export interface TagIpsPage extends CallOptions {
 export interface LookupCallOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
-  /**
-   * What becomes of a request that waits for a connection of a `RequestThread` when the service
-   * throttles: `reject` with a `NotSentError`, or send it all the same. @default "send"
-   */
-  readonly unsent?: "reject" | "send" | undefined;
 }
 
 /** Path of a lookup below the base address (interface: Endpoints, Lookup). */
-export function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">): string {
+function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">): string {
   return `/${endpoint}/${pathSegment(item.value)}`;
 }
 
@@ -164,7 +158,7 @@ export class IntelClient {
 
   /** Makes one request for an item; as `query`, with what a retry has to know. */
   attempt(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Attempt> {
-    const { signal, unsent } = options;
+    const { signal } = options;
     return new Promise((resolve, reject) => {
       const path = lookupPath(endpoint, item);
       this.#caller.send(endpoint, path, signal, {
@@ -179,7 +173,6 @@ export class IntelClient {
           if (error instanceof TransportError) resolve(judgeFault(error, this.#bench.clock));
           else reject(error);
         },
-        unsent: unsent === "reject" ? () => reject(new NotSentError()) : undefined,
       });
     });
   }

@@ -23,11 +23,6 @@ export interface Receiver {
   answered(answer: Answer): void;
   /** A `TransportError`, or the reason for which it was aborted. */
   failed(reason: unknown): void;
-  /**
-   * The request waited for a connection and was not sent: the service throttles, or refuses the
-   * credential. Without this it is sent all the same.
-   */
-  readonly unsent?: (() => void) | undefined;
 }
 
 /** GET requests to one address; see `Transport`. */

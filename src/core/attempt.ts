@@ -40,7 +40,7 @@ export interface LookupRecord extends Pick<Attempt, "finding" | "again" | "drift
 }
 
 /** Where a record came from, so that a resumed run counts it as the first one did. */
-export interface RecordOrigin {
+interface RecordOrigin {
   /** Number of the row that asked first; null where no row did. */
   readonly row: number | null;
   /** HTTP status or fault code of each request that is not in an earlier record of the same lookup. */

@@ -6,7 +6,6 @@ import { cached, type CachedOptions } from "./cache.js";
 import { bothLookups } from "./combine.js";
 import { ConcurrencyNeed } from "./pace/concurrency-need.js";
 import { dedupe } from "./dedupe.js";
-import type { Foresight } from "./pace/foresight.js";
 import { keep } from "./attempt/keep.js";
 import { limit } from "./pace/limit.js";
 import { localBogons } from "./local-bogons.js";
@@ -16,9 +15,8 @@ import type { Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
 import { paced, share } from "./pace/paced.js";
-import { recovered, type RecoveredOptions } from "./attempt/recovered.js";
 import { retry } from "./attempt/retry.js";
-import { Spacing } from "./pace/spacing.js";
+import type { SendAhead } from "./pace/send-ahead.js";
 import type { LookupStore } from "../store/store.js";
 import { triage } from "./triage.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
@@ -38,8 +36,8 @@ export interface ComposeOptions {
   readonly budget?: BudgetOptions | undefined;
   /** Most attempts open at once; fewer where fewer are needed. */
   readonly concurrency: number;
-  /** How many more may wait for a connection; without it none. It ends when the service throttles. */
-  readonly foresight?: Foresight | undefined;
+  /** How many more may queue in front of the connections; without it none. It ends when the service throttles. */
+  readonly ahead?: SendAhead | undefined;
   /** Is told how many lookups wait for one of those. */
   readonly backlog?: Backlog | undefined;
   /** The pace of the run; calls that are no lookups spend from it as well. */
@@ -54,13 +52,8 @@ export interface ComposeOptions {
   readonly outage?: Outage | undefined;
   /** Journal of the run, or a store in memory. */
   readonly store: LookupStore;
-  /**
-   * Path of the request for an item, in a run that goes on: `store` may have its answer by it, and
-   * earlier attempts. Without it those are not looked for.
-   */
-  readonly recoveredPath?: RecoveredOptions["pathOf"] | undefined;
-  /** Told of each of those answers. */
-  readonly onRecovered?: RecoveredOptions["onFound"];
+  /** Whether the run continues an earlier one: `store` may have attempts of it. Default false. */
+  readonly isResumed?: boolean | undefined;
   /** What earlier runs, and others, kept; without it every item is asked for. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   readonly clock: Clock;
@@ -71,7 +64,7 @@ export interface ComposeOptions {
 /**
  * Puts the lookup of a run together. An item passes, for each endpoint on its own:
  *
- *     dedupe ─▶ cached ─▶ reachable ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ recovered ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ reachable ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
  *
  * Dedupe is outermost: nothing done is done again. The cache comes next and takes what retry makes of
  * all attempts. Retry is above limit, so that what waits for its
@@ -82,11 +75,10 @@ export interface ComposeOptions {
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache } = options;
   const retried = retry(options);
-  const { concurrency, foresight, backlog } = options;
+  const { concurrency, ahead, backlog, isResumed = false } = options;
   const need = new ConcurrencyNeed(concurrency);
-  const spacing = new Spacing(need, options.clock);
-  const limited = limit({ concurrency, ahead: foresight, need, spacing, backlog });
-  const atPace = paced(options.pace, { need, foresight, clock: options.clock });
+  const limited = limit({ concurrency, ahead, need, backlog });
+  const atPace = paced(options.pace, { need, ahead, clock: options.clock });
   const guard: AttemptWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
   const counted: AttemptWrapper =
@@ -95,25 +87,19 @@ export function composeLookup(options: ComposeOptions): Lookup {
     const own = options.shares?.[endpoint];
     return own === undefined ? (next) => next : share(own);
   };
-  const { recoveredPath, onRecovered, reachable = (next) => next } = options;
-  const found = (endpoint: LookupEndpoint): AttemptWrapper =>
-    recoveredPath === undefined
-      ? (next) => next
-      : recovered({ endpoint, store, pathOf: recoveredPath, onFound: onRecovered });
+  const { reachable = (next) => next } = options;
   const kept = (endpoint: LookupEndpoint): LookupWrapper =>
     cache === undefined ? (next) => next : cached({ ...cache, endpoint });
   const chain = (endpoint: LookupEndpoint): Lookup =>
-    dedupe({ endpoint, store, isResumed: recoveredPath !== undefined })(
+    dedupe({ endpoint, store, isResumed })(
       kept(endpoint)(
         reachable(
           retried(
             guard(
               limited(
                 keep({ endpoint, store })(
-                  found(endpoint)(
-                    shared(endpoint)(
-                      atPace(counted((item, own) => client.attempt(endpoint, item, own))),
-                    ),
+                  shared(endpoint)(
+                    atPace(counted((item, own) => client.attempt(endpoint, item, own))),
                   ),
                 ),
               ),

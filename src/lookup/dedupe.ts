@@ -4,7 +4,6 @@ import type { Item } from "../core/item/item.js";
 import { attemptKey, itemKey } from "./item-key.js";
 import { recordOf } from "./attempt/keep.js";
 import type { LookupStore } from "../store/store.js";
-import { TextMap } from "./text-map.js";
 import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 export interface DedupeOptions {
@@ -34,7 +33,7 @@ interface Asked {
  */
 export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
   return (next) => {
-    const open = new TextMap<Asked>();
+    const open = new Map<string, Asked>();
 
     const lookup: Lookup = (item, options) => {
       const key = itemKey(endpoint, item);

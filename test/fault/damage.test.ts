@@ -60,7 +60,6 @@ const forms: readonly (readonly [output: string, rows: number, files: readonly D
       },
       checkpointFile("out.csv", 70),
       journal("out.csv", 30),
-      { name: "out.csv.state/journal/arrivals-1", damages: 15, mustBeTold: never },
     ],
   ],
   ["out.ndjson", 6_500, [part("out.ndjson", 30), checkpointFile("out.ndjson", 20)]],

@@ -7,6 +7,9 @@ const program = fileURLToPath(new URL("../../dist/program/repute.js", import.met
 /** Requests that a run of `enrichUntilKilled` has open at once. */
 export const concurrency = 32;
 
+/** At the rate of these runs, so many more may queue for a connection; a kill may repeat them too. */
+export const mostQueued = 96;
+
 /** Runs the program; `killAfter` requests it is killed. Resolves to its exit code, null when killed. */
 export async function enrichUntilKilled(
   server: AnsweringServer,

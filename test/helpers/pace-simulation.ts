@@ -2,10 +2,10 @@ import type { Clock } from "../../src/core/clock.js";
 import type { Attempt } from "../../src/core/attempt.js";
 import type { Rate } from "../../src/core/options.js";
 import { ConcurrencyNeed } from "../../src/lookup/pace/concurrency-need.js";
-import { Foresight } from "../../src/lookup/pace/foresight.js";
 import { limit } from "../../src/lookup/pace/limit.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { paced } from "../../src/lookup/pace/paced.js";
+import { SendAhead } from "../../src/lookup/pace/send-ahead.js";
 import type { AttemptLookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
 
@@ -100,10 +100,10 @@ export async function simulatePace(
   };
   const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
   const need = new ConcurrencyNeed(concurrency);
-  const foresight = new Foresight(ahead);
-  foresight.begin();
-  const attempt = paced(run, { need, foresight, clock })(ask);
-  const lookup = limit({ concurrency, need, ahead: foresight })(attempt);
+  const sendAhead = new SendAhead(ahead);
+  sendAhead.begin();
+  const attempt = paced(run, { need, ahead: sendAhead, clock })(ask);
+  const lookup = limit({ concurrency, need, ahead: sendAhead })(attempt);
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {
     while (clock.now() < seconds * 1000)

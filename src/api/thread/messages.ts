@@ -1,68 +1,46 @@
-import type { TransportOptions } from "../http/transport.js";
 import type { TransportFault } from "../http/transport-error.js";
+import type { TransportOptions } from "../http/transport.js";
+import type { ResponseHeaders } from "../types.js";
 
-/** What the thread is told first. */
+/** First message to the thread. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   /** Most connections open at once. */
   readonly connections: number;
-  /** Where answers are kept until whoever asked has kept them. */
-  readonly arrivals?: ArrivalLogOptions | undefined;
 }
 
-/** Where a log of arrivals is, and how much of it. */
-export interface ArrivalLogOptions {
-  /** Folder of its files; it has to be there. */
-  readonly folder: string;
-  /** So many of the latest answers are in it at least: as many as may be on their way. */
-  readonly answers: number;
-}
-
-/** To the thread: what to ask, and what nobody waits for any more. */
+/** To the thread: what to request, and what to break off. */
 export interface Orders {
-  /** Where the answer to each path belongs. */
-  readonly seats: readonly number[];
-  /** Paths below the base address, encoded, one a line. */
-  readonly paths: string;
-  /** Seats whose request is to be broken off. Their end is told all the same. */
-  readonly cancelled: readonly number[];
-  /** True to get back unsent what waits for a connection. */
-  readonly handBack: boolean;
-  /** The latest `epoch` of `Arrivals` whose answers were all taken. */
-  readonly epoch: number;
+  readonly requests: {
+    readonly id: number;
+    /** Path below the base address, encoded. */
+    readonly path: string;
+  }[];
+  /** Ids of requests that nobody waits for any more. */
+  readonly cancelled: number[];
 }
 
-/** Answers in one buffer, as `packAnswers` wrote it. */
-export interface AnswerPack {
-  readonly answers: ArrayBuffer;
-  /** Where in it the numbers begin. */
-  readonly offset: number;
-  readonly count: number;
-  /** Headers as JSON, each distinct set once; answers name them by index. */
-  readonly headers: readonly string[];
-}
-
-/** From the thread: what came since the last time. */
-export interface Arrivals extends AnswerPack {
-  readonly faults: readonly ThreadFault[];
-  /** Seats whose request was not sent, because the service throttles. */
-  readonly unsent: readonly number[];
-  /**
-   * How often the service throttled so far. Orders of who does not know it yet are handed back: it is
-   * not known there that it is time to wait.
-   */
-  readonly epoch: number;
-  /** Why the log of arrivals cannot be written. Nothing is sent any more then. */
-  readonly logFault: { readonly code: string | undefined; readonly message: string } | null;
+/** An answer; its body is the next `length` bytes of the message's bodies. */
+export interface ThreadAnswer {
+  readonly id: number;
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly length: number;
+  /** Milliseconds from sending to the last byte. */
+  readonly tookMs: number;
 }
 
 /** A request that brought no answer. */
 export interface ThreadFault {
-  readonly seat: number;
-  /** Null when it was broken off. */
-  readonly error: {
-    readonly code: TransportFault;
-    readonly message: string;
-    readonly httpStatus: number | null;
-    readonly cause: unknown;
-  } | null;
+  readonly id: number;
+  readonly code: TransportFault;
+  readonly message: string;
+  readonly httpStatus: number | null;
+  readonly cause: string | null;
+}
+
+/** From the thread: what ended since the last message. */
+export interface Arrivals {
+  readonly answers: readonly ThreadAnswer[];
+  readonly bodies: Uint8Array<ArrayBuffer>;
+  readonly faults: readonly ThreadFault[];
 }

@@ -1,5 +1,4 @@
 import { userStateFolder } from "../../core/files/user-state-folder.js";
-import { prepareConnections } from "../../pipeline/lookup/open-connections.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
 import type { CommandCall } from "../command.js";
@@ -94,8 +93,6 @@ async function loadEnrich(): ReturnType<LoadWork> {
 
 async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {
   const { context, settings } = call;
-  // While the modules of the job are loaded, a thread loads its own.
-  await prepareConnections(job.settings);
   const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows that scroll by on the same terminal leave no room for a line that stays.

@@ -6,7 +6,7 @@ import { Gcra } from "./gcra.js";
 import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
-import { WaitingLine } from "./waiting-line.js";
+import { FairQueue } from "./fair-queue.js";
 
 export interface PaceOptions {
   /** All of them are kept; none for no limit. */
@@ -62,7 +62,7 @@ export class Pace implements RequestPace {
   /** What is to be told when there are none of them: a quota is used up when its last is used. */
   #usedUp: { readonly rate: Rate; readonly goesOnAtMs: number } | null = null;
   #timer: AbortController | null = null;
-  readonly #line = new WaitingLine<number>(() => {
+  readonly #queue = new FairQueue<number>(() => {
     this.#timer?.abort();
     this.#timer = null;
   });
@@ -90,14 +90,14 @@ export class Pace implements RequestPace {
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.takeAtOnce() !== null) return this.#granted;
-    const turn = this.#line.join(signal);
+    const turn = this.#queue.enqueue(signal);
     this.#wake();
     return turn;
   }
 
   /** As `take`, for a request that may leave now; null when it has to wait its turn. */
   takeAtOnce(): number | null {
-    return this.#line.size === 0 && this.#leave() ? this.#ticket : null;
+    return this.#queue.size === 0 && this.#leave() ? this.#ticket : null;
   }
 
   /**
@@ -223,13 +223,13 @@ export class Pace implements RequestPace {
   /** Lets go whom it can, and sets the one timer for the next. */
   #wake(): void {
     if (this.#timer !== null) return;
-    while (this.#line.size > 0) {
+    while (this.#queue.size > 0) {
       if (!this.#leave()) {
         // Whoever hears that a quota is used up may have ended the requests that wait.
-        if (this.#line.size > 0) this.#sleep();
+        if (this.#queue.size > 0) this.#sleep();
         return;
       }
-      this.#line.admit(this.#ticket);
+      this.#queue.release(this.#ticket);
     }
   }
 

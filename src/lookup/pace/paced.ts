@@ -1,18 +1,17 @@
-import { NotSentError } from "../../api/http/not-sent-error.js";
 import type { Clock } from "../../core/clock.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { Item } from "../../core/item/item.js";
 import type { ConcurrencyNeed } from "./concurrency-need.js";
-import type { Foresight } from "./foresight.js";
 import type { Pace } from "./pace.js";
 import type { RequestPace } from "./request-pace.js";
+import type { SendAhead } from "./send-ahead.js";
 import type { AttemptLookup, AttemptWrapper, LookupOptions } from "../types.js";
 
-/** Who learns from answers how many requests have to be open. */
-export interface LoadNote {
+/** Learns from answers how many requests have to be open. */
+export interface LoadObserver {
   readonly need: ConcurrencyNeed;
   /** Ends with the first sign of a limit. */
-  readonly foresight?: Foresight | undefined;
+  readonly ahead?: SendAhead | undefined;
   readonly clock: Clock;
 }
 
@@ -28,41 +27,31 @@ export function share(own: Pace): AttemptWrapper {
 }
 
 /**
- * Spends from the pace of the run for every attempt, and tells it what came back. What was not sent,
- * because the service throttled others meanwhile, takes its turn once more.
+ * Spends from the pace of the run for every attempt, and tells it what came back.
  *
  * @param load is told how long answers take, from the moment at which an attempt leaves
  */
-export function paced(run: RequestPace, load?: LoadNote): AttemptWrapper {
+export function paced(run: RequestPace, load?: LoadObserver): AttemptWrapper {
   return (next) => {
     const send = (ticket: number, item: Item, options: LookupOptions): Promise<Attempt> => {
       const sentAt = load?.clock.monotonic() ?? 0;
       load?.need.sent();
-      return next(item, options).then(
-        (attempt) => {
-          const throttled = attempt.again?.policy === "throttled";
-          const answered = attempt.finding.httpStatus !== null && !throttled;
-          if (!answered) load?.need.lost();
-          else if (load !== undefined) {
-            const now = load.clock.monotonic();
-            // It may have waited for a connection first.
-            const { tookMs } = attempt;
-            load.need.answered(tookMs === undefined ? sentAt : now - tookMs, now);
-          }
-          if (throttled) {
-            load?.foresight?.end();
-            run.throttled(attempt.again?.afterMs ?? null, ticket);
-          }
-          // An answer of any other kind shows that the service takes requests; no answer does not.
-          else if (answered) run.succeeded(ticket);
-          return attempt;
-        },
-        (error: unknown) => {
-          load?.need.lost();
-          if (error instanceof NotSentError) return take(item, options);
-          throw error;
-        },
-      );
+      const settle = (attempt: Attempt): Attempt => {
+        const throttled = attempt.again?.policy === "throttled";
+        const answered = attempt.finding.httpStatus !== null && !throttled;
+        if (load !== undefined) noteLoad(load, answered ? attempt : null, sentAt);
+        if (throttled) {
+          load?.ahead?.end();
+          run.throttled(attempt.again?.afterMs ?? null, ticket);
+        }
+        // Any other answer shows that the service takes requests; no answer does not.
+        else if (answered) run.succeeded(ticket);
+        return attempt;
+      };
+      return next(item, options).then(settle, (error: unknown) => {
+        load?.need.lost();
+        throw error;
+      });
     };
     const take: AttemptLookup = (item, options) => {
       const { signal } = options;
@@ -72,4 +61,12 @@ export function paced(run: RequestPace, load?: LoadNote): AttemptWrapper {
     };
     return take;
   };
+}
+
+/** @param answer null when none came, or one that throttles */
+function noteLoad({ need, clock }: LoadObserver, answer: Attempt | null, sentAt: number): void {
+  if (answer === null) return need.lost();
+  const now = clock.monotonic();
+  // It may have queued for a connection first.
+  need.answered(answer.tookMs === undefined ? sentAt : now - answer.tookMs, now);
 }

@@ -1,6 +1,6 @@
 import { rateLimitHintMs, tellsLimit } from "../../api/http/rate-limit-hint.js";
 import { rateLimitPolicy } from "../../api/http/rate-limit-policy.js";
-import { IntelClient, lookupPath } from "../../api/intel-client.js";
+import { IntelClient } from "../../api/intel-client.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/user-state-folder.js";
@@ -10,9 +10,8 @@ import { Outage } from "../../lookup/attempt/outage.js";
 import { reachable } from "../../lookup/attempt/reachable.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { Backlog } from "../../lookup/pace/backlog.js";
-import { Foresight } from "../../lookup/pace/foresight.js";
+import { SendAhead } from "../../lookup/pace/send-ahead.js";
 import type { Lookup } from "../../lookup/types.js";
-import { journalFault } from "../../store/journal/journal-fault.js";
 import type { FindingStore, LookupStore } from "../../store/store.js";
 import type { RunSignals } from "../run/run-signals.js";
 import type { Tally } from "../run/tally.js";
@@ -48,7 +47,7 @@ export interface AssembledLookup {
   readonly address: AddressWatch;
 }
 
-/** Lookups that wait for a slot at least, so that none is empty while rows are read. */
+/** Least number of waiting lookups at which reading pauses, so that no slot is empty meanwhile. */
 const leastBacklog = 16;
 
 /** Picks what a run's lookups are made of: journal, cache, pace, connections, client. */
@@ -64,10 +63,10 @@ export async function assembleLookup(
   stack.use(journal.store);
   const cache = await openCacheOf(job, options, stack);
   const paces = await openPacesOf(job, intelUrl, options, stack);
-  const connections = await openConnectionsOf(job, intelUrl, options, stack);
-  const { foresight } = connections;
+  const connections = await openConnectionsOf(job, intelUrl, stack);
+  const { ahead } = connections;
   const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
-  const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + foresight.ceiling));
+  const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + ahead.ceiling));
   const answered = (): boolean => tally.answered;
   const onEarlyEnd = (error: unknown): void => signals.end(error);
   const { concurrency, maxRequests } = settings;
@@ -77,7 +76,7 @@ export async function assembleLookup(
     bogons: settings.bogons,
     budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: onEarlyEnd },
     concurrency,
-    foresight,
+    ahead,
     backlog,
     pace: paces.run,
     shares: paces.shares,
@@ -92,8 +91,7 @@ export async function assembleLookup(
       onChange: onWarning,
     }),
     store: journal.counting,
-    recoveredPath: journal.isResumed ? lookupPath : undefined,
-    onRecovered: (endpoint, { httpStatus }) => tally.request(endpoint, String(httpStatus)),
+    isResumed: journal.isResumed,
     cache,
     clock,
   });
@@ -150,33 +148,17 @@ async function openPacesOf(
   return paces;
 }
 
-interface RunConnections extends Connections {
-  /** Why no request may be sent any more, or null. */
-  readonly fault: () => Error | null;
-}
-
 async function openConnectionsOf(
   { settings, shared }: EnrichJob,
   intelUrl: string,
-  { journalPath, signals }: AssembleOptions,
   stack: ResourceStack,
-): Promise<RunConnections> {
+): Promise<Connections> {
   if (shared?.connections !== undefined) {
-    return { dispatcher: shared.connections, foresight: new Foresight(0), fault: () => null };
+    return { dispatcher: shared.connections, ahead: new SendAhead(0) };
   }
-  let fault: Error | null = null;
-  const { dispatcher, foresight } = await openConnections(intelUrl, settings, {
-    arrivals: journalPath,
-    onLogFault: (error) => (fault ??= journalFault(journalPath ?? "", "write", error)),
-  });
-  stack.defer(() => dispatcher.destroy());
-  const looksAhead = foresight.ceiling > 0;
-  const onStop = (): void => {
-    foresight.end();
-    if (looksAhead && "handBack" in dispatcher) dispatcher.handBack();
-  };
-  signals.stop.addEventListener("abort", onStop, { once: true });
-  return { dispatcher, foresight, fault: () => fault };
+  const connections = await openConnections(intelUrl, settings);
+  stack.defer(() => connections.dispatcher.destroy());
+  return connections;
 }
 
 /** Sends requests, and takes note of what each answer says about the service and its limits. */
@@ -184,10 +166,10 @@ function clientOf(
   { settings, apiKey, shared }: EnrichJob,
   baseUrl: string,
   { clock, tally, signals, asReceived = false }: AssembleOptions,
-  parts: { connections: RunConnections; paces: Paces; address: AddressWatch },
+  parts: { connections: Connections; paces: Paces; address: AddressWatch },
 ): LookupClient {
   const { connections, paces, address } = parts;
-  const { dispatcher, foresight, fault } = connections;
+  const { dispatcher, ahead } = connections;
   const client = new IntelClient({
     baseUrl,
     dispatcher,
@@ -199,8 +181,8 @@ function clientOf(
       tally.request(endpoint, outcome);
       address.note(attempt);
       if (headers === null) return;
-      if (tellsLimit(headers)) foresight.end();
-      else if (outcome === "200") foresight.begin();
+      if (tellsLimit(headers)) ahead.end();
+      else if (outcome === "200") ahead.begin();
       const hint = rateLimitHintMs(headers, clock);
       if (hint !== null) paces.run.hold(hint);
       const allowed = rateLimitPolicy(headers);
@@ -209,16 +191,9 @@ function clientOf(
     // What a cache keeps may go into rows of another run.
     asReceived: asReceived || settings.cache !== undefined || shared?.cache !== undefined,
   });
-  // A stopped run still takes the answers of open requests. What a budget or a quota counted is
-  // sent: it would count for nothing, or twice.
-  const unsent = foresight.ceiling > 0 ? "reject" : "send";
-  const open = { signal: signals.requests, unsent } as const;
-  return {
-    attempt(endpoint, item) {
-      const error = fault();
-      return error === null ? client.attempt(endpoint, item, open) : Promise.reject(error);
-    },
-  };
+  // A stopped run still takes the answers of open requests.
+  const open = { signal: signals.requests };
+  return { attempt: (endpoint, item) => client.attempt(endpoint, item, open) };
 }
 
 function warningTo({ onWarning }: EnrichJob, { tally }: AssembleOptions) {

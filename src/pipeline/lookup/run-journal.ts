@@ -5,7 +5,6 @@ import { openJournal } from "../../store/journal/journal.js";
 import { MemoryStore } from "../../store/memory-store.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
-import { recoverArrivals } from "./recover-arrivals.js";
 import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
 
@@ -24,8 +23,8 @@ export interface RunJournal {
  * @throws FatalError `journal_*`
  */
 export async function openRunJournal(
-  { settings, onWarning }: EnrichJob,
-  { journalPath, journalBytes = 0, asReceived = false, tally, clock }: AssembleOptions,
+  { onWarning }: EnrichJob,
+  { journalPath, journalBytes = 0, asReceived = false, tally }: AssembleOptions,
 ): Promise<RunJournal> {
   if (journalPath === null) {
     const store = new MemoryStore();
@@ -39,16 +38,6 @@ export async function openRunJournal(
     onReplay: replayInto(tally),
     onWarning,
   });
-  try {
-    if (isResumed) {
-      const partials = settings.partialRetries === 0;
-      const arrivals = { folder: journalPath, clock, partials, asReceived, onWarning };
-      await recoverArrivals({ ...arrivals, journal: store });
-    }
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
   return { store, counting: countingStore(store, tally), isResumed };
 }
 

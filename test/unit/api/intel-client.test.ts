@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
-import { NotSentError } from "../../../src/api/http/not-sent-error.js";
 import type { RequestThread } from "../../../src/api/thread/request-thread.js";
 import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
 import type { AttemptReport, Receiver, Requests } from "../../../src/api/types.js";
@@ -181,18 +180,9 @@ describe("a request that waits on a thread", () => {
     return client([], { dispatcher, onAttempt: (attempt) => attempts.push(attempt) });
   };
 
-  test("is handed back unsent to who wants that, and is no attempt then", async () => {
-    const intel = await onThread();
-    const finding = intel.query(address, { signal, unsent: "reject" });
-    asked[0]?.unsent?.();
-    await expect(finding).rejects.toBeInstanceOf(NotSentError);
-    expect(attempts).toEqual([]);
-  });
-
-  test("is sent for everyone else; it took what the thread measured", async () => {
+  test("took as long as the thread measured", async () => {
     const intel = await onThread();
     const attempt = intel.attempt("query", address, { signal });
-    expect(asked[0]?.unsent).toBeUndefined();
     const body = Buffer.from(JSON.stringify(success(ipResult())));
     asked[0]?.answered({ status: 200, headers: {}, body, tookMs: 12.5 });
     expect(await attempt).toMatchObject({ finding: { status: "complete" }, tookMs: 12.5 });

@@ -1,12 +1,8 @@
 import { expect, test } from "vitest";
-import { lookupPath } from "../../../src/api/intel-client.js";
-import { NotSentError } from "../../../src/api/http/not-sent-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import { composeLookup } from "../../../src/lookup/compose.js";
-import { Foresight } from "../../../src/lookup/pace/foresight.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import { Pace } from "../../../src/lookup/pace/pace.js";
-import { arrivedKey } from "../../../src/lookup/attempt/recovered.js";
 import type { AttemptLookup, Lookup } from "../../../src/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
@@ -20,8 +16,6 @@ function compose(
     concurrency?: number;
     rate?: number;
     store?: MemoryStore;
-    foresight?: Foresight;
-    recoveredPath?: typeof lookupPath;
   } = {},
 ): { clock: ManualClock; lookup: Lookup } {
   const clock = new ManualClock();
@@ -33,8 +27,6 @@ function compose(
     },
     lookups: options.lookups ?? ["query", "quick-check"],
     concurrency: options.concurrency ?? 8,
-    foresight: options.foresight,
-    recoveredPath: options.recoveredPath,
     pace: new Pace({ rates, clock, random: () => 0 }),
     retries: 5,
     partialRetries: 2,
@@ -132,48 +124,4 @@ test("aborting ends an item wherever it waits", async () => {
   await clock.advance(0);
   controller.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-});
-
-test("what was not sent because others were throttled is sent when the pace lets it, and counts once", async () => {
-  const throttled = failed("http_429", "throttled", 1_000, 429);
-  const asked: string[] = [];
-  const foresight = new Foresight(1);
-  foresight.begin();
-  const query: AttemptLookup = (each) => {
-    asked.push(each.value);
-    if (asked.length === 1) return Promise.resolve(throttled);
-    return asked.length === 2 ? Promise.reject(new NotSentError()) : Promise.resolve(complete());
-  };
-  const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick()) },
-    { lookups: ["query"], concurrency: 1, foresight },
-  );
-  const both = Promise.all([lookup(item, unaborted()), lookup(otherItem, unaborted())]);
-  const findings = await clock.run(both);
-  expect(findings.map(({ status, attempts }) => [status, attempts])).toEqual([
-    ["complete", 2],
-    ["complete", 1],
-  ]);
-  expect(asked).toHaveLength(4);
-  expect(foresight.most).toBe(0);
-});
-
-test("an answer that an interrupted part of the run had is kept under its item and not asked for", async () => {
-  const store = new MemoryStore();
-  await store.put(arrivedKey("/query/192.0.2.1"), {
-    ...complete({ asn: "AS64496" }),
-    origin: undefined,
-  });
-  const query = scripted(complete());
-  const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick()) },
-    { lookups: ["query"], store, recoveredPath: lookupPath },
-  );
-  const finding = await clock.run(lookup(item, unaborted()));
-  expect(finding.answers.query?.result).toMatchObject({ asn: "AS64496" });
-  expect(store.get("query ip 192.0.2.1")).toMatchObject({
-    finding: { status: "complete" },
-  });
-  await clock.run(lookup(otherItem, unaborted()));
-  expect(query.asked).toEqual([otherItem]);
 });

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { Backlog } from "../../../../src/lookup/pace/backlog.js";
-import { Foresight } from "../../../../src/lookup/pace/foresight.js";
 import { limit } from "../../../../src/lookup/pace/limit.js";
+import { SendAhead } from "../../../../src/lookup/pace/send-ahead.js";
 import { complete, held, item, otherItem, unaborted } from "../attempts.js";
 
 test("no more attempts are open than allowed", async () => {
@@ -13,9 +13,9 @@ test("no more attempts are open than allowed", async () => {
   expect(next.open).toHaveLength(2);
 });
 
-test("as many more as may wait for a connection begin once all are needed, for as long as they may", async () => {
+test("as many more begin as may queue, once all slots are needed and until a limit shows", async () => {
   const next = held();
-  const [ahead, need] = [new Foresight(3), { most: 1 }];
+  const [ahead, need] = [new SendAhead(3), { most: 1 }];
   const lookup = limit({ concurrency: 2, ahead, need })(next);
   for (let i = 0; i < 9; i++) void lookup(item, unaborted());
   await settle();

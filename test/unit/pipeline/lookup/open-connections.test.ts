@@ -11,7 +11,7 @@ test.each([
   ["a high rate", [perSecond(1_000)]],
   ["a high rate with a day's quota", [perSecond(5_000), { count: 10_000, perMs: 86_400_000 }]],
 ])("%s is worth a thread", async (_, rate) => {
-  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, { threads: true });
+  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, true);
   expect(dispatcher).toBeInstanceOf(RequestThread);
 });
 
@@ -20,17 +20,17 @@ test.each([
   ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }]],
 ])("%s is not", async (_, rate) => {
   const settings = { concurrency: 4, rate };
-  const { dispatcher, foresight } = await openConnections(url, settings, { threads: true });
+  const { dispatcher, ahead } = await openConnections(url, settings, true);
   expect(dispatcher).toBeInstanceOf(Pool);
-  expect(foresight.ceiling).toBe(0);
+  expect(ahead.ceiling).toBe(0);
   await dispatcher.destroy();
 });
 
 test("where threads are of no use there is none", async () => {
   const settings = { concurrency: 4, rate: [] };
-  const { dispatcher, foresight } = await openConnections(url, settings, { threads: false });
+  const { dispatcher, ahead } = await openConnections(url, settings, false);
   expect(dispatcher).toBeInstanceOf(Pool);
-  expect(foresight.ceiling).toBe(0);
+  expect(ahead.ceiling).toBe(0);
   await dispatcher.destroy();
 });
 
@@ -40,9 +40,9 @@ test.each([
   ["a rate that is no limit", { rate: high }],
   ["no rate at all", { rate: [] }],
   ["endpoints with such rates of their own", { rate: high, rateQuery: high, rateQuickCheck: high }],
-])("requests wait for a connection with %s", async (_, rates) => {
-  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, { threads: true });
-  expect(foresight.ceiling).toBeGreaterThan(0);
+])("requests may queue with %s", async (_, rates) => {
+  const { ahead } = await openConnections(url, { concurrency: 4, ...rates }, true);
+  expect(ahead.ceiling).toBeGreaterThan(0);
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ["a day's quota", { rate: [...high, { count: 1_000_000, perMs: 86_400_000 }] }],
   ["an endpoint's quota", { rate: high, rateQuery: [{ count: 1_000_000, perMs: 86_400_000 }] }],
   ["a budget", { rate: high, maxRequests: 1_000_000 }],
-])("none waits for a connection with %s", async (_, rates) => {
-  const { foresight } = await openConnections(url, { concurrency: 4, ...rates }, { threads: true });
-  expect(foresight.ceiling).toBe(0);
+])("none queues with %s", async (_, rates) => {
+  const { ahead } = await openConnections(url, { concurrency: 4, ...rates }, true);
+  expect(ahead.ceiling).toBe(0);
 });

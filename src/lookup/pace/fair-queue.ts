@@ -1,0 +1,52 @@
+import { AbortGroups } from "../../api/http/abort-groups.js";
+
+/** Waiting callers, first come, first served. One listener serves all that wait under one signal. */
+export class FairQueue<T> {
+  readonly #aborts = new AbortGroups();
+  readonly #waiting = new Set<(value: T) => void>();
+  readonly #onEmpty: () => void;
+
+  /** @param onEmpty called when the last one that waited was aborted */
+  constructor(onEmpty: () => void = () => undefined) {
+    this.#onEmpty = onEmpty;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Resolves at the caller's turn, to what `release` is given.
+   *
+   * @throws the signal's reason when it aborts first
+   */
+  enqueue(signal: AbortSignal): Promise<T> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const go = (value: T): void => {
+        group.leave(seat);
+        resolve(value);
+      };
+      const group = this.#aborts.of(signal);
+      const seat = group.join({
+        abort: (reason) => {
+          group.leave(seat);
+          this.#waiting.delete(go);
+          reject(reason);
+          if (this.#waiting.size === 0) this.#onEmpty();
+        },
+      });
+      this.#waiting.add(go);
+    });
+  }
+
+  /** Lets the first one go. False when nobody waits. */
+  release(value: T): boolean {
+    for (const go of this.#waiting) {
+      this.#waiting.delete(go);
+      go(value);
+      return true;
+    }
+    return false;
+  }
+}
