@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { TransportError } from "../../../../src/api/http/transport-error.js";
 import type { Arrivals, Orders } from "../../../../src/api/thread/messages.js";
 import { ThreadService, type ThreadServiceOptions } from "../../../../src/api/thread/service.js";
-import type { Answer, Receiver, Requests } from "../../../../src/api/types.js";
+import type { Receiver, Requests } from "../../../../src/api/types.js";
 
 /** A service whose requests end when the test says so. */
 function scripted(options: Partial<ThreadServiceOptions> = {}) {
