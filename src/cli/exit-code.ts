@@ -38,6 +38,13 @@ export const interruptedExitCodes = [
 /** Exit code of a command whose quota may be used up. */
 export const quotaExitCodes = [["75", "stopped early: a quota of --rate is used up"]] as const;
 
+/** Exit codes of a command that asks a service. */
+export const callExitCodes = [
+  ...commonExitCodes,
+  ...quotaExitCodes,
+  ...interruptedExitCodes,
+] as const;
+
 /** Whether an exit code is that of a run that a signal stopped. */
 export function isInterrupted(code: number): boolean {
   return stopSignals.some((name) => exitCodes[name] === code);

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, caseCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
 import { readCaseContext } from "../services/read-case.js";
 import { withServices } from "../services/services.js";
@@ -38,7 +38,7 @@ export const caseContextCommand = defineCommand({
       what: "keeps it, for repute webhook check --context context.json",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: showContext,
 });
 

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, opsCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
 import { readCase } from "../services/read-case.js";
 import { withServices } from "../services/services.js";
@@ -35,7 +35,7 @@ export const caseShowCommand = defineCommand({
       what: "takes the addresses of its events",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: showCase,
 });
 

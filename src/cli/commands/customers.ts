@@ -7,7 +7,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
 import type { DataColumns } from "../terminal/data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { noOperands } from "../options/operands.js";
 import { withServices } from "../services/services.js";
 import { withOpsClient } from "../services/with-client.js";
@@ -40,7 +40,7 @@ export const customersCommand = defineCommand({
       what: "takes the customers of one tenant",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: listCustomers,
 });
 

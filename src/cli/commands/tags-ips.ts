@@ -9,7 +9,7 @@ import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
 import { printable } from "../terminal/terminal-output.js";
 import { withServices } from "../services/services.js";
@@ -72,7 +72,7 @@ export const tagsIpsCommand = defineCommand({
       what: "prints one page",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: printIps,
 });
 

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
 import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
 import type { DataColumns } from "../terminal/data-output.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { noOperands } from "../options/operands.js";
 import { withServices } from "../services/services.js";
 import { withIntelClient } from "../services/with-client.js";
@@ -50,7 +50,7 @@ export const tagsListCommand = defineCommand({
       what: "takes the names of the malicious ones",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: listTags,
 });
 

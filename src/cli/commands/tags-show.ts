@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { callGroups, intelCallOptions } from "../services/call-options.js";
 import { defineCommand } from "../command.js";
 import type { CommandCall } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
+import { callExitCodes, exitCodes } from "../exit-code.js";
 import { oneOperand } from "../options/operands.js";
 import { withServices } from "../services/services.js";
 import { showRecord } from "../terminal/show-record.js";
@@ -37,7 +37,7 @@ export const tagsShowCommand = defineCommand({
       what: "takes the addresses of further reading",
     },
   ],
-  exitCodes: [...commonExitCodes, ...quotaExitCodes, ...interruptedExitCodes],
+  exitCodes: callExitCodes,
   run: showTag,
 });
 

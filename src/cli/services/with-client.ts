@@ -4,6 +4,7 @@ import type { IntelClient } from "../../api/intel-client.js";
 import type { OpsClient } from "../../api/ops-client.js";
 import type { CallPolicy } from "../../api/types.js";
 import { isQuota } from "../../core/options.js";
+import { withResources } from "../../core/resource-stack.js";
 import type { CallSettings } from "./call-options.js";
 import type { CommandCall } from "../command.js";
 import { openPace } from "./pace.js";
@@ -22,8 +23,9 @@ export async function withIntelClient<T>(
   use: (client: IntelClient) => Promise<T>,
 ): Promise<T> {
   const { IntelClient } = await import("../../api/intel-client.js");
-  const apiKey = service.credential ?? undefined;
-  return withConnection(service, call, (options) => use(new IntelClient({ ...options, apiKey })));
+  return withConnection(service, call, (options, key) =>
+    use(new IntelClient({ ...options, apiKey: key })),
+  );
 }
 
 /** The same with a client of the operations interface. */
@@ -33,9 +35,8 @@ export async function withOpsClient<T>(
   use: (client: OpsClient) => Promise<T>,
 ): Promise<T> {
   const { OpsClient } = await import("../../api/ops-client.js");
-  const accessToken = service.credential ?? undefined;
-  return withConnection(service, call, (options) =>
-    use(new OpsClient({ ...options, accessToken })),
+  return withConnection(service, call, (options, key) =>
+    use(new OpsClient({ ...options, accessToken: key })),
   );
 }
 
@@ -46,40 +47,36 @@ export async function withCaseClient<T>(
   use: (client: CaseClient) => Promise<T>,
 ): Promise<T> {
   const { CaseClient } = await import("../../api/case-client.js");
-  const apiKey = service.credential ?? undefined;
-  return withConnection(service, call, (options) => use(new CaseClient({ ...options, apiKey })));
+  return withConnection(service, call, (options, key) =>
+    use(new CaseClient({ ...options, apiKey: key })),
+  );
 }
 
 /** Calls are paced and tried again as those of the main job are. */
-async function withConnection<T>(
+function withConnection<T>(
   service: ServiceAccess,
   call: RequestCall,
-  use: (options: ClientOptions) => Promise<T>,
+  use: (options: ClientOptions, key: string | undefined) => Promise<T>,
 ): Promise<T> {
-  const { url } = service;
+  const { url, credential } = service;
   const { settings, context } = call;
   const { clock } = context;
-  const stop = new AbortController();
-  const [{ createDispatcher }, { retryCalls }, pace] = await Promise.all([
-    import("../../api/http/dispatcher.js"),
-    import("../../lookup/attempt/call-policy.js"),
-    openPace(service, call, (error) => stop.abort(error)),
-  ]);
-  const dispatcher = createDispatcher(url, { connections: 1 });
-  const policy = retryCalls({ pace, retries: settings.retries, clock });
-  // A quota that is used up ends the call that waits for it.
-  const endable: CallPolicy = (attempt, { signal }) =>
-    policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });
-  try {
-    return await use({
-      baseUrl: url,
-      dispatcher,
-      clock,
-      timeoutMs: settings.timeout,
-      send: settings.rate?.some(isQuota) === true ? endable : policy,
-    });
-  } finally {
-    await pace.giveBack();
-    await dispatcher.destroy();
-  }
+  return withResources(async (stack) => {
+    const stop = new AbortController();
+    const [{ createDispatcher }, { retryCalls }, pace] = await Promise.all([
+      import("../../api/http/dispatcher.js"),
+      import("../../lookup/attempt/call-policy.js"),
+      openPace(service, call, (error) => stop.abort(error)),
+    ]);
+    const dispatcher = createDispatcher(url, { connections: 1 });
+    stack.defer(() => dispatcher.destroy());
+    stack.defer(() => pace.giveBack());
+    const policy = retryCalls({ pace, retries: settings.retries, clock });
+    // A quota that is used up ends the call that waits for it.
+    const endable: CallPolicy = (attempt, { signal }) =>
+      policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });
+    const send = settings.rate?.some(isQuota) === true ? endable : policy;
+    const options = { baseUrl: url, dispatcher, clock, timeoutMs: settings.timeout, send };
+    return use(options, credential ?? undefined);
+  });
 }
