@@ -4,7 +4,7 @@ import type { Item, ItemKind } from "../core/item/item.js";
 import { readIp } from "../core/item/ip.js";
 import { readSha1 } from "../core/item/sha1.js";
 import { driftOf } from "./schema/drift.js";
-import { type ResultType, resultTypes } from "./schema/vocabulary.js";
+import { isKnownType, type ResultType } from "./schema/vocabulary.js";
 
 /**
  * Says why a result cannot be about the item that was asked for; null when it can.
@@ -61,12 +61,6 @@ const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
   crypto_wallet: ["CRYPTO_WALLET"],
   email: ["EMAIL"],
 };
-
-const known: ReadonlySet<unknown> = new Set(resultTypes);
-
-function isKnownType(type: unknown): type is ResultType {
-  return known.has(type);
-}
 
 /** Longest part of another item that a message shows. */
 const longestShown = 100;

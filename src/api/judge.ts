@@ -12,8 +12,7 @@ import { driftFor, mismatch } from "./answer-match.js";
 import { readEnvelope } from "./envelope-reading.js";
 import { asObject } from "../core/read-json.js";
 import { resultText } from "../core/json-members.js";
-import { resultFault } from "./result-check.js";
-import { missingMembers } from "./schema/missing-members.js";
+import { missingMembers, resultFault } from "./result-check.js";
 import type { ServiceDescription } from "./service-description.js";
 import { statusFault } from "./status-fault.js";
 import type { TransportError } from "./http/transport-error.js";
@@ -70,7 +69,7 @@ function judgeSuccess(asked: Asked, answer: Answer, bench: Bench): Attempt {
   }
   const result = asObject(reading.result);
   if (result === null) return schemaFailure(answer, bench, "result must be an object", once);
-  const fault = resultFault(asked.endpoint, "full", result, answer.body.length);
+  const fault = resultFault(asked.endpoint, 200, result, answer.body.length);
   if (fault !== null) return schemaFailure(answer, bench, fault, once);
   return answered(asked, answer, bench, result, reading.text);
 }
@@ -92,7 +91,7 @@ function judgePartial(asked: Asked, answer: Answer, bench: Bench): Attempt {
   if (reading.is !== "partial_success") return statusFailure(answer, bench);
   const result = asObject(reading.result);
   if (result === null) return schemaFailure(answer, bench, "result must be an object", transient);
-  const fault = resultFault(asked.endpoint, "partial", result, answer.body.length);
+  const fault = resultFault(asked.endpoint, 503, result, answer.body.length);
   if (fault !== null) return schemaFailure(answer, bench, fault, transient);
   return answered(asked, answer, bench, result, reading.text);
 }
@@ -120,7 +119,7 @@ function answered(
         bytes: body.length > largeAnswer ? body.length : undefined,
       },
     },
-    missing: isFull ? [] : missingMembers(result, endpoint),
+    missing: isFull ? [] : missingMembers(endpoint, result),
     source: "live",
     httpStatus: status,
     attempts: 1,

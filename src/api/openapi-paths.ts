@@ -1,3 +1,5 @@
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { camelCase, endpoints } from "./endpoints.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 
 /** Where the threat intelligence endpoints are; the others name their own server. */
@@ -10,33 +12,7 @@ export const intelServer = server(
 /** Every endpoint of the interface (interface: Endpoints), with its parameters and answers. */
 export function openApiPaths(): object {
   return {
-    "/query/{item}": {
-      get: {
-        operationId: "query",
-        tags: ["intelligence"],
-        summary: "What is known of an item",
-        security: noneOrApiKey,
-        parameters: [itemParameter],
-        responses: {
-          200: json("The answer in full", "QueryAnswer"),
-          400: json("The item is invalid", "Failure"),
-          503: json("A part of the data is unavailable; the rest is here", "PartialQueryAnswer"),
-        },
-      },
-    },
-    "/quick-check/{item}": {
-      get: {
-        operationId: "quickCheck",
-        tags: ["intelligence"],
-        summary: "A reduced verdict on an item",
-        security: noneOrApiKey,
-        parameters: [itemParameter],
-        responses: {
-          200: json("The verdict", "QuickCheckAnswer"),
-          400: json("The request failed", "Failure"),
-        },
-      },
-    },
+    ...Object.fromEntries(lookupEndpoints.map(lookupPathItem)),
     "/tags": {
       get: {
         operationId: "tags",
@@ -140,6 +116,27 @@ export function openApiPaths(): object {
       },
     },
   };
+}
+
+function lookupPathItem(endpoint: LookupEndpoint): [path: string, item: object] {
+  const { summary, answer, partial } = endpoints[endpoint];
+  const name = `${camelCase(endpoint, "upper")}Answer`;
+  const responses = {
+    200: json(answer, name),
+    400: json(partial === null ? "The request failed" : "The item is invalid", "Failure"),
+    ...(partial && {
+      503: json("A part of the data is unavailable; the rest is here", `Partial${name}`),
+    }),
+  };
+  const get = {
+    operationId: camelCase(endpoint),
+    tags: ["intelligence"],
+    summary,
+    security: noneOrApiKey,
+    parameters: [itemParameter],
+    responses,
+  };
+  return [`/${endpoint}/{item}`, { get }];
 }
 
 const opsServer = server(

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { lookupEndpoints } from "../core/finding.js";
+import { camelCase, endpoints } from "./endpoints.js";
 import { intelServer, openApiPaths } from "./openapi-paths.js";
 import { caseContextSchema } from "./schema/case-context.js";
 import { customersPageSchema } from "./schema/customers.js";
@@ -19,11 +21,9 @@ import {
   emailResultSchema,
   ipBogonResultSchema,
   ipResultSchema,
-  queryResultSchema,
   sha1ResultSchema,
   urlResultSchema,
 } from "./schema/query-result.js";
-import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { repShareCaseSchema } from "./schema/rep-share-case.js";
 import { tagIpsSchema } from "./schema/tag-ips.js";
 import { tagListSchema, tagSchema } from "./schema/tag.js";
@@ -89,11 +89,9 @@ function componentSchemas(): Record<string, unknown> {
     CryptoWalletResult: cryptoWalletResultSchema,
     EmailResult: emailResultSchema,
     ObservedActivity: observedActivitySchema,
-    QueryResult: queryResultSchema,
     PartialIpResult: partialIpResultSchema,
     PartialDomainResult: partialDomainResultSchema,
     PartialResult: partialResultSchema,
-    QuickCheckResult: quickCheckResultSchema,
     Tag: tagSchema,
     TagList: tagListSchema,
     TagIps: tagIpsSchema,
@@ -101,9 +99,7 @@ function componentSchemas(): Record<string, unknown> {
     RepShareCase: repShareCaseSchema,
     CaseContext: caseContextSchema,
     Failure: failureEnvelopeSchema,
-    QueryAnswer: successEnvelope(queryResultSchema),
-    PartialQueryAnswer: partialSuccessEnvelope(partialResultSchema),
-    QuickCheckAnswer: successEnvelope(quickCheckResultSchema),
+    ...lookupSchemas(),
     TagAnswer: successEnvelope(tagSchema),
     TagListAnswer: successEnvelope(tagListSchema),
     TagIpsAnswer: successEnvelope(tagIpsSchema),
@@ -118,6 +114,18 @@ function componentSchemas(): Record<string, unknown> {
     // The dialect is that of OpenAPI 3.1, and the name is the key.
     delete schema.$schema;
     delete schema.$id;
+  }
+  return schemas;
+}
+
+function lookupSchemas(): Record<string, z.ZodType> {
+  const schemas: Record<string, z.ZodType> = {};
+  for (const endpoint of lookupEndpoints) {
+    const { result, partial } = endpoints[endpoint];
+    const name = camelCase(endpoint, "upper");
+    schemas[`${name}Result`] = result;
+    schemas[`${name}Answer`] = successEnvelope(result);
+    if (partial) schemas[`Partial${name}Answer`] = partialSuccessEnvelope(partial);
   }
   return schemas;
 }

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { type Conforms, conformsTo } from "./schema/conforms.js";
 
 /** Bodies up to this size are checked at once: they have no room for very many faults. */
 const checkedAtOnce = 128 * 1024;
@@ -26,25 +25,12 @@ export function schemaFault(
   bytes: number,
   root: string,
 ): string | null {
-  if (checkOf(schema)(value)) return null;
   if (bytes <= checkedAtOnce) return faultOfSlice(schema, value, 0, root);
   for (let from = 0; ; from += sliceLength) {
     const part = slice(value, from, arrayLevels);
     const fault = faultOfSlice(schema, part.value, from, root);
     if (fault !== null || !part.more) return fault;
   }
-}
-
-/** Compiled once for each schema. */
-const checks = new WeakMap<z.ZodType, Conforms>();
-
-function checkOf(schema: z.ZodType): Conforms {
-  let check = checks.get(schema);
-  if (check === undefined) {
-    check = conformsTo(schema);
-    checks.set(schema, check);
-  }
-  return check;
 }
 
 function faultOfSlice(

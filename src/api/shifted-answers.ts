@@ -1,5 +1,6 @@
 import { readIp } from "../core/item/ip.js";
 import { readSha1 } from "../core/item/sha1.js";
+import { lookupInPath } from "./endpoints.js";
 import { itemDiffers } from "./answer-match.js";
 import { asObject, readJson } from "../core/read-json.js";
 import type { Answer } from "./types.js";
@@ -20,8 +21,9 @@ export class ShiftedAnswers {
   /** @param path what was asked for, below the base address */
   has(path: string, { status, body }: Pick<Answer, "status" | "body">): boolean {
     if (status !== 200 && status !== 503) return false;
-    const segment = lookupPath.exec(path)?.[1];
-    if (segment === undefined) return false;
+    const asked = lookupInPath(path);
+    if (asked === null) return false;
+    const { segment } = asked;
     this.#lookups++;
     const value = segment.includes("%") ? decoded(segment) : segment;
     // Nearly always the service writes an item as it was asked for.
@@ -35,8 +37,6 @@ export class ShiftedAnswers {
     return true;
   }
 }
-
-const lookupPath = /^\/(?:query|quick-check)\/([^/?]+)$/;
 
 /** Connections that are closed for a name that may be a spelling: so many, and a share of all lookups. */
 const leastDoubtful = 8;

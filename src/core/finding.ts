@@ -11,6 +11,19 @@ export const lookupEndpoints = ["query", "quick-check"] as const;
 
 export type LookupEndpoint = (typeof lookupEndpoints)[number];
 
+/** Name of an endpoint's member in JSON: `quick_check`. */
+export function memberOf(endpoint: LookupEndpoint): string {
+  return endpoint.replaceAll("-", "_");
+}
+
+/** A value for each endpoint. */
+export function eachEndpoint<Value>(
+  make: (endpoint: LookupEndpoint) => Value,
+): Record<LookupEndpoint, Value> {
+  const entries = lookupEndpoints.map((endpoint) => [endpoint, make(endpoint)]);
+  return Object.fromEntries(entries) as Record<LookupEndpoint, Value>;
+}
+
 /** A JSON object as the service sent it; unknown members are kept. */
 export type JsonObject = { readonly [member: string]: unknown };
 

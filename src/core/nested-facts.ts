@@ -1,4 +1,4 @@
-import { type Finding, lookupEndpoints } from "./finding.js";
+import { type Finding, lookupEndpoints, memberOf } from "./finding.js";
 import type { Item } from "./item/item.js";
 import { verdictOf } from "./verdict.js";
 import type { Verdict } from "./verdict.js";
@@ -45,7 +45,4 @@ export function nestedText(facts: Readonly<Record<string, unknown>>, finding: Fi
 }
 
 /** Each endpoint with the member that has its result. */
-const slots = lookupEndpoints.map((endpoint) => ({
-  endpoint,
-  member: endpoint.replaceAll("-", "_"),
-}));
+const slots = lookupEndpoints.map((endpoint) => ({ endpoint, member: memberOf(endpoint) }));

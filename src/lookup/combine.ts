@@ -1,19 +1,22 @@
 import { EarlyEndError } from "../core/errors.js";
-import type { Finding, FindingSource, FindingStatus } from "../core/finding.js";
+import type { Finding, FindingSource, FindingStatus, LookupEndpoint } from "../core/finding.js";
 import type { Lookup } from "./types.js";
 
 /**
- * Asks both endpoints at once and makes one finding of it. Where the run ends with one of them still
- * open, it is over only when both are: what is in flight is to be kept, not cut off.
+ * Asks several endpoints at once and makes one finding of it. Where the run ends with one of them still
+ * open, it is over only when all are: what is in flight is to be kept, not cut off.
  */
-export function bothLookups(query: Lookup, quickCheck: Lookup): Lookup {
+export function allLookups(
+  lookups: readonly (readonly [endpoint: LookupEndpoint, lookup: Lookup])[],
+): Lookup {
   return (item, options) => {
-    const both = [query(item, options), quickCheck(item, options)] as const;
-    return Promise.all(both).then(
-      ([full, quick]) => combineFindings(full, quick),
+    const asked = lookups.map(([, lookup]) => lookup(item, options));
+    return Promise.all(asked).then(
+      (findings) =>
+        findings.reduce((all, next, index) => combineFindings(all, next, lookups[index]![0])),
       async (error: unknown) => {
         if (options.signal.aborted || error instanceof EarlyEndError) {
-          await Promise.allSettled(both);
+          await Promise.allSettled(asked);
         }
         throw error;
       },
@@ -22,24 +25,28 @@ export function bothLookups(query: Lookup, quickCheck: Lookup): Lookup {
 }
 
 /**
- * Makes one finding for a row that both endpoints were asked for. The data of both are kept; the
- * worse of the two decides status, HTTP status and error, the query where they are alike.
+ * Makes one finding for a row that several endpoints were asked for. The data of all are kept; the
+ * worse of the two decides status, HTTP status and error, the first where they are alike.
  */
-export function combineFindings(query: Finding, quickCheck: Finding): Finding {
-  const byQuickCheck = weight[quickCheck.status] > weight[query.status];
-  const deciding = byQuickCheck ? quickCheck : query;
-  const { error } = deciding;
+export function combineFindings(
+  first: Finding,
+  second: Finding,
+  secondEndpoint: LookupEndpoint = "quick-check",
+): Finding {
+  const bySecond = weight[second.status] > weight[first.status];
+  const { status, httpStatus, error } = bySecond ? second : first;
+  const name = secondEndpoint.replaceAll("-", " ");
   return {
-    status: deciding.status,
-    answers: { ...query.answers, ...quickCheck.answers },
-    missing: query.missing,
-    source: sourceOf(query.source, quickCheck.source),
-    httpStatus: deciding.httpStatus,
-    attempts: query.attempts + quickCheck.attempts,
-    lookedUpAt: later(query.lookedUpAt, quickCheck.lookedUpAt),
+    status,
+    answers: { ...first.answers, ...second.answers },
+    missing: first.missing,
+    source: sourceOf(first.source, second.source),
+    httpStatus,
+    attempts: first.attempts + second.attempts,
+    lookedUpAt: later(first.lookedUpAt, second.lookedUpAt),
     error:
-      error !== null && byQuickCheck
-        ? { code: error.code, message: `quick check: ${error.message}` }
+      error !== null && bySecond
+        ? { code: error.code, message: `${name}: ${error.message}` }
         : error,
   };
 }

@@ -1,9 +1,9 @@
 import type { Clock } from "../core/clock.js";
-import type { LookupEndpoint } from "../core/finding.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import type { Backlog } from "./pace/backlog.js";
 import { type BudgetOptions, budget } from "./pace/budget.js";
 import { cached, type CachedOptions } from "./cache.js";
-import { bothLookups } from "./combine.js";
+import { allLookups } from "./combine.js";
 import { ConcurrencyNeed } from "./pace/concurrency-need.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./attempt/keep.js";
@@ -109,14 +109,16 @@ export function composeLookup(options: ComposeOptions): Lookup {
       ),
     );
 
-  const query = chain("query");
-  const quickCheck = chain("quick-check");
-  const asked = choose(lookups, query, quickCheck);
+  const asked = choose(lookups, chain);
   return options.bogons === "local" ? localBogons(asked) : asked;
 }
 
-function choose(lookups: readonly LookupChoice[], query: Lookup, quickCheck: Lookup): Lookup {
-  if (lookups.includes("triage")) return triage(query, quickCheck);
-  if (!lookups.includes("quick-check")) return query;
-  return lookups.includes("query") ? bothLookups(query, quickCheck) : quickCheck;
+function choose(
+  lookups: readonly LookupChoice[],
+  chain: (endpoint: LookupEndpoint) => Lookup,
+): Lookup {
+  if (lookups.includes("triage")) return triage(chain("query"), chain("quick-check"));
+  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  const chains = chosen.map((endpoint) => [endpoint, chain(endpoint)] as const);
+  return chains.length === 1 ? chains[0]![1] : allLookups(chains);
 }

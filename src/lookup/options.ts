@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { duration, option, rates, wholeNumber } from "../core/options.js";
-import { lookupEndpoints } from "../core/finding.js";
+import { camelCase } from "../api/endpoints.js";
+import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
 /** What `--lookups` takes: endpoints, or `triage` for the query only where the quick check shows something. */
 const lookupChoices = [...lookupEndpoints, "triage"] as const;
@@ -15,7 +16,7 @@ const lookupsList = z
     z
       .array(
         z.enum(lookupChoices, {
-          error: "must be query, quick-check, query,quick-check or triage",
+          error: `must be ${lookupEndpoints.join(", ")}, ${lookupEndpoints.join(",")} or triage`,
         }),
       )
       .min(1)
@@ -24,6 +25,37 @@ const lookupsList = z
       }),
   )
   .transform((names) => [...new Set(names)]);
+
+/** The setting with an endpoint's own rate: `rateQuery`, `rateQuickCheck`. */
+type RateKey<Endpoint extends string = LookupEndpoint> = `rate${PascalCase<Endpoint>}`;
+
+type PascalCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${Capitalize<First>}${PascalCase<Rest>}`
+  : Capitalize<Name>;
+
+function rateKey(endpoint: LookupEndpoint): RateKey {
+  return `rate${camelCase(endpoint, "upper")}` as RateKey;
+}
+
+/** Endpoints with a rate of their own, and that rate. */
+export type EndpointRates = { readonly [Key in RateKey]?: readonly Rate[] | undefined };
+
+/** The rates that an endpoint has of its own. */
+export function ratesOf(endpoint: LookupEndpoint, settings: EndpointRates): readonly Rate[] {
+  return settings[rateKey(endpoint)] ?? [];
+}
+
+function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>> {
+  const options = lookupEndpoints.map((endpoint) => [
+    rateKey(endpoint),
+    option(rates().optional(), {
+      description: `The same for the ${endpoint.replaceAll("-", " ")} alone, kept beside --rate`,
+      value: "N/s",
+      repeats: true,
+    }),
+  ]);
+  return Object.fromEntries(options) as ReturnType<typeof rateOptions>;
+}
 
 /** What is asked for each item, how fast and how often. */
 export const lookupOptions = z.strictObject({
@@ -57,16 +89,7 @@ export const lookupOptions = z.strictObject({
     value: "N/s",
     repeats: true,
   }),
-  rateQuery: option(rates().optional(), {
-    description: "The same for the query alone, kept beside --rate",
-    value: "N/s",
-    repeats: true,
-  }),
-  rateQuickCheck: option(rates().optional(), {
-    description: "The same for the quick check alone, kept beside --rate",
-    value: "N/s",
-    repeats: true,
-  }),
+  ...rateOptions(),
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "How often a lookup is tried again after a passing fault or throttling",
     value: "N",

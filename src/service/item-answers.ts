@@ -1,4 +1,5 @@
 import type { QueryResult } from "../api/schema/query-result.js";
+import { eachEndpoint, type LookupEndpoint } from "../core/finding.js";
 import type { Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type Answer } from "./answer.js";
@@ -12,8 +13,7 @@ import { quickCheckOf } from "./quick-check.js";
 export interface ItemAnswer {
   /** Whether the interface has a partial result for it. */
   readonly canBePartial: boolean;
-  query(): Answer;
-  quickCheck(): Answer;
+  full(endpoint: LookupEndpoint): Answer;
   /** The query's answer with some members missing; `dice` decides which. */
   partial(dice: number): Answer;
 }
@@ -71,7 +71,7 @@ function noItem(text: string, reason: string): string {
 function refusal(message: string): ItemAnswer {
   const answer = failure(message);
   const say = () => answer;
-  return { canBePartial: false, query: say, quickCheck: say, partial: say };
+  return { canBePartial: false, full: say, partial: say };
 }
 
 /** Writes each answer when it is asked for. */
@@ -88,12 +88,8 @@ class PlainAnswer implements ItemAnswer {
     return this.#result.type !== "IP_BOGON";
   }
 
-  query(): Answer {
-    return success(this.#toJson(this.#result));
-  }
-
-  quickCheck(): Answer {
-    return success(this.#toJson(quickCheckOf(this.#result)));
+  full(endpoint: LookupEndpoint): Answer {
+    return success(this.#toJson(derived[endpoint](this.#result)));
   }
 
   partial(dice: number): Answer {
@@ -109,8 +105,7 @@ class PlainAnswer implements ItemAnswer {
 class ListedAnswer implements ItemAnswer {
   readonly canBePartial: boolean;
   readonly #plain: PlainAnswer;
-  readonly #query: Answer;
-  readonly #quickCheck: Answer;
+  readonly #full: Readonly<Record<LookupEndpoint, Answer>>;
   readonly #script: readonly Answer[];
   readonly #forever: boolean;
   #asked = 0;
@@ -119,28 +114,33 @@ class ListedAnswer implements ItemAnswer {
     const plain = new PlainAnswer(entry.result, toJson);
     this.canBePartial = plain.canBePartial;
     this.#plain = plain;
-    this.#query = plain.query();
-    this.#quickCheck = entry.quickCheck ? success(toJson(entry.quickCheck)) : plain.quickCheck();
+    this.#full = eachEndpoint((endpoint) => {
+      const listed = entry.answers[endpoint];
+      return listed ? success(toJson(listed)) : plain.full(endpoint);
+    });
     this.#script = (entry.partial?.missing ?? []).map((missing) => plain.without(missing));
     this.#forever = entry.partial?.forever ?? false;
   }
 
-  query(): Answer {
-    if (this.#script.length === 0) return this.#query;
+  full(endpoint: LookupEndpoint): Answer {
+    const full = this.#full[endpoint];
+    if (endpoint !== "query" || this.#script.length === 0) return full;
     if (this.#forever && this.#asked === this.#script.length) this.#asked = 0;
     const scripted = this.#script[this.#asked];
     this.#asked = scripted ? this.#asked + 1 : 0;
-    return scripted ?? this.#query;
-  }
-
-  quickCheck(): Answer {
-    return this.#quickCheck;
+    return scripted ?? full;
   }
 
   partial(dice: number): Answer {
     return this.#plain.partial(dice);
   }
 }
+
+/** What each endpoint says of an item, by its query result. */
+const derived: Readonly<Record<LookupEndpoint, (result: QueryResult) => object>> = {
+  query: (result) => result,
+  "quick-check": quickCheckOf,
+};
 
 /** Two bits of the dice for each member that may be null; at least one member. */
 function someMembers(result: QueryResult, dice: number): string[] {

@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { failure, plain, type Answer } from "./answer.js";
 import type { Exchange } from "./exchange.js";
 import { HostCheck } from "./host-check.js";
-import type { EndpointName, RequestStats } from "./stats.js";
+import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
 
 /** Longest request line and headers together, in bytes: a URL of 8 KiB triples when it is encoded. */
 const headerLimit = 64 * 1024;
@@ -84,14 +84,13 @@ function misdirected({ headers: { host = "" } }: FastifyRequest): string {
 }
 
 function hintFor({ url }: FastifyRequest): string {
-  const isLookup = endpointOf(url) === "query" || endpointOf(url) === "quick-check";
-  return isLookup ? "; an item is one path segment, percent-encoded" : "";
+  return isLookup(endpointOf(url)) ? "; an item is one path segment, percent-encoded" : "";
 }
 
 function endpointOf(url: string): EndpointName {
   const [, base, first] = url.split(/[/?]/, 3);
   if (base !== "beta") return "unknown";
-  if (first === "query" || first === "quick-check") return first;
+  if (isLookup(first)) return first;
   return first === "tags" ? "tag" : "unknown";
 }
 

@@ -1,7 +1,7 @@
-/** The endpoints whose requests are counted; `unknown` takes every path that is none of them. */
-const endpointPaths = {
-  query: "/beta/query/{item}",
-  "quick-check": "/beta/quick-check/{item}",
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+
+/** The other endpoints whose requests are counted; `unknown` takes every path that is none of them. */
+const otherPaths = {
   tags: "/beta/tags",
   tag: "/beta/tags/{name}",
   "tag-ips": "/beta/tags/{name}/ips",
@@ -11,16 +11,23 @@ const endpointPaths = {
   unknown: "*",
 } as const;
 
-export type EndpointName = keyof typeof endpointPaths;
+export type EndpointName = LookupEndpoint | keyof typeof otherPaths;
 
 /** The endpoints of the threat intelligence interface, which the deployed service wants a key for. */
 export const keyedEndpoints: ReadonlySet<EndpointName> = new Set([
-  "query",
-  "quick-check",
+  ...lookupEndpoints,
   "tags",
   "tag",
   "tag-ips",
 ] as const);
+
+export function isLookup(name: string | undefined): name is LookupEndpoint {
+  return lookupEndpoints.some((endpoint) => endpoint === name);
+}
+
+function pathOf(endpoint: EndpointName): string {
+  return isLookup(endpoint) ? `/beta/${endpoint}/{item}` : otherPaths[endpoint];
+}
 
 /** Faults that the service made on request, and requests over its rate limit. */
 export type FaultName = "partial" | "unavailable" | "reset" | "malformed" | "rate-limit";
@@ -71,7 +78,7 @@ export class RequestStats {
   snapshot(): StatsSnapshot {
     const requests: Partial<Record<EndpointName, EndpointCounts>> = {};
     for (const [name, { total, outcomes }] of this.#endpoints) {
-      requests[name] = { path: endpointPaths[name], total, outcomes: Object.fromEntries(outcomes) };
+      requests[name] = { path: pathOf(name), total, outcomes: Object.fromEntries(outcomes) };
     }
     return { requests, faults: Object.fromEntries(this.#faults), in_flight: this.#inFlight };
   }

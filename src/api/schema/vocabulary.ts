@@ -17,6 +17,12 @@ export const resultTypes = [
 
 export type ResultType = (typeof resultTypes)[number];
 
+export function isKnownType(type: unknown): type is ResultType {
+  return knownTypes.has(type);
+}
+
+const knownTypes: ReadonlySet<unknown> = new Set(resultTypes);
+
 /** Mail blocklist status of an item (interface: Query result, type IP (full), serviceMailBlocklist). */
 export const blocklistStatuses = [
   "ACTIVE",

@@ -1,3 +1,4 @@
+import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
 import { formatCount, formatSeconds } from "./quantity.js";
@@ -58,27 +59,30 @@ export function formatPlan(plan: Plan): string {
   return shown.map(([label, text]) => `${label.padEnd(width)}${text}\n`).join("");
 }
 
-function requestText({ query, quick_check: quickCheck }: PlannedRequests): string {
-  const quick = `quick-check ${formatCount(quickCheck)}`;
-  if (typeof query !== "number" && query.least < query.most) {
-    return `${quick}, query ${formatCount(query.least)} to ${formatCount(query.most)}, by what the quick checks show`;
+function requestText(requests: PlannedRequests): string {
+  const ranges: string[] = [];
+  const counts: string[] = [];
+  for (const endpoint of lookupEndpoints) {
+    const n = requests[memberOf(endpoint)] ?? 0;
+    const most = typeof n === "number" ? n : n.most;
+    if (typeof n !== "number" && n.least < n.most) {
+      const range = `${formatCount(n.least)} to ${formatCount(n.most)}`;
+      ranges.push(`${endpoint} ${range}, by what the quick checks show`);
+    } else if (most > 0) counts.push(`${endpoint} ${formatCount(most)}`);
   }
-  const queries = typeof query === "number" ? query : query.most;
-  return [queries > 0 ? `query ${formatCount(queries)}` : "", quickCheck > 0 ? quick : ""]
-    .filter((text) => text !== "")
-    .concat(queries + quickCheck === 0 ? ["none"] : [])
-    .join(", ");
+  return [...counts, ...ranges].join(", ") || "none";
 }
 
 /** Whether the requests of the chosen lookups are known only as a range. */
 function isAtMost({ chosen, requests }: Plan): boolean {
-  const query = requests[chosen.lookups]?.query ?? 0;
-  return typeof query !== "number" && query.least < query.most;
+  const counts = Object.values(requests[chosen.lookups] ?? {});
+  return counts.some((n) => typeof n !== "number" && n.least < n.most);
 }
 
-function cachedText({ query, quick_check: quickCheck }: Plan["cached"]): string {
-  if (query + quickCheck === 0) return "";
-  return `query ${formatCount(query)}, quick-check ${formatCount(quickCheck)}`;
+function cachedText(cached: Plan["cached"]): string {
+  const counts = lookupEndpoints.map((name) => [name, cached[memberOf(name)] ?? 0] as const);
+  if (counts.every(([, n]) => n === 0)) return "";
+  return counts.map(([name, n]) => `${name} ${formatCount(n)}`).join(", ");
 }
 
 function list(counts: Readonly<Record<string, number>>): string {

@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestThread } from "../../api/thread/request-thread.js";
 import { isQuota, type Rate } from "../../core/options.js";
+import { lookupEndpoints } from "../../core/finding.js";
+import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import { SendAhead } from "../../lookup/pace/send-ahead.js";
 import type { EnrichSettings } from "../options.js";
 
@@ -23,10 +25,7 @@ const longestQueue = 96;
  */
 const threadsOfUse = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
-type Settings = Pick<
-  EnrichSettings,
-  "concurrency" | "rate" | "rateQuery" | "rateQuickCheck" | "maxRequests"
->;
+type Settings = Pick<EnrichSettings, "concurrency" | "rate" | "maxRequests"> & EndpointRates;
 
 /** The connections of a run. */
 export interface Connections {
@@ -55,10 +54,10 @@ export async function openConnections(
 
 /** A quota or a budget is spent when a request leaves, so nothing queues where there is one. */
 function mayQueue(settings: Settings): boolean {
-  const { rate = [], rateQuery = [], rateQuickCheck = [], maxRequests } = settings;
-  const counted = [...rate, ...rateQuery, ...rateQuickCheck].some(isQuota);
-  if (counted || maxRequests !== undefined) return false;
-  return [rate, rateQuery, rateQuickCheck].every((rates) => perSecond(rates) >= worthQueue);
+  const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
+  const all = [settings.rate ?? [], ...own];
+  if (all.flat().some(isQuota) || settings.maxRequests !== undefined) return false;
+  return all.every((rates) => perSecond(rates) >= worthQueue);
 }
 
 /** What rates allow; a quota is spent as fast as the others allow. */

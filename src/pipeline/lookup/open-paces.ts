@@ -1,9 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import type { LookupEndpoint } from "../../core/finding.js";
+import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { QuotaPlaces } from "../../store/quota/open-quotas.js";
 import type { RequestPace } from "../../lookup/pace/request-pace.js";
+import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import { Pace } from "../../lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import type { EnrichSettings } from "../options.js";
@@ -27,32 +28,33 @@ export interface Paces {
 
 /** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
 export async function openPaces(
-  settings: Pick<EnrichSettings, "rate" | "rateQuery" | "rateQuickCheck">,
+  settings: Pick<EnrichSettings, "rate"> & EndpointRates,
   { quotas, shared, clock, onEarlyEnd }: OpenPacesOptions,
 ): Promise<Paces> {
-  const { rate = [], rateQuery = [], rateQuickCheck = [] } = settings;
-  const store =
-    shared?.quotas ?? (await quotaStoreFor([...rate, ...rateQuery, ...rateQuickCheck], quotas));
+  const { rate = [] } = settings;
+  const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
+  const all = [...rate, ...Object.values(own).flat()];
+  const store = shared?.quotas ?? (await quotaStoreFor(all, quotas));
   const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
   const paceOf = (rates: readonly Rate[], name: LookupEndpoint): Pace =>
     new Pace({ rates, isShare: true, clock, onUsedUp, quotas: { store, name } });
-  const own = new Pace({
+  const ofRun = new Pace({
     rates: rate,
     adaptive: true,
     clock,
     onUsedUp,
     quotas: { store, name: quotaOfAll },
   });
-  const shares: Paces["shares"] = {
-    ...(rateQuery.length > 0 ? { query: paceOf(rateQuery, "query") } : {}),
-    ...(rateQuickCheck.length > 0 ? { "quick-check": paceOf(rateQuickCheck, "quick-check") } : {}),
-  };
+  const shares: Paces["shares"] = {};
+  for (const endpoint of lookupEndpoints) {
+    if (own[endpoint].length > 0) shares[endpoint] = paceOf(own[endpoint], endpoint);
+  }
   return {
-    run: shared?.pace ?? own,
+    run: shared?.pace ?? ofRun,
     shares,
     async giveBack() {
-      for (const pace of [own, ...Object.values(shares)]) await pace.giveBack();
+      for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "../../core/finding.js";
+import { type Finding, lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import { rowWarnings } from "../../core/row.js";
@@ -44,7 +44,7 @@ export interface Plan {
   /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
   readonly bogons: number;
   /** Distinct items whose answer is at hand already, by endpoint. */
-  readonly cached: { readonly query: number; readonly quick_check: number };
+  readonly cached: Readonly<Record<string, number>>;
   /** Requests under each `--lookups`, with `--bogons` as given. */
   readonly requests: Readonly<Record<string, PlannedRequests>>;
   /** What the given `--lookups` takes: requests in all (the most, under triage) and time. */
@@ -80,7 +80,9 @@ export async function plan(job: PlanJob): Promise<Plan> {
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
     bogons: items.bogons,
-    cached: items.cached,
+    cached: Object.fromEntries(
+      lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
+    ),
     requests,
     chosen: {
       lookups,
@@ -135,14 +137,14 @@ function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: Row
 }
 
 function nameOf(lookups: PlanJob["settings"]["lookups"]): string {
-  if (lookups.includes("query") && lookups.includes("quick-check")) return "query,quick-check";
-  return lookups[0] ?? "query";
+  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  return chosen.length > 0 ? chosen.join(",") : "triage";
 }
 
 function mostOf(requests: PlannedRequests | undefined): number {
   if (requests === undefined) return 0;
-  const { query } = requests;
-  return (typeof query === "number" ? query : query.most) + requests.quick_check;
+  const counts = Object.values(requests).map((n) => (typeof n === "number" ? n : n.most));
+  return counts.reduce((sum, n) => sum + n, 0);
 }
 
 function count(counts: Map<string, number>, name: string, times = 1): void {

@@ -1,4 +1,10 @@
-import type { Finding, LookupEndpoint } from "../../core/finding.js";
+import {
+  eachEndpoint,
+  type Finding,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+} from "../../core/finding.js";
 import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
 import { isLocalBogon } from "../../lookup/local-bogons.js";
@@ -13,11 +19,13 @@ export interface PlannedCache {
   readonly store: FindingStore;
 }
 
-/** Requests of each endpoint. Under `triage` the queries depend on what the quick checks show. */
-export interface PlannedRequests {
-  readonly query: number | { readonly least: number; readonly most: number };
-  readonly quick_check: number;
-}
+/**
+ * Requests of each endpoint, by its member's name. Under `triage` the queries depend on what the quick
+ * checks show.
+ */
+export type PlannedRequests = Readonly<
+  Record<string, number | { readonly least: number; readonly most: number }>
+>;
 
 export interface PlannedItemsOptions {
   readonly bogons: "ask" | "local";
@@ -33,7 +41,7 @@ export class PlannedItems {
     number
   >;
   /** Distinct items whose answer is at hand already, by endpoint. */
-  readonly cached = { query: 0, quick_check: 0 };
+  readonly cached = eachEndpoint(() => 0);
   rows = 0;
   /** Distinct addresses in reserved ranges. */
   bogons = 0;
@@ -52,10 +60,7 @@ export class PlannedItems {
       this.#find = () => null;
       return;
     }
-    const keys = {
-      query: cacheKeys(cache.address, "query"),
-      "quick-check": cacheKeys(cache.address, "quick-check"),
-    };
+    const keys = eachEndpoint((endpoint) => cacheKeys(cache.address, endpoint));
     this.#find = (endpoint, item) => cache.store.get(keys[endpoint](item));
   }
 
@@ -70,11 +75,12 @@ export class PlannedItems {
     const bogon = isLocalBogon(item);
     if (bogon) this.bogons++;
     if (bogon && this.#options.bogons === "local") return;
-    const [query, quickCheck] = [this.#find("query", item), this.#find("quick-check", item)];
-    if (query instanceof Promise || quickCheck instanceof Promise) {
-      this.#open.push(Promise.all([query, quickCheck]).then((found) => this.#count(...found)));
+    const found = lookupEndpoints.map((endpoint) => this.#find(endpoint, item));
+    if (found.some((one) => one instanceof Promise)) {
+      const all = Promise.all(found.map((one) => Promise.resolve(one)));
+      this.#open.push(all.then((known) => this.#count(known)));
     } else {
-      this.#count(query, quickCheck);
+      this.#count(found as Cached[]);
     }
   }
 
@@ -89,24 +95,28 @@ export class PlannedItems {
   /** Requests under each `--lookups`. */
   requests(): Record<string, PlannedRequests> {
     const asked = this.distinct - (this.#options.bogons === "local" ? this.bogons : 0);
-    const query = asked - this.cached.query;
-    const quickCheck = asked - this.cached.quick_check;
     const { certain, possible } = this.#triage;
+    const only = (...chosen: readonly LookupEndpoint[]): PlannedRequests =>
+      Object.fromEntries(
+        lookupEndpoints.map((endpoint) => [
+          memberOf(endpoint),
+          chosen.includes(endpoint) ? asked - this.cached[endpoint] : 0,
+        ]),
+      );
     return {
-      "query,quick-check": { query, quick_check: quickCheck },
-      query: { query, quick_check: 0 },
-      "quick-check": { query: 0, quick_check: quickCheck },
-      triage: {
-        query: { least: certain, most: certain + possible },
-        quick_check: quickCheck,
-      },
+      [lookupEndpoints.join(",")]: only(...lookupEndpoints),
+      ...eachEndpoint((endpoint) => only(endpoint)),
+      triage: { ...only("quick-check"), query: { least: certain, most: certain + possible } },
     };
   }
 
-  #count(query: Cached, quickCheck: Cached): void {
-    if (query !== null) this.cached.query++;
-    if (quickCheck !== null) this.cached.quick_check++;
-    if (query !== null) return;
+  /** @param found in the cache, in the order of `lookupEndpoints` */
+  #count(found: readonly Cached[]): void {
+    for (const [index, endpoint] of lookupEndpoints.entries()) {
+      if (found[index] !== null) this.cached[endpoint]++;
+    }
+    if (found[lookupEndpoints.indexOf("query")] !== null) return;
+    const quickCheck = found[lookupEndpoints.indexOf("quick-check")] ?? null;
     if (quickCheck === null) this.#triage.possible++;
     else if (showsSomething(quickCheck)) this.#triage.certain++;
   }

@@ -1,6 +1,8 @@
+import { camelCase } from "../../api/endpoints.js";
 import { partialResultSchema } from "../../api/schema/partial-result.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
 import type { ResultType } from "../../api/schema/vocabulary.js";
+import { eachEndpoint } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { checkTimes } from "./check-times.js";
@@ -28,7 +30,9 @@ export function assembleItem(record: Placed): DatasetItem {
   const script = entry.partial;
   const partial = script ? { missing: script.missing, forever: script.forever ?? false } : null;
   if (partial) checkScript(record, entry.result, partial);
-  return { item, result: entry.result, quickCheck: entry.quickCheck ?? null, partial };
+  const results = entry as Readonly<Record<string, object | undefined>>;
+  const answers = eachEndpoint((endpoint) => results[camelCase(endpoint)]);
+  return { item, result: entry.result, answers, partial };
 }
 
 /** The result with the members null that are missing (interface: Partial result). */

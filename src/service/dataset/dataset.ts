@@ -1,10 +1,10 @@
 import type { CaseContext } from "../../api/schema/case-context.js";
 import type { Customer } from "../../api/schema/customers.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
-import type { QuickCheckResult } from "../../api/schema/quick-check.js";
 import type { RepShareCase } from "../../api/schema/rep-share-case.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
+import type { LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { IpList } from "./ip-list.js";
 
@@ -30,8 +30,8 @@ export type DatasetItem = ListedItem | RefusedItem;
 export interface ListedItem {
   readonly item: Item;
   readonly result: QueryResult;
-  /** Null: derived from the result. */
-  readonly quickCheck: QuickCheckResult | null;
+  /** Results that do not derive from `result`. */
+  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
   readonly partial: PartialScript | null;
 }
 

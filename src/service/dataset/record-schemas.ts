@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { caseContextSchema } from "../../api/schema/case-context.js";
+import { camelCase, endpoints } from "../../api/endpoints.js";
+import { lookupEndpoints } from "../../core/finding.js";
 import { customerSchema } from "../../api/schema/customers.js";
 import { queryResultSchema } from "../../api/schema/query-result.js";
-import { quickCheckResultSchema } from "../../api/schema/quick-check.js";
 import { repShareCaseSchema } from "../../api/schema/rep-share-case.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates } from "../../api/schema/vocabulary.js";
@@ -10,7 +11,7 @@ import { caseStates } from "../../api/schema/vocabulary.js";
 /** A line of `items.ndjson` that says what is known of an item. */
 export const listedItemRecord = z.strictObject({
   result: queryResultSchema,
-  quickCheck: quickCheckResultSchema.optional(),
+  ...ownResults(),
   partial: z
     .strictObject({
       missing: z.array(z.array(z.string())).min(1),
@@ -19,6 +20,14 @@ export const listedItemRecord = z.strictObject({
     .optional(),
   note: z.string().optional(),
 });
+
+/** Results of other endpoints than the query, such as `quickCheck`, where they do not derive from it. */
+function ownResults(): Record<string, z.ZodOptional> {
+  const others = lookupEndpoints.filter((endpoint) => endpoint !== "query");
+  return Object.fromEntries(
+    others.map((endpoint) => [camelCase(endpoint), endpoints[endpoint].result.optional()]),
+  );
+}
 
 /** A line of `items.ndjson` that makes the service refuse an item. */
 export const refusedItemRecord = z.strictObject({

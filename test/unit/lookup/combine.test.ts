@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FindingSource, FindingStatus } from "../../../src/core/finding.js";
-import { bothLookups, combineFindings } from "../../../src/lookup/combine.js";
+import { allLookups, combineFindings } from "../../../src/lookup/combine.js";
 import {
   complete,
   failed,
@@ -112,18 +112,27 @@ describe("the source of a row", () => {
 
 test("both endpoints are asked at once", () => {
   const [query, quickCheck] = [held(), held()];
-  void bothLookups(query, quickCheck)(item, unaborted());
+  void allLookups([
+    ["query", query],
+    ["quick-check", quickCheck],
+  ])(item, unaborted());
   expect([query.open.length, quickCheck.open.length]).toEqual([1, 1]);
 });
 
 test("both answers make one finding", async () => {
-  const lookup = bothLookups(scripted(complete()), scripted(quick()));
+  const lookup = allLookups([
+    ["query", scripted(complete())],
+    ["quick-check", scripted(quick())],
+  ]);
   expect(await lookup(item, unaborted())).toEqual(combineFindings(complete(), quick()));
 });
 
 test("what ends one lookup ends both", async () => {
   const query = held();
-  const finding = bothLookups(query, scripted(quick()))(item, unaborted());
+  const finding = allLookups([
+    ["query", query],
+    ["quick-check", scripted(quick())],
+  ])(item, unaborted());
   query.open[0]?.fail(new Error("forbidden"));
   await expect(finding).rejects.toThrow("forbidden");
 });

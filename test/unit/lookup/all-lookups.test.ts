@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 import { EarlyEndError, FatalError } from "../../../src/core/errors.js";
-import { bothLookups } from "../../../src/lookup/combine.js";
+import { allLookups } from "../../../src/lookup/combine.js";
 import { complete, held, item, unaborted } from "./findings.js";
 
 test("an early end at one endpoint waits for what is open at the other", async () => {
   const query = held();
   const end = new EarlyEndError("requests_spent", "enough");
   let over = false;
-  const both = bothLookups(query, () => Promise.reject(end))(item, unaborted());
+  const both = allLookups([
+    ["query", query],
+    ["quick-check", () => Promise.reject(end)],
+  ])(item, unaborted());
   both.catch(() => (over = true));
   await new Promise(setImmediate);
   expect(over).toBe(false);
@@ -17,6 +20,9 @@ test("an early end at one endpoint waits for what is open at the other", async (
 
 test("a run that cannot go on ends at once", async () => {
   const fault = new FatalError("credentials_refused", "no");
-  const both = bothLookups(held(), () => Promise.reject(fault))(item, unaborted());
+  const both = allLookups([
+    ["query", held()],
+    ["quick-check", () => Promise.reject(fault)],
+  ])(item, unaborted());
   await expect(both).rejects.toBe(fault);
 });

@@ -1,33 +1,33 @@
 import { expect, test } from "vitest";
-import { missingMembers } from "../../../../src/api/schema/missing-members.js";
-import { domainResult, ipResult, plainResult, quickCheckResult, without } from "../answers.js";
+import { missingMembers } from "../../../src/api/result-check.js";
+import { domainResult, ipResult, plainResult, quickCheckResult, without } from "./answers.js";
 
 test.each([ipResult(), domainResult(), plainResult("URL")])(
   "nothing is missing in a whole result of type $type",
   (result) => {
-    expect(missingMembers(result)).toEqual([]);
+    expect(missingMembers("query", result)).toEqual([]);
   },
 );
 
 test("null and absent members are missing, in the order of the interface", () => {
   const result = { ...without(ipResult(), "tags"), observedActivity: null, bogon: null };
-  expect(missingMembers(result)).toEqual(["bogon", "tags", "observedActivity"]);
+  expect(missingMembers("query", result)).toEqual(["bogon", "tags", "observedActivity"]);
 });
 
 test("all members of an IP result can be missing but item and type", () => {
-  expect(missingMembers({ item: "192.0.2.7", type: "IP" })).toEqual(
+  expect(missingMembers("query", { item: "192.0.2.7", type: "IP" })).toEqual(
     Object.keys(ipResult()).filter((member) => member !== "item" && member !== "type"),
   );
 });
 
 test("all members of a domain result can be missing but item and type", () => {
-  expect(missingMembers({ item: "example.com", type: "DOMAIN" })).toEqual(
+  expect(missingMembers("query", { item: "example.com", type: "DOMAIN" })).toEqual(
     Object.keys(domainResult()).filter((member) => member !== "item" && member !== "type"),
   );
 });
 
 test("a false bogon and an empty list are there", () => {
-  expect(missingMembers({ ...ipResult(), bogon: false, tags: [] })).toEqual([]);
+  expect(missingMembers("query", { ...ipResult(), bogon: false, tags: [] })).toEqual([]);
 });
 
 test("abusixMailBlocklist stands in for serviceMailBlocklist", () => {
@@ -35,15 +35,15 @@ test("abusixMailBlocklist stands in for serviceMailBlocklist", () => {
     ...without(plainResult("URL"), "serviceMailBlocklist"),
     abusixMailBlocklist: "X",
   };
-  expect(missingMembers(result)).toEqual([]);
+  expect(missingMembers("query", result)).toEqual([]);
 });
 
 test("a null abusixMailBlocklist is named as the interface does", () => {
   const result = { item: "a", type: "URL", abusixMailBlocklist: null };
-  expect(missingMembers(result)).toEqual(["serviceMailBlocklist"]);
+  expect(missingMembers("query", result)).toEqual(["serviceMailBlocklist"]);
 });
 
 test("a quick check has members of its own", () => {
   const result = { ...quickCheckResult(), activity: null };
-  expect(missingMembers(result, "quick-check")).toEqual(["activity"]);
+  expect(missingMembers("quick-check", result)).toEqual(["activity"]);
 });
