@@ -16,7 +16,7 @@ import { elementTexts, memberTexts } from "../../core/json-members.js";
 
 /** What a record says before its finding is read. */
 export interface RecordHead {
-  /** Place of the newest earlier record whose key has the same hash; 0 for none. */
+  /** Place of the newest earlier record in the chain of the hash; 0 for none. */
   readonly previous: number;
   /** `textHash` of the key. */
   readonly hash: number;

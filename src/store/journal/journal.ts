@@ -7,14 +7,14 @@ import { syncFolder } from "../../core/files/sync-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
 import { journalFault, otherVersion } from "./journal-fault.js";
 import { LostRecords } from "./lost-records.js";
-import { LogTurn } from "./log-turn.js";
-import { PlaceIndex, type PlaceIndexOptions } from "./place-index.js";
+import { OffsetIndex } from "./offset-index.js";
 import { RecordLog } from "./record-log.js";
 import { RepeatedRecords } from "./repeated-records.js";
 import { textHash } from "../text-hash.js";
 import type { LookupStore } from "../store.js";
+import { WriteBatch } from "../write-batch.js";
 
-export interface JournalOptions extends PlaceIndexOptions {
+export interface JournalOptions {
   /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
   readonly folder: string;
   /** Given each record of an earlier part of the run, in order. */
@@ -25,6 +25,8 @@ export interface JournalOptions extends PlaceIndexOptions {
   readonly durableBytes?: number;
   /** Told when records of an earlier session are damaged or missing. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Chains of the index in memory, a power of two. @default 2^23 */
+  readonly chains?: number | undefined;
 }
 
 /**
@@ -63,33 +65,28 @@ export async function openJournal({
 async function indexOf(
   log: RecordLog,
   folder: string,
-  options: Omit<JournalOptions, "folder">,
-): Promise<PlaceIndex> {
-  const index = new PlaceIndex(folder, options);
-  try {
-    const lost = new LostRecords(options.durableBytes ?? 0);
-    for await (const records of log.takeUp(lost)) {
-      for (const { place, record } of records) {
-        index.add(readHead(record).hash, place);
-        if (options.onReplay === undefined) continue;
-        const { key, value } = decodeRecord(record);
-        options.onReplay(key, value);
-      }
+  { chains, durableBytes = 0, onReplay, onWarning }: Omit<JournalOptions, "folder">,
+): Promise<OffsetIndex> {
+  const index = new OffsetIndex(chains);
+  const lost = new LostRecords(durableBytes);
+  for await (const records of log.replay(lost)) {
+    for (const { place, record } of records) {
+      const { hash, previous } = readHead(record);
+      index.replay(hash, place, previous);
+      if (onReplay === undefined) continue;
+      const { key, value } = decodeRecord(record);
+      onReplay(key, value);
     }
-    const warning = lost.warning(join(folder, "records"));
-    if (warning !== null) options.onWarning?.(warning);
-    await syncFolder(folder);
-    return index;
-  } catch (error) {
-    await index.close();
-    throw error;
   }
+  const warning = lost.warning(join(folder, "records"));
+  if (warning !== null) onWarning?.(warning);
+  await syncFolder(folder);
+  return index;
 }
 
 /**
  * So many records, or bytes of them, do not wait for the end of the turn: where many answers come at
- * once, the first requests of the next round leave while the last answers are read. With 64 records a
- * run whose requests do not ask ahead took an eighth longer; 8 instead of 32 cost one that does 6%.
+ * once, the first requests of the next round leave while the last answers are read.
  */
 const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
 
@@ -100,18 +97,18 @@ class Journal implements LookupStore {
   readonly #folder: string;
   readonly #read: ReadOptions;
   readonly #log: RecordLog;
-  readonly #index: PlaceIndex;
+  readonly #index: OffsetIndex;
   readonly #repeated = new RepeatedRecords(repeatedSize);
   /** Records that are not written yet, and the promise of those who put them. */
-  #turn = new LogTurn();
+  #batch = new WriteBatch();
   #syncing: Promise<void> = Promise.resolve();
   #durableBytes = 0;
   #fault: Error | null = null;
-  /** What those are told who come after it was closed. */
+  /** Error for calls after `close`. */
   #left: Error | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: PlaceIndex) {
+  constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: OffsetIndex) {
     this.#folder = folder;
     this.#read = { asReceived };
     this.#log = log;
@@ -125,7 +122,7 @@ class Journal implements LookupStore {
   get(key: string): LookupRecord | null | Promise<LookupRecord | null> {
     if (this.#left) return Promise.reject(this.#left);
     const hash = textHash(key);
-    if (!this.#index.mayHave(hash)) return null;
+    if (this.#index.newest(hash) === 0) return null;
     const repeated = this.#repeated.get(key);
     if (repeated) return repeated;
     try {
@@ -139,21 +136,21 @@ class Journal implements LookupStore {
 
   put(key: string, record: LookupRecord): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
-    const turn = this.#turn;
+    const batch = this.#batch;
     try {
       this.#add(key, record);
     } catch (error) {
       return Promise.reject((this.#fault = journalFault(this.#folder, "write", error)));
     }
-    turn.size++;
-    if (turn.size === 1) setImmediate(() => this.#write(turn));
+    batch.size++;
+    if (batch.size === 1) setImmediate(() => this.#write(batch));
     const { records, bytes } = writtenAtOnce;
-    if (turn.size >= records || this.#log.waiting >= bytes) this.#write(turn);
-    return turn.logged;
+    if (batch.size >= records || this.#log.waiting >= bytes) this.#write(batch);
+    return batch.done;
   }
 
   async sync(): Promise<void> {
-    if (this.#turn.size > 0) await this.#turn.logged;
+    if (this.#batch.size > 0) await this.#batch.done;
     if (this.#fault) throw this.#fault;
     try {
       const sync = this.#log.sync();
@@ -169,51 +166,47 @@ class Journal implements LookupStore {
   }
 
   async #close(): Promise<void> {
-    // Who put what could not be written is told.
-    if (this.#turn.size > 0) await this.#turn.logged.catch(() => undefined);
+    // A failure is told to whoever put the record.
+    if (this.#batch.size > 0) await this.#batch.done.catch(() => undefined);
     // The number of the file may be another's from now on.
     this.#left = new FatalError("journal_closed", `the journal ${this.#folder} is closed`);
     this.#fault ??= this.#left;
-    await this.#index.close();
     await this.#syncing;
     this.#log.close();
   }
 
   #add(key: string, record: LookupRecord): void {
     const hash = textHash(key);
-    let previous = 0;
-    if (this.#index.mayHave(hash)) {
-      this.#repeated.update(key, record);
-      previous = this.#index.find(hash);
-    }
+    const previous = this.#index.newest(hash);
+    if (previous > 0) this.#repeated.update(key, record);
     const place = this.#log.add({ previous, hash }, recordParts(key, record));
     this.#index.add(hash, place);
   }
 
-  /** Writes what came in this turn of the event loop, and lets those go on who put it. */
-  #write(turn: LogTurn): void {
-    if (turn !== this.#turn) return;
-    this.#turn = new LogTurn();
+  /** Writes the records of this turn of the event loop, and resolves their `put`. */
+  #write(batch: WriteBatch): void {
+    if (batch !== this.#batch) return;
+    this.#batch = new WriteBatch();
     try {
       if (this.#fault) throw this.#fault;
       this.#log.write();
-      turn.resolve();
+      batch.resolve();
     } catch (error) {
       this.#fault ??= journalFault(this.#folder, "write", error);
-      turn.reject(this.#fault);
+      batch.reject(this.#fault);
     }
   }
 
-  /** Follows the records with a hash back to the newest one with the key. */
+  /** Follows a chain back to the newest record with the key. */
   #newest(key: string, hash: number): LookupRecord | null {
-    let place = this.#index.find(hash);
+    let place = this.#index.newest(hash);
     while (place > 0) {
       const bytes = this.#log.at(place);
       if (bytes === undefined) return null;
-      const { previous } = readHead(bytes);
-      const found = decodeRecord(bytes, this.#read);
-      if (found.key === key) return found.value;
-      place = previous < place ? previous : 0;
+      const head = readHead(bytes);
+      const found = head.hash === hash ? decodeRecord(bytes, this.#read) : null;
+      if (found?.key === key) return found.value;
+      place = this.#index.before(place, head.previous);
     }
     return null;
   }

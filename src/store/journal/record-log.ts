@@ -7,6 +7,7 @@ import {
   openSync,
   read,
   readSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,14 +23,13 @@ import {
 } from "./framed-record.js";
 import { damaged, otherVersion } from "./journal-fault.js";
 import { LostRecords } from "./lost-records.js";
-import { writeWhole } from "./write-whole.js";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);
 
 /** What the file begins with, up to the first place of a record. */
 const name = "repute journal ";
-const firstLine = `${name}6\n`;
+const firstLine = `${name}7\n`;
 
 /** So much is read at once; few records are longer. */
 const readBytes = 4096;
@@ -104,7 +104,7 @@ export class RecordLog {
    *
    * @param lost told of the places where there should be records
    */
-  async *takeUp(lost = new LostRecords(0)): AsyncGenerator<readonly PlacedRecord[]> {
+  async *replay(lost = new LostRecords(0)): AsyncGenerator<readonly PlacedRecord[]> {
     const size = this.#end;
     let bytes = Buffer.allocUnsafeSlow(scanBytes);
     let end = unit;
@@ -213,5 +213,19 @@ async function readWhole(
     const { bytesRead } = await readAt(file, bytes, done, length - done, position + done);
     if (bytesRead === 0) throw new Error("its file became shorter while it was read");
     done += bytesRead;
+  }
+}
+
+/**
+ * Writes all bytes at a position of a file. The system may take a part of them, and says why it takes
+ * no more only when it is asked again.
+ *
+ * @throws what the file system says
+ */
+function writeWhole(file: number, bytes: Buffer, length: number, position: number): void {
+  for (let done = 0; done < length;) {
+    const written = writeSync(file, bytes, done, length - done, position + done);
+    if (written === 0) throw Object.assign(new Error("nothing was written"), { code: "ENOSPC" });
+    done += written;
   }
 }

@@ -1,5 +1,4 @@
 import type * as Fs from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openJournal } from "../../../../src/store/journal/journal.js";
@@ -40,16 +39,4 @@ test("who puts what the disk has no room for is told, and what was put before st
   await after.put("two", complete({ n: 2 }));
   expect((await after.get("two"))?.finding.answers.query?.result["n"]).toBe(2);
   await after.close();
-});
-
-test("so is who puts one when the index has no room", async () => {
-  const folder = join(await temporaryFolder(), "journal");
-  const journal = await openJournal({ folder, recentLimit: 64 });
-  const puts = Array.from({ length: 63 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
-  await Promise.all(puts);
-  disk.full = true;
-  await expect(journal.put("key 63", complete())).rejects.toMatchObject(full);
-  expect(await readdir(folder)).toEqual(["records"]);
-  disk.full = false;
-  await journal.close();
 });

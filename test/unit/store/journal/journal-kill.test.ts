@@ -12,7 +12,7 @@ import { complete } from "../../lookup/attempts.js";
 const putForEver = `
   const { openJournal } = await import(process.argv[1]);
   const { writeSync } = await import("node:fs");
-  const journal = await openJournal({ folder: process.argv[2], recentLimit: 256 });
+  const journal = await openJournal({ folder: process.argv[2], chains: 256 });
   const record = JSON.parse(process.argv[4]);
   let next = Number(process.argv[3]);
   const put = async () => {

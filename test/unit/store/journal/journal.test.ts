@@ -23,8 +23,8 @@ async function opened(
   return Object.assign(journal, { closeNow });
 }
 
-/** So small that a few hundred findings go through everything that millions do. */
-const small = { recentLimit: 64, filterBytes: 1024 };
+/** So few that each chain of the index has many records. */
+const small = { chains: 64 };
 
 async function putMany(journal: LookupStore, from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 50) {
@@ -62,7 +62,7 @@ test("writes what waits when it closes", async () => {
   expect(await after.get("key")).toMatchObject({ finding: complete().finding });
 });
 
-test("has every finding of many times what it keeps in memory", async () => {
+test("has every finding where many share a chain of the index", async () => {
   const journal = await opened({ folder: await journalFolder(), ...small });
   await putMany(journal, 0, 3000);
   expect(await wrong(journal, 0, 3000)).toEqual([]);
@@ -207,6 +207,22 @@ test("what is damaged is not there, and may be put again", async () => {
   expect((await after.get("other"))?.finding.answers.query?.result["n"]).toBe(1);
   await after.put("key", complete({ n: 2 }));
   expect((await after.get("key"))?.finding.answers.query?.result["n"]).toBe(2);
+});
+
+test.each([0, 10, 99])("damage of record %d costs no other one of its chain", async (damaged) => {
+  const folder = await journalFolder();
+  const before = await opened({ folder, chains: 2 });
+  await putMany(before, 0, 100);
+  await before.closeNow();
+  const path = join(folder, "records");
+  const bytes = await readFile(path);
+  bytes.write("K", bytes.indexOf(`key ${damaged}"`));
+  await writeFile(path, bytes);
+  for (let session = 0; session < 2; session++) {
+    const after = await opened({ folder, chains: 2 });
+    expect(await wrong(after, 0, 100)).toEqual([damaged]);
+    await after.closeNow();
+  }
 });
 
 test("a file in the folder's place is reported", async () => {

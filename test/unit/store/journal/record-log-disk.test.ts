@@ -47,7 +47,7 @@ test("a page that cannot be read is told, and nothing is cut away", async () => 
   disk.bad = 40_960;
   const next = new RecordLog(folder);
   const taken = async () => {
-    for await (const _ of next.takeUp());
+    for await (const _ of next.replay());
   };
   await expect(taken()).rejects.toMatchObject({ code: "EIO" });
   disk.bad = Number.POSITIVE_INFINITY;

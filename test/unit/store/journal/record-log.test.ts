@@ -37,7 +37,7 @@ function keyAt(log: RecordLog, place: number): string | null {
 /** Keys of the records that an earlier session left. */
 async function taken(log: RecordLog, lost?: LostRecords): Promise<string[]> {
   const keys: string[] = [];
-  for await (const records of log.takeUp(lost)) {
+  for await (const records of log.replay(lost)) {
     for (const { record } of records) keys.push(decodeRecord(record).key);
   }
   return keys;
