@@ -8,8 +8,8 @@ import { outputFault } from "../../src/outputs/output-fault.js";
 import type { Encoder } from "../../src/formats/types.js";
 import type { Sink } from "../../src/outputs/types.js";
 import { addedMemberName } from "../../src/formats/added-names.js";
-import { auditCounts } from "../../src/outputs/warehouse/audit-counts.js";
-import type { FactsCount } from "../../src/outputs/warehouse/audit-counts.js";
+import { auditCounts } from "../../src/outputs/warehouse/run-rows.js";
+import type { FactsCount } from "../../src/outputs/warehouse/run-rows.js";
 import type {
   WarehouseAudit,
   WarehouseKind,

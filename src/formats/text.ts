@@ -1,5 +1,5 @@
 import type { Row } from "../core/row.js";
-import { unknownColumn } from "./columns/column-errors.js";
+import { unknownColumn } from "./columns/find-column.js";
 import { type ColumnFlag, matchColumn } from "./columns/find-column.js";
 import { linesEncoder } from "./lines-encoder.js";
 import { contentLines, type Line } from "./reading/lines.js";

@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { Verdict } from "../core/verdict.js";
-import type { LineEnd } from "./reading/line-end.js";
+import type { LineEnd } from "./reading/head-lines.js";
 import type { Pauses } from "./reading/sample.js";
 import type { Warnings } from "./reading/warnings.js";
 import type { RecordSplitter } from "./record-splitter.js";

@@ -1,5 +1,5 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import { lineEndOf, settlesLineEnd } from "../formats/reading/line-end.js";
+import { lineEndOf, settlesLineEnd } from "../formats/reading/head-lines.js";
 import { limits } from "../formats/reading/limits.js";
 import { peek } from "../formats/reading/sample.js";
 import { Warnings } from "../formats/reading/warnings.js";
@@ -9,7 +9,7 @@ import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
 import { notSeekableError, tooShortError } from "./input-errors.js";
 import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput } from "./types.js";
-import { transcode, utf16Of } from "./utf16.js";
+import { transcode, utf16Of } from "./binary-input.js";
 
 /** The bytes of an input, and what else is known of it while it is read. */
 export interface InputBytes extends TextBytes {

@@ -7,7 +7,7 @@ import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
 import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
 import { writeFile } from "./folder/write-file.js";
 import { tagFormatWriters } from "./formats/registry.js";
-import { writeText } from "./formats/text.js";
+import { writeText } from "./formats/address-lines.js";
 import type { ListFacts, SetNames, TagFormat } from "./formats/types.js";
 import type { TagReading } from "./read-tag.js";
 import type { PageLog } from "./state/page-log.js";

@@ -7,7 +7,7 @@ import type {
   SchemaFormat as TableFormat,
   SchemaTextOptions,
 } from "../../outputs/warehouse/ddl.js";
-import { defaultTable } from "../../outputs/warehouse/table-name.js";
+import { defaultTable } from "../../outputs/warehouse/dialect.js";
 import { type CommandCall, defineCommand } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/cli-options.js";

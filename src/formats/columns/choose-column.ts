@@ -1,7 +1,7 @@
 import { isPublishedKind, parseKindName } from "../../core/item/kind-names.js";
-import { columnShare, mostShare, type SampledCells } from "./column-share.js";
 import { customaryItemColumns } from "./find-column.js";
 import type { ColumnSample, ItemColumn, KindColumn } from "../types.js";
+import { indicatorWeight } from "../../core/item/indicator.js";
 
 /** A column, or a dotted path of NDJSON, and its cells in the first records. */
 export interface SampledColumn {
@@ -108,4 +108,41 @@ function usualColumn(columns: readonly SampledColumn[]): SharedColumn | null {
 function withoutSparse(columns: readonly SharedColumn[]): SharedColumn[] {
   const fullest = Math.max(0, ...columns.map(({ sample }) => sample.cells));
   return columns.filter(({ sample }) => sample.cells >= fullest * sparse);
+}
+
+/** The sampled cells of a column, one a record; null where there is something that is not text. */
+export type SampledCells = readonly (string | null)[];
+
+/** Share that a column must have to be taken. */
+export const mostShare = 0.5;
+
+/**
+ * How much of a column's cells are indicators. Empty cells do not count.
+ *
+ * @param labels a neighbour's cells: what stands beside the name of a kind that publishers list
+ * (`user_account`, `tool`) counts as an indicator, whatever it is
+ */
+export function columnShare(
+  cells: SampledCells,
+  labels: readonly SampledCells[] = [],
+): ColumnSample {
+  let filled = 0;
+  let indicators = 0;
+  let sum = 0;
+  cells.forEach((cell, row) => {
+    if (cell?.trim() === "") return;
+    filled += 1;
+    const labelled = labels.some((column) => isPublishedKind(column[row]?.trim() ?? ""));
+    const weight = cell === null ? 0 : labelled ? 1 : weightOf(cell);
+    if (weight > 0) indicators += 1;
+    sum += weight;
+  });
+  return { cells: filled, indicators, share: filled === 0 ? 0 : sum / filled };
+}
+
+/** A longer cell is prose, or a file. */
+const longestCell = 8192;
+
+function weightOf(cell: string): number {
+  return cell.length > longestCell ? 0 : indicatorWeight(cell);
 }

@@ -8,8 +8,8 @@ import {
   type ItemChoice,
   type SampledColumn,
 } from "../columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../columns/column-errors.js";
-import { columnShare, mostShare } from "../columns/column-share.js";
+import { noItemColumn, unknownColumn } from "../columns/find-column.js";
+import { columnShare, mostShare } from "../columns/choose-column.js";
 import type { CsvRecord } from "./csv-records.js";
 import { customaryItemColumns, matchColumn, placeName } from "../columns/find-column.js";
 import { limits } from "../reading/limits.js";

@@ -1,4 +1,4 @@
-import type { LineEnd } from "../reading/line-end.js";
+import type { LineEnd } from "../reading/head-lines.js";
 import type { Delimiter, InputReading } from "../types.js";
 
 /** What separates and ends things in CSV. */

@@ -1,5 +1,5 @@
 import { indicatorWeight } from "../../core/item/indicator.js";
-import { columnShare, mostShare } from "../columns/column-share.js";
+import { columnShare, mostShare } from "../columns/choose-column.js";
 import { countDelimiters, scanCells } from "./scan-cells.js";
 import type { Delimiter } from "../types.js";
 

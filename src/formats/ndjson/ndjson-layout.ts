@@ -6,10 +6,10 @@ import {
   isKindName,
   type SampledColumn,
 } from "../columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../columns/column-errors.js";
+import { noItemColumn, unknownColumn } from "../columns/find-column.js";
 import { type ColumnFlag, matchColumn } from "../columns/find-column.js";
 import { limits } from "../reading/limits.js";
-import { itemTextOf, MemberPath } from "./member-path.js";
+import { itemTextOf, MemberPath } from "./ndjson-row.js";
 import type { NdjsonSample } from "./ndjson-sample.js";
 import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
 

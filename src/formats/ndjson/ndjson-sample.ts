@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 import { limits } from "../reading/limits.js";
 import type { Line } from "../reading/lines.js";
-import type { MemberPath } from "./member-path.js";
+import type { MemberPath } from "./ndjson-row.js";
 import { parseRecord } from "./ndjson-row.js";
 import { type Pauses, Sample } from "../reading/sample.js";
 

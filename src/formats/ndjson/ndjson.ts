@@ -11,7 +11,7 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { itemTextOf, MemberPath } from "./member-path.js";
+import { itemTextOf, MemberPath } from "./ndjson-row.js";
 import { findPaths } from "./ndjson-layout.js";
 import { countNdjson, earlierNdjson } from "./ndjson-output.js";
 import { faultyRow, NdjsonRow, parseRecord } from "./ndjson-row.js";

@@ -10,7 +10,7 @@ import { countJson } from "../ndjson/ndjson-output.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { epochMs, knownFacts } from "./known-facts.js";
-import { reputeMember } from "./repute-member.js";
+import { reputeMember } from "./known-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
 
 /** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */

@@ -1,6 +1,7 @@
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBAppender, DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { TableName } from "../warehouse/dialect.js";
+import type { Query } from "../warehouse/run-rows.js";
 import { loadDriver } from "../warehouse/load-driver.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
@@ -8,8 +9,8 @@ import { duckdbFault } from "./duckdb-fault.js";
 /** The package that writes, loaded when it is asked for. */
 export type DuckdbDriver = typeof duckdb;
 
-/** A value of a statement's `?`, or of a result. */
-export type DuckdbValue = string | bigint | null;
+/** A value of a result. */
+type DuckdbValue = string | bigint | null;
 
 /**
  * What DuckDB may hold in memory and run on; by default it takes most of the machine. Beyond that
@@ -61,7 +62,7 @@ export class DuckdbDatabase {
   }
 
   /** Runs one statement and gives its rows. */
-  async run(sql: string, values: readonly DuckdbValue[] = []): Promise<readonly DuckdbRow[]> {
+  async run(sql: string, values: readonly (string | number)[] = []): Promise<readonly DuckdbRow[]> {
     try {
       const result = await this.#connection.runAndReadAll(sql, [...values]);
       return result.getRows() as readonly DuckdbRow[];
@@ -69,6 +70,9 @@ export class DuckdbDatabase {
       throw duckdbFault(this.#display, error, this.#access);
     }
   }
+
+  /** The same as a function. */
+  readonly query: Query = (sql, values) => this.run(sql, values);
 
   /** Runs statements as one: all of them hold, or none. */
   async transaction(statements: () => Promise<void>): Promise<void> {

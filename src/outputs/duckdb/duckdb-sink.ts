@@ -1,12 +1,10 @@
+import type { RunRows } from "../warehouse/run-rows.js";
 import { stat } from "node:fs/promises";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { checkpointTableName, quoteTable } from "../warehouse/dialect.js";
-import type { TableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import type { WarehouseAudit } from "../warehouse/types.js";
-import { countRun } from "./count-run.js";
 import type { DuckdbDatabase } from "./duckdb-database.js";
 import type { Loader } from "./loader.js";
 
@@ -16,8 +14,7 @@ export interface DuckdbSinkParts {
   readonly loader: Loader;
   /** Takes rows until there are enough to hand over. */
   readonly batch: ColumnBatch;
-  readonly schema: TableSchema;
-  readonly runId: string;
+  readonly run: RunRows;
   /** Rows of the run that the table holds already. */
   readonly rows: number;
 }
@@ -31,7 +28,6 @@ const fullAt = 32 * 1024 * 1024;
  */
 export class DuckdbSink implements Sink {
   readonly #parts: DuckdbSinkParts;
-  readonly #notes: string;
   #rows: number;
   /** A transaction is open, which the next checkpoint commits; without one it is undone. */
   #begun = false;
@@ -40,7 +36,6 @@ export class DuckdbSink implements Sink {
 
   constructor(parts: DuckdbSinkParts) {
     this.#parts = parts;
-    this.#notes = quoteTable("duckdb", { ...parts.target.table, name: checkpointTableName });
     this.#rows = parts.rows;
   }
 
@@ -59,18 +54,13 @@ export class DuckdbSink implements Sink {
   }
 
   async checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition> {
-    const { database, batch, loader, runId } = this.#parts;
+    const { database, batch, loader, run } = this.#parts;
     const position = { length: this.#rows, rows: this.#rows };
     if (batch.rows > 0) await this.#append();
     if (this.#begun) await loader.end();
     else if (note === undefined) return position;
     else await database.run("BEGIN TRANSACTION");
-    if (note !== undefined) {
-      await database.run(`INSERT OR REPLACE INTO ${this.#notes} VALUES (?, ?, now())`, [
-        runId,
-        note(position),
-      ]);
-    }
+    if (note !== undefined) await run.saveNote(database.query, note(position));
     await database.run("COMMIT");
     this.#begun = false;
     this.#characters = 0;
@@ -78,14 +68,14 @@ export class DuckdbSink implements Sink {
   }
 
   audit(): Promise<WarehouseAudit> {
-    const { database, schema, target, runId } = this.#parts;
-    return countRun(database, target, { runId, prefix: schema.prefix });
+    const { database, run, target } = this.#parts;
+    return run.audit(database.query, target.display);
   }
 
   async finish(suffix = ""): Promise<SinkResult> {
-    const { database, runId, target } = this.#parts;
+    const { database, run, target } = this.#parts;
     await this.checkpoint();
-    if (suffix === "") await database.run(`DELETE FROM ${this.#notes} WHERE run_id = ?`, [runId]);
+    if (suffix === "") await run.removeNote(database.query);
     await database.run("CHECKPOINT");
     database.close();
     const { size } = await stat(target.file);

@@ -1,10 +1,12 @@
 import { UsageError } from "../../core/errors.js";
-import { checkTable } from "../warehouse/check-table.js";
-import type { CatalogueTypes } from "../warehouse/check-table.js";
+import { checkTable, type CatalogueTypes } from "../warehouse/check-table.js";
 import { createEnrichedTable, createNewestView, newestViewName } from "../warehouse/ddl.js";
-import { createCheckpointTable, quoteIdentifier } from "../warehouse/dialect.js";
-import type { TableName } from "../warehouse/dialect.js";
-import { tableText } from "../warehouse/table-name.js";
+import {
+  createCheckpointTable,
+  quoteIdentifier,
+  type TableName,
+  tableText,
+} from "../warehouse/dialect.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbDatabase } from "./duckdb-database.js";
 

@@ -1,10 +1,9 @@
+import { RunRows, mustMatch, tableMissing } from "../warehouse/run-rows.js";
 import { existsSync } from "node:fs";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { ColumnBatch } from "../warehouse/column-batch.js";
 import type { BatchBounds } from "../warehouse/column-batch.js";
-import { tableMissing } from "../warehouse/audit-counts.js";
-import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
-import { mustMatch } from "../warehouse/must-match.js";
+import { checkpointTableName } from "../warehouse/dialect.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import type {
@@ -14,7 +13,6 @@ import type {
   WarehouseOptions,
   WarehouseRun,
 } from "../warehouse/types.js";
-import { countRun } from "./count-run.js";
 import { DuckdbDatabase } from "./duckdb-database.js";
 import { DuckdbSink } from "./duckdb-sink.js";
 import { hasTable, prepareTable } from "./duckdb-table.js";
@@ -41,12 +39,13 @@ export async function openDuckdb(
   const database = await DuckdbDatabase.open(target);
   try {
     const found = await prepareTable(database, target.table, schema);
-    const note = await savedNote(database, target, runId);
-    const rows = await rowsOf(database, target, { runId, prefix });
+    const run = new RunRows("duckdb", target.table, { runId, prefix });
+    const note = await run.note(database.query);
+    const rows = await run.count(database.query);
     mustMatch(target.display, options.resume, { rows, note });
     const loader = await openLoader(database, target.table, schema, found);
     const batch = new ColumnBatch(readers, chunkBounds);
-    const sink = new DuckdbSink({ target, database, loader, batch, schema, runId, rows });
+    const sink = new DuckdbSink({ target, database, loader, batch, run, rows });
     return { sink, note, rows, audit: () => sink.audit() };
   } catch (error) {
     database.close();
@@ -66,16 +65,11 @@ export async function discardFromDuckdb(target: DuckdbTarget, run: UnfinishedRun
   try {
     const notes = { ...target.table, name: checkpointTableName };
     if (!(await hasTable(database, target.table)) || !(await hasTable(database, notes))) return;
-    const unfinished = run.complete === true;
-    if (!unfinished && (await savedNote(database, target, run.runId)) === null) return;
-    const key = quoteIdentifier("duckdb", `${run.prefix}run_id`);
+    const rows = new RunRows("duckdb", target.table, run);
+    if (run.complete !== true && (await rows.note(database.query)) === null) return;
     await database.transaction(async () => {
-      await database.run(`DELETE FROM ${quoteTable("duckdb", target.table)} WHERE ${key} = ?`, [
-        run.runId,
-      ]);
-      await database.run(`DELETE FROM ${quoteTable("duckdb", notes)} WHERE run_id = ?`, [
-        run.runId,
-      ]);
+      await rows.removeRows(database.query);
+      await rows.removeNote(database.query);
     });
   } finally {
     database.close();
@@ -95,30 +89,8 @@ export async function recountDuckdb(
   const database = await DuckdbDatabase.open(target, "read");
   try {
     if (!(await hasTable(database, target.table))) throw tableMissing(target.display);
-    return await countRun(database, target, run);
+    return await new RunRows("duckdb", target.table, run).audit(database.query, target.display);
   } finally {
     database.close();
   }
-}
-
-async function savedNote(
-  database: DuckdbDatabase,
-  { table }: DuckdbTarget,
-  runId: string,
-): Promise<string | null> {
-  const notes = quoteTable("duckdb", { ...table, name: checkpointTableName });
-  const [found] = await database.run(`SELECT note FROM ${notes} WHERE run_id = ?`, [runId]);
-  return found === undefined ? null : String(found[0]);
-}
-
-async function rowsOf(
-  database: DuckdbDatabase,
-  { table }: DuckdbTarget,
-  { runId, prefix }: WarehouseRun,
-): Promise<number> {
-  const [found] = await database.run(
-    `SELECT count(*) FROM ${quoteTable("duckdb", table)} WHERE ${quoteIdentifier("duckdb", `${prefix}run_id`)} = ?`,
-    [runId],
-  );
-  return Number(found?.[0] ?? 0);
 }

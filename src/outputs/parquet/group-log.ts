@@ -1,5 +1,5 @@
 import type { RowGroup } from "hyparquet";
-import { CheckedLines, checkedLine, sideFileDamaged } from "./checked-lines.js";
+import { CheckedLines, checkedLine, sideFileDamaged } from "./side-file.js";
 import { SideFile } from "./side-file.js";
 
 /** What the log keeps of one row group. */

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue } from "../warehouse/cell-values.js";
-import { CheckedLines, checkedLine } from "./checked-lines.js";
+import { CheckedLines, checkedLine } from "./side-file.js";
 import { SideFile } from "./side-file.js";
 
 type Columns = readonly (readonly CellValue[])[];

@@ -9,7 +9,7 @@ import {
   quoteTable,
 } from "../warehouse/dialect.js";
 import type { TableName } from "../warehouse/dialect.js";
-import { tableText } from "../warehouse/table-name.js";
+import { tableText } from "../warehouse/dialect.js";
 import type { TableSchema } from "../warehouse/table-schema.js";
 import { duplicateTable, faultCode } from "./server-fault.js";
 import type { Session } from "./session.js";

@@ -1,5 +1,7 @@
-import { readPasswordFile } from "./password-file.js";
 import type { PostgresDriver } from "./session.js";
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 /**
  * The address as pg needs it to log in: with the password of the password file, where neither it
@@ -24,4 +26,69 @@ export async function loginAddress(
     if (found !== null) address.searchParams.set("password", found);
   }
   return address.href;
+}
+
+/** What a password is looked up by. */
+export interface PasswordFor {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+/**
+ * The password that `PGPASSFILE` or `~/.pgpass` has, or null: the first line whose
+ * `host:port:database:user` fits, `*` standing for anything (PostgreSQL, 34.16, The Password File).
+ *
+ * @param onWarning told when the file is left alone because others may read it, as libpq does
+ */
+export async function readPasswordFile(
+  wanted: PasswordFor,
+  environment: NodeJS.ProcessEnv,
+  onWarning: (message: string) => void,
+): Promise<string | null> {
+  const path = environment["PGPASSFILE"] || join(environment["HOME"] || homedir(), ".pgpass");
+  const facts = await stat(path).catch(() => null);
+  if (!facts?.isFile()) return null;
+  if (process.platform !== "win32" && (facts.mode & 0o077) !== 0) {
+    onWarning(`${path} was not read because others may read it: chmod 600 it`);
+    return null;
+  }
+  const text = await readFile(path, "utf8").catch(() => "");
+  for (const line of text.split(/\r?\n/)) {
+    const [host, port, database, user, password] = fieldsOf(line);
+    const fits =
+      password !== undefined &&
+      isHost(host, wanted.host) &&
+      is(port, String(wanted.port)) &&
+      is(database, wanted.database) &&
+      is(user, wanted.user);
+    if (fits) return password;
+  }
+  return null;
+}
+
+/** A socket in a folder goes by `localhost` as well. */
+function isHost(field: string | undefined, host: string): boolean {
+  return is(field, host) || (host.startsWith("/") && field === "localhost");
+}
+
+function is(field: string | undefined, wanted: string): boolean {
+  return field === "*" || field === wanted;
+}
+
+/** The five fields of a line, colons and backslashes in them escaped with a backslash; else none. */
+function fieldsOf(line: string): readonly string[] {
+  if (line === "" || line.startsWith("#")) return [];
+  const fields = [""];
+  for (let at = 0; at < line.length; at++) {
+    let character = line[at]!;
+    if (character === ":" && fields.length < 5) {
+      fields.push("");
+      continue;
+    }
+    if (character === "\\" && at + 1 < line.length) character = line[++at]!;
+    fields[fields.length - 1] += character;
+  }
+  return fields.length === 5 ? fields : [];
 }

@@ -1,9 +1,8 @@
+import { RunRows, mustMatch, tableMissing } from "../warehouse/run-rows.js";
 import type { Clock } from "../../core/clock.js";
 import { systemClock } from "../../core/clock.js";
 import { cellReaders } from "../warehouse/cell-values.js";
-import { auditCounts, tableMissing } from "../warehouse/audit-counts.js";
 import { checkpointTableName, quoteIdentifier, quoteTable } from "../warehouse/dialect.js";
-import { mustMatch } from "../warehouse/must-match.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { PostgresTarget } from "../warehouse/target.js";
 import type {
@@ -18,7 +17,6 @@ import { Connection } from "./connection.js";
 import type { ConnectionOptions } from "./connection.js";
 import { findTable, prepareTable } from "./enriched-table.js";
 import { PostgresSink } from "./postgres-sink.js";
-import { RunRows } from "./run-rows.js";
 
 /** What waiting for a lost server depends on. */
 export interface Patience {
@@ -53,11 +51,10 @@ export async function openPostgres(
     connectionOptions(target, options),
     async (session) => {
       const table = await prepareTable(session, target.table, schema);
-      const run = new RunRows(table, { runId, prefix });
-      await run.lock(session);
-      const counts = await run.counts(session);
-      const rows = counts.reduce((sum, count) => sum + count.rows, 0);
-      return { table, run, rows, note: await run.note(session) };
+      const run = new RunRows("postgres", table, { runId, prefix });
+      await session.lockRun(runId);
+      const rows = await run.count(session.query);
+      return { table, run, rows, note: await run.note(session.query) };
     },
   );
   try {
@@ -68,7 +65,7 @@ export async function openPostgres(
   }
   const names = schema.columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
   const copyStatement = `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (FORMAT binary)`;
-  const sink = new PostgresSink({ connection, run, batch, copyStatement, display, rows });
+  const sink = new PostgresSink({ connection, runId, run, batch, copyStatement, display, rows });
   return { sink, note, rows, audit: () => sink.audit() };
 }
 
@@ -91,11 +88,11 @@ export async function discardFromPostgres(
       const table = { ...target.table, schema: found.schema };
       const notes = await findTable(session, { ...table, name: checkpointTableName });
       if (notes === null) return;
-      const run = new RunRows(table, unfinished);
-      await run.lock(session);
-      if (unfinished.complete !== true && (await run.note(session)) === null) return;
-      await run.removeRows(session);
-      await run.removeNote(session);
+      const run = new RunRows("postgres", table, unfinished);
+      await session.lockRun(unfinished.runId);
+      if (unfinished.complete !== true && (await run.note(session.query)) === null) return;
+      await run.removeRows(session.query);
+      await run.removeNote(session.query);
     },
   );
   await connection.end();
@@ -111,17 +108,18 @@ export async function recountPostgres(
   run: WarehouseRun,
   patience: Patience = {},
 ): Promise<WarehouseAudit> {
-  const [connection, counts] = await Connection.open(
+  const [connection, audit] = await Connection.open(
     connectionOptions(target, patience),
     async (session) => {
       const found = await findTable(session, target.table);
       if (found === null) return null;
-      return new RunRows({ ...target.table, schema: found.schema }, run).counts(session);
+      const table = { ...target.table, schema: found.schema };
+      return new RunRows("postgres", table, run).audit(session.query, target.display);
     },
   );
   await connection.end();
-  if (counts === null) throw tableMissing(target.display);
-  return auditCounts(counts, target.display, run.hasVerdicts);
+  if (audit === null) throw tableMissing(target.display);
+  return audit;
 }
 
 function connectionOptions(

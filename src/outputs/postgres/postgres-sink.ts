@@ -1,11 +1,10 @@
+import type { RunRows } from "../warehouse/run-rows.js";
 import { FatalError } from "../../core/errors.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
-import { auditCounts } from "../warehouse/audit-counts.js";
 import type { WarehouseAudit } from "../warehouse/types.js";
 import type { BinaryCopy } from "./binary-copy.js";
 import type { Connection } from "./connection.js";
-import type { RunRows } from "./run-rows.js";
 import { faultCode, uniqueViolation } from "./server-fault.js";
 import type { Session } from "./session.js";
 
@@ -14,6 +13,7 @@ const fullAt = 8 * 1024 * 1024;
 
 export interface PostgresSinkParts {
   readonly connection: Connection;
+  readonly runId: string;
   readonly run: RunRows;
   /** Takes the rows until they are committed. */
   readonly batch: BinaryCopy;
@@ -61,21 +61,20 @@ export class PostgresSink implements Sink {
     if (note === undefined && batch.rows === 0) return position;
     const text = note?.(position);
     await this.#commit(async (session) => {
-      if (text !== undefined) await run.saveNote(session, text);
+      if (text !== undefined) await run.saveNote(session.query, text);
     });
     return position;
   }
 
   async audit(): Promise<WarehouseAudit> {
     const { connection, run, display } = this.#parts;
-    const counts = await connection.transaction((session) => run.counts(session));
-    return auditCounts(counts, display);
+    return connection.transaction((session) => run.audit(session.query, display));
   }
 
   async finish(suffix = ""): Promise<SinkResult> {
     const { connection, run } = this.#parts;
     await this.#commit(async (session) => {
-      if (suffix === "") await run.removeNote(session);
+      if (suffix === "") await run.removeNote(session.query);
     });
     await connection.end();
     return { path: null, bytes: 0, rows: this.#rows };
@@ -88,11 +87,11 @@ export class PostgresSink implements Sink {
 
   /** Commits the batch, and what else belongs to it, exactly once. */
   async #commit(rest: (session: Session) => Promise<void>): Promise<void> {
-    const { connection, batch, run } = this.#parts;
+    const { connection, batch, runId, run } = this.#parts;
     await connection.transaction(async (session, again) => {
-      await run.lock(session);
+      await session.lockRun(runId);
       // What was lost may have been no more than the answer to COMMIT.
-      if (again && batch.rows > 0 && (await run.has(session, this.#sample))) return;
+      if (again && batch.rows > 0 && (await run.has(session.query, this.#sample))) return;
       if (batch.rows > 0) await this.#copy(session);
       await rest(session);
     });

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
 import { FatalError } from "../../core/errors.js";
+import type { Query } from "../warehouse/run-rows.js";
 import { loadDriver } from "../warehouse/load-driver.js";
 import { loginAddress } from "./login-address.js";
 import { isPassing } from "./server-fault.js";
@@ -114,6 +115,26 @@ export class Session {
     const { rows } = await this.#client.query<R & object>(text, [...values]);
     return rows;
   }
+
+  /**
+   * Waits until no other transaction writes for a run: one of a connection that was lost may still
+   * be under way. Held until the end of the transaction.
+   */
+  async lockRun(runId: string): Promise<void> {
+    await this.rows("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [
+      `repute run ${runId}`,
+    ]);
+  }
+
+  /** The rows as lists of cells. */
+  readonly query: Query = async (text, values = []) => {
+    const { rows } = await this.#client.query<(string | null)[]>({
+      text,
+      values: [...values],
+      rowMode: "array",
+    });
+    return rows;
+  };
 
   async execute(text: string): Promise<void> {
     await this.#client.query(text);

@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { replaceNewestView } from "./ddl.js";
 import { addColumns } from "./dialect.js";
 import type { DialectName, SqlColumn, TableName } from "./dialect.js";
-import { tableText } from "./table-name.js";
+import { tableText } from "./dialect.js";
 import type { TableSchema } from "./table-schema.js";
 
 /** A column as a database's catalogue tells it. */

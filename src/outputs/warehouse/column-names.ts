@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import type { DialectName } from "./dialect.js";
-import { storedText } from "./stored-text.js";
-import { longestPostgresName } from "./table-name.js";
+import { storedText } from "./cell-values.js";
+import { longestPostgresName } from "./dialect.js";
 
 /** Where the names go: a database, or a file format that has columns. */
 export type NamingName = DialectName | "parquet";

@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { createTable, dialectNames, quoteIdentifier, quoteTable } from "./dialect.js";
 import type { DialectName, TableName } from "./dialect.js";
 import { jsonSchema } from "./json-schema.js";
-import { newestViewSuffix, parsePostgresTable, parseTableName } from "./table-name.js";
+import { newestViewSuffix, parsePostgresTable, parseTableName } from "./dialect.js";
 import { tableSchema } from "./table-schema.js";
 import type { TableSchema } from "./table-schema.js";
 

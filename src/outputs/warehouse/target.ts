@@ -3,10 +3,15 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/failed-name.js";
-import { checkParameters, postgresParameters } from "./address-parameters.js";
-import type { TableName } from "./dialect.js";
-import { defaultTable, parsePostgresTable, parseTableName, tableText } from "./table-name.js";
+import {
+  type TableName,
+  defaultTable,
+  parsePostgresTable,
+  parseTableName,
+  tableText,
+} from "./dialect.js";
 import type { WarehouseTarget } from "./types.js";
+import { didYouMean } from "../../core/did-you-mean.js";
 
 /** A Parquet file. */
 export interface ParquetTarget extends WarehouseTarget {
@@ -150,3 +155,56 @@ function fileWord(text: string): string {
   if (word === text) return word;
   return `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 }
+
+/** What an output's address may have behind its `?`. */
+interface ParameterRules {
+  readonly known: readonly string[];
+  /** What to call the address in messages: no password. */
+  readonly display: string;
+  readonly hint: string;
+}
+
+/**
+ * Refuses parameters that would have no effect, and a parameter given twice. Values are never shown.
+ *
+ * @throws UsageError `bad_output`
+ */
+function checkParameters(
+  parameters: URLSearchParams,
+  { known, display, hint }: ParameterRules,
+): void {
+  const names = [...parameters.keys()];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const meant = didYouMean(unknown, known);
+    // Behind a password that is not encoded, a parameter's name may be a part of it.
+    const isSafe = meant !== null || !names.some((name) => name.endsWith("password"));
+    const name = isSafe ? ` ${JSON.stringify(unknown)}` : "";
+    const near = meant === null ? "" : ` (did you mean ${meant}?)`;
+    throw new UsageError("bad_output", `${display} has an unknown parameter${name}${near}`, {
+      hint,
+    });
+  }
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    throw new UsageError("bad_output", `${display} has the parameter ${twice} twice`, { hint });
+  }
+}
+
+/** Parameters of a PostgreSQL address that reach the server or the driver. */
+const postgresParameters = [
+  "table",
+  "host",
+  "port",
+  "user",
+  "password",
+  "options",
+  "application_name",
+  "fallback_application_name",
+  "client_encoding",
+  "sslmode",
+  "sslcert",
+  "sslkey",
+  "sslrootcert",
+  "sslnegotiation",
+] as const;

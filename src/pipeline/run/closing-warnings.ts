@@ -1,4 +1,4 @@
-import { shownColumn } from "../../formats/columns/column-errors.js";
+import { shownColumn } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Tally } from "./tally.js";

@@ -5,7 +5,7 @@ import { parseKindName } from "../../core/item/kind-names.js";
 import { unsupportedReasons } from "../../core/item/reasons.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
-import { shownColumn } from "../../formats/columns/column-errors.js";
+import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { openSource } from "../../inputs/open-source.js";
 import { sniffFormat, type SniffedInput } from "../../inputs/sniff-format.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SharedColumn } from "../../../../src/formats/columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../../../../src/formats/columns/column-errors.js";
+import { noItemColumn, unknownColumn } from "../../../../src/formats/columns/find-column.js";
 
 function shares(names: readonly string[]): readonly SharedColumn[] {
   const sample = { cells: 9, indicators: 0, share: 0 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/core/finding.js";
-import { itemTextOf, MemberPath } from "../../../../src/formats/ndjson/member-path.js";
+import { itemTextOf, MemberPath } from "../../../../src/formats/ndjson/ndjson-row.js";
 
 function valueAt(path: string, json: string): unknown {
   return new MemberPath(path).valueIn(JSON.parse(json) as JsonObject);

@@ -3,7 +3,7 @@ import {
   countLineEnds,
   lineEndOf,
   settlesLineEnd,
-} from "../../../../src/formats/reading/line-end.js";
+} from "../../../../src/formats/reading/head-lines.js";
 
 describe("lineEndOf", () => {
   it.each([

@@ -5,7 +5,7 @@ import { difference } from "../../../../src/tags/address/difference.js";
 import { readEntries } from "../../../../src/tags/address/read-entries.js";
 import { sortAddresses } from "../../../../src/tags/address/sort-addresses.js";
 import { sortV6 } from "../../../../src/tags/address/sort-v6.js";
-import { writeText } from "../../../../src/tags/formats/text.js";
+import { writeText } from "../../../../src/tags/formats/address-lines.js";
 
 function listOf(entries: readonly string[]): AddressList {
   const read = readEntries(entries);

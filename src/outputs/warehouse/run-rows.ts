@@ -1,0 +1,162 @@
+import { FatalError } from "../../core/errors.js";
+import { RowCounter } from "../../core/row-counter.js";
+import type { SinkPosition } from "../types.js";
+import {
+  checkpointTableName,
+  type DialectName,
+  quoteIdentifier,
+  quoteTable,
+  type TableName,
+} from "./dialect.js";
+import type { WarehouseAudit, WarehouseRun } from "./types.js";
+
+/** Runs one statement with values for `$1`, `$2` … and gives its rows as lists of cells. */
+export type Query = (
+  sql: string,
+  values?: readonly (string | number)[],
+) => Promise<readonly (readonly (string | bigint | null)[])[]>;
+
+/** What a database keeps of one run: its rows in a table and the note of its checkpoint. */
+export class RunRows {
+  readonly #runId: string;
+  readonly #table: string;
+  readonly #notes: string;
+  readonly #hasVerdicts: boolean;
+  readonly #column: (name: string) => string;
+
+  /** @param table with the schema that it is in */
+  constructor(
+    dialect: DialectName,
+    table: TableName,
+    { runId, prefix, hasVerdicts = true }: WarehouseRun,
+  ) {
+    this.#runId = runId;
+    this.#hasVerdicts = hasVerdicts;
+    this.#table = quoteTable(dialect, table);
+    this.#notes = quoteTable(dialect, { ...table, name: checkpointTableName });
+    this.#column = (name) => quoteIdentifier(dialect, prefix + name);
+  }
+
+  async note(query: Query): Promise<string | null> {
+    const [found] = await query(`SELECT note FROM ${this.#notes} WHERE run_id = $1`, [this.#runId]);
+    return found === undefined ? null : String(found[0]);
+  }
+
+  async saveNote(query: Query, note: string): Promise<void> {
+    await query(
+      `INSERT INTO ${this.#notes} (run_id, note, saved_at) VALUES ($1, $2, now())
+       ON CONFLICT (run_id) DO UPDATE SET note = excluded.note, saved_at = excluded.saved_at`,
+      [this.#runId, note],
+    );
+  }
+
+  async removeNote(query: Query): Promise<void> {
+    await query(`DELETE FROM ${this.#notes} WHERE run_id = $1`, [this.#runId]);
+  }
+
+  async removeRows(query: Query): Promise<void> {
+    await query(`DELETE FROM ${this.#table} WHERE ${this.#column("run_id")} = $1`, [this.#runId]);
+  }
+
+  /** Whether a row is there. */
+  async has(query: Query, row: number): Promise<boolean> {
+    const found = await query(
+      `SELECT 1 FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 AND ${this.#column("row")} = $2`,
+      [this.#runId, row],
+    );
+    return found.length > 0;
+  }
+
+  /**
+   * Counts the rows by status and verdict.
+   *
+   * @param display what to call the table in messages
+   * @throws FatalError `output_corrupt` when rows have an unknown status or verdict
+   */
+  async audit(query: Query, display: string): Promise<WarehouseAudit> {
+    const verdict = this.#hasVerdicts ? this.#column("verdict") : "NULL";
+    const counts = await query(
+      `SELECT ${this.#column("status")}, ${verdict}, count(*)
+       FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 GROUP BY 1, 2`,
+      [this.#runId],
+    );
+    return auditCounts(
+      counts.map(([status, found, rows]) => ({
+        status: status === null ? null : String(status),
+        verdict: found === null ? null : String(found),
+        rows: Number(rows),
+      })),
+      display,
+      this.#hasVerdicts,
+    );
+  }
+
+  /** Rows of the run, whatever is in them. */
+  async count(query: Query): Promise<number> {
+    const [found] = await query(
+      `SELECT count(*) FROM ${this.#table} WHERE ${this.#column("run_id")} = $1`,
+      [this.#runId],
+    );
+    return Number(found?.[0] ?? 0);
+  }
+}
+
+/** How many rows of a run have this status and this verdict; null for none. */
+export interface FactsCount {
+  readonly status: string | null;
+  readonly verdict: string | null;
+  readonly rows: number;
+}
+
+/**
+ * Sums up what a warehouse counted of a run.
+ *
+ * @param display what to call the table in messages
+ * @param hasVerdicts false for a run of schema version 1
+ * @throws FatalError `output_corrupt` when rows have an unknown status or verdict
+ */
+export function auditCounts(
+  counts: readonly FactsCount[],
+  display: string,
+  hasVerdicts = true,
+): WarehouseAudit {
+  const counter = new RowCounter(hasVerdicts);
+  for (const { status, verdict, rows } of counts) {
+    const fault = counter.count(status, verdict, rows);
+    if (fault !== null) throw new FatalError("output_corrupt", `${display} has rows with ${fault}`);
+  }
+  return { bytes: null, ...counter.found(), sha256: null };
+}
+
+/** There is no such table to count in. */
+export function tableMissing(display: string): FatalError {
+  return new FatalError("output_missing", `there is no table ${display}`);
+}
+
+/** What a table holds of the run that goes on in it. */
+interface HeldRows {
+  readonly rows: number;
+  /** The database's own checkpoint of the run, or null. */
+  readonly note: string | null;
+}
+
+/**
+ * Makes sure that a table holds what an interrupted run wrote to it: the state folder's checkpoint
+ * may be older than the database's, never newer.
+ *
+ * @param display what the table is called in messages
+ * @throws FatalError `output_table_differs`
+ */
+export function mustMatch(
+  display: string,
+  resume: SinkPosition | null,
+  { rows, note }: HeldRows,
+): void {
+  const expected = resume?.rows ?? 0;
+  if (rows === expected || (note !== null && rows > expected)) return;
+  throw new FatalError(
+    "output_table_differs",
+    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
+    { hint: "start anew with --restart" },
+  );
+}

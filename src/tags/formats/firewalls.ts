@@ -1,0 +1,110 @@
+import { type AddressList, sizeOf } from "../address/address-list.js";
+import type { ListFacts } from "./types.js";
+import { addressLines } from "./address-lines.js";
+
+/**
+ * Comment lines that tell what a firewall's file holds. What the service said is quoted and cut, so
+ * that nothing of it can end its line and become a command; ipset reads lines of 1024 bytes.
+ */
+function heading({ v4, v6 }: AddressList, facts: ListFacts): string {
+  return [
+    `# tag ${quoted(facts.tag)}: ${v4.length} IPv4 and ${v6.length / 4} IPv6 addresses`,
+    `# snapshot ${quoted(facts.snapshot)}, last update ${quoted(facts.lastUpdate)}, exported at ${facts.exportedAt}`,
+    "",
+  ].join("\n");
+}
+
+const longestQuotation = 200;
+
+function quoted(text: string): string {
+  const escaped = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[^ -~]/g, "?");
+  return escaped.length <= longestQuotation
+    ? `"${escaped}"`
+    : `"${escaped.slice(0, longestQuotation)} ..."`;
+}
+
+/**
+ * Two sets for `ipset restore`, one a family. Each is filled beside the set in use and then swapped
+ * with it, so that rules never see half a list, and loading the file again replaces the addresses.
+ *
+ * `create -exist` wants the limit of an existing set to be the same, so it is the highest there is
+ * rather than the length of the list; it takes no memory.
+ */
+export function* writeIpset(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
+  const { ipv4, ipv6 } = facts.sets;
+  yield Buffer.from(heading(list, facts));
+  const v4 = list.v4[0] === 0 ? list.v4.subarray(1) : list.v4;
+  const v6 = beginsWithZero(list.v6) ? list.v6.subarray(4) : list.v6;
+  if (v4 !== list.v4) yield leftOut("0.0.0.0");
+  if (v6 !== list.v6) yield leftOut("::");
+  yield* replacedSet(ipv4, "inet", { v4, v6: new Uint32Array(0) });
+  yield* replacedSet(ipv6, "inet6", { v4: new Uint32Array(0), v6 });
+}
+
+function beginsWithZero(v6: Uint32Array): boolean {
+  return v6.length > 0 && v6.subarray(0, 4).every((word) => word === 0);
+}
+
+/** The address of zero bits alone cannot be stored in sets of this type (ipset(8), hash:ip). */
+function leftOut(address: string): Uint8Array {
+  return Buffer.from(`# left out, because a hash:ip set cannot hold it: ${address}\n`);
+}
+
+const limits = "hashsize 1024 maxelem 4294967295";
+
+function* replacedSet(
+  set: string,
+  family: "inet" | "inet6",
+  list: AddressList,
+): Iterable<Uint8Array> {
+  const fresh = `${set}_n`;
+  yield Buffer.from(
+    [
+      `create ${set} hash:ip family ${family} ${limits} -exist`,
+      `create ${fresh} hash:ip family ${family} ${limits} -exist`,
+      `flush ${fresh}`,
+      "",
+    ].join("\n"),
+  );
+  const around = [`add ${fresh} `, "\n"] as const;
+  yield* addressLines(list, { v4: around, v6: around });
+  yield Buffer.from(`swap ${fresh} ${set}\ndestroy ${fresh}\n`);
+}
+
+/** The table of all sets; rules that use them stand in a table of the same name. */
+const table = "inet repute";
+
+/**
+ * Two sets for nftables, one a family, which `nft -f` makes or fills anew in one transaction: rules
+ * that use them never see half a list. Both are always there, so that such rules load.
+ *
+ * The sets hold single addresses, which nftables finds by hashing, rather than intervals.
+ */
+export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
+  const { ipv4, ipv6 } = facts.sets;
+  yield Buffer.from(
+    [
+      "#!/usr/sbin/nft -f",
+      heading(list, facts).trimEnd(),
+      `add table ${table}`,
+      `add set ${table} ${ipv4} { type ipv4_addr; }`,
+      `add set ${table} ${ipv6} { type ipv6_addr; }`,
+      `flush set ${table} ${ipv4}`,
+      `flush set ${table} ${ipv6}`,
+      "",
+    ].join("\n"),
+  );
+  yield* elements(ipv4, { v4: list.v4, v6: new Uint32Array(0) });
+  yield* elements(ipv6, { v4: new Uint32Array(0), v6: list.v6 });
+}
+
+/** One command for all of a family: nft takes its time over commands, not over elements. */
+function* elements(set: string, list: AddressList): Iterable<Uint8Array> {
+  // An empty pair of braces is a syntax error.
+  if (sizeOf(list) === 0) return;
+  yield Buffer.from(`add element ${table} ${set} {\n`);
+  yield* addressLines(list, { v4: ["\t", ",\n"], v6: ["\t", ",\n"] });
+  yield Buffer.from("}\n");
+}
