@@ -7,8 +7,8 @@ import type { Finding } from "../core/finding.js";
  */
 export interface Store<Value> {
   /**
-   * The value kept under `key`, or null. A promise only in the short moments in which the store
-   * cannot read; most calls are answered at once, so that the hot path has no promise.
+   * The value kept under `key`, or null. A store in this process answers without a promise where it
+   * can, which keeps the hot path free of them.
    */
   get(key: string): Value | null | Promise<Value | null>;
   /**

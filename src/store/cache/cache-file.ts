@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { makeFolder } from "../../core/files/make-folder.js";
-import { type Database, isDamage, openDatabase, systemFault } from "../sqlite.js";
+import { type Database, openDatabase } from "../sqlite.js";
+import { isDamage, systemFault } from "../store-fault.js";
 
 export interface CacheFileOptions {
   /** Nothing is made, and nothing begun anew. @default false */

@@ -1,7 +1,8 @@
 import type { StatementSyncInstance as StatementSync } from "@photostructure/sqlite";
 import type { Clock } from "../../core/clock.js";
 import { type Finding, lookupEndpoints } from "../../core/finding.js";
-import { closeDatabase, type Database, isBusy, isDamage, patienceMs, transact } from "../sqlite.js";
+import { closeDatabase, type Database, patienceMs, transact } from "../sqlite.js";
+import { isBusy, isDamage } from "../store-fault.js";
 import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { Rate } from "../../core/options.js";
-import { systemFault } from "../sqlite.js";
+import { systemFault } from "../store-fault.js";
 import { entriesOf, nothingCounted, type QuotaCounts } from "./quota-file.js";
 import { QuotaFolder, readQuotaCounts } from "./quota-folder.js";
 import { quotaName } from "./quota.js";
