@@ -3,7 +3,10 @@ import type { ColumnValue } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import type { Delimiter, Encoder, EncoderOptions, RejectsOptions } from "../types.js";
 
-/** Writes records of CSV or TSV (RFC 4180), ended by LF. */
+/**
+ * Writes records of CSV or TSV (RFC 4180), ended by LF. csv-stringify would cost 10% of the CPU time
+ * of a run from CSV to CSV (7 µs a row).
+ */
 export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
   const special = specials[delimiter];
   return (cells) => {
