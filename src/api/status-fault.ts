@@ -35,7 +35,11 @@ export function statusFault(answer: Answer, service: ServiceDescription, clock: 
   return { code, message: message + wait, again };
 }
 
-function againAfter({ status, headers }: Answer, clock: Clock): Again | null {
+/** What another attempt could change about a status without data: the retry table of every request. */
+export function againAfter(
+  { status, headers }: Pick<Answer, "status" | "headers">,
+  clock: Clock,
+): Again | null {
   if (status === 429 || status === 503) {
     return { policy: "throttled", afterMs: retryAfterMs(headers, clock) };
   }

@@ -11,6 +11,8 @@ export interface Answer {
   readonly headers: ResponseHeaders;
   /** The body without content coding. */
   readonly body: Buffer;
+  /** True when the body went on, or broke off. */
+  readonly truncated?: boolean;
   /**
    * Milliseconds from sending to the last byte, with fractions, where whoever sent it measured them:
    * the request may have waited before.

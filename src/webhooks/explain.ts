@@ -1,5 +1,5 @@
 import { authenticationSteps, saysAuthenticationFailed } from "../api/authentication.js";
-import type { Answer } from "./attempt.js";
+import type { Reply } from "./attempt.js";
 import type { PreparedCall } from "./prepare.js";
 import { quote } from "./problem.js";
 
@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** Explains an answer that is no success. */
-export function explain(answer: Answer, call: PreparedCall): Refusal {
+export function explain(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
   const said =
@@ -35,7 +35,7 @@ export function explain(answer: Answer, call: PreparedCall): Refusal {
  * Whether the receiver did not accept the credentials: 401, 403, or a body that says so under any
  * status. A success that repeats the phrase from the payload it was sent says nothing by it.
  */
-export function isAuthenticationFailure({ status, body }: Answer, call: PreparedCall): boolean {
+export function isAuthenticationFailure({ status, body }: Reply, call: PreparedCall): boolean {
   if (status === 401 || status === 403) return true;
   if (!saysAuthenticationFailed(body)) return false;
   return status < 200 || status > 299 || !saysAuthenticationFailed(call.body ?? "");
@@ -73,7 +73,7 @@ function generic(status: number): string {
     : "the receiver did not accept the call; it was not tried again.";
 }
 
-function notAllowed(call: PreparedCall, { allow }: Answer): string {
+function notAllowed(call: PreparedCall, { allow }: Reply): string {
   const instead = allow === null || allow.trim() === "" ? "" : `, it allows ${quote(allow, 100)}`;
   return `the receiver does not allow ${call.shown.method} here${instead}; check method and path.`;
 }

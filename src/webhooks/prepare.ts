@@ -36,7 +36,7 @@ export interface WebhookRequest {
   readonly body: string | null;
 }
 
-/** A call ready to be made. `headers` bear the key: show `shown` instead. */
+/** A call ready to be made. `headers` are without the key. */
 export interface PreparedCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,7 +83,6 @@ export function prepareCall(
     "idempotency-key": idempotencyKey,
   };
   if (contentType !== null) headers["content-type"] = contentType;
-  if (apiKey !== null) headers["authorization"] = `Bearer ${apiKey}`;
   const shownHeaders = apiKey === null ? headers : { ...headers, authorization: "Bearer [hidden]" };
   const shown = { method: webhook.method, url: shownUrl(url), headers: shownHeaders, body };
   return { url, headers, body, idempotencyKey, apiKey, shown };

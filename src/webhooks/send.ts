@@ -1,10 +1,13 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import type { JsonObject } from "../core/finding.js";
-import { attemptCall, type Attempt } from "./attempt.js";
+import { TransportError } from "../api/http/transport-error.js";
+import { againAfter } from "../api/status-fault.js";
+import type { Again } from "../core/attempt.js";
+import { RetryPlan } from "../lookup/attempt/retry-plan.js";
+import { attemptCall, type Reply } from "./attempt.js";
 import type { Webhook } from "./configuration.js";
 import { explain, isAuthenticationFailure, type Refusal } from "./explain.js";
-import { longestPauseMs, pauseMs } from "./pause.js";
 import {
   prepareCall,
   type PreparedCall,
@@ -47,10 +50,13 @@ export interface WebhookDelivery {
   readonly error: Refusal | null;
 }
 
+/** Longest wait that a receiver can ask for, in milliseconds; beyond it the call is given up. */
+const longestPauseMs = 300_000;
+
 /**
- * Renders a webhook for a case and calls its endpoint (behaviour: Webhooks). Network errors and
- * 5xx are tried again with full-jitter backoff, `Retry-After` obeyed; every other answer is final,
- * 429 included. What the receiver does is data; nothing of it throws.
+ * Renders a webhook for a case and calls its endpoint. Network errors and 5xx are tried again with
+ * full-jitter backoff, `Retry-After` obeyed; every other answer is final, 429 included. What the
+ * receiver does is data; nothing of it throws.
  *
  * @throws WebhookError before anything is sent, when payload or address are at fault
  * @throws UsageError before anything is sent, when a key cannot stand in a header
@@ -61,47 +67,57 @@ export async function sendWebhook(
   context: JsonObject,
   options: SendOptions,
 ): Promise<WebhookDelivery> {
-  const { dispatcher, clock, signal = null, retries = 5, timeoutMs = 30_000 } = options;
-  const { random = Math.random } = options;
+  const { dispatcher, clock, retries = 5, timeoutMs = 30_000, random } = options;
+  const signal = options.signal ?? new AbortController().signal;
   const call = prepareCall(webhook, context, options);
+  const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const attempt = await attemptCall(call, { dispatcher, timeoutMs, signal });
-    if (!worthRetrying(attempt)) return delivery(call, attempt, attempts, null);
-    if (attempts > retries) return delivery(call, attempt, attempts, `tried ${times(attempts)}`);
-    const retryAfter = attempt.kind === "answer" ? attempt.retryAfter : null;
-    const pause = pauseMs({ attempts, retryAfter, now: clock.now(), random });
-    if (pause > longestPauseMs) {
-      const wish = `the receiver asks to be left alone for ${Math.ceil(pause / 60_000)} minutes`;
-      return delivery(call, attempt, attempts, `tried ${times(attempts)}; ${wish}`);
+    const outcome = await attemptCall(call, { dispatcher, timeoutMs, signal }).catch(faultOnly);
+    const again = againFor(outcome, clock);
+    if (again === null) return delivery(call, outcome, attempts, null);
+    const wait = plan.waitAfter(again);
+    if (wait === null) return delivery(call, outcome, attempts, `tried ${times(attempts)}`);
+    if (wait > longestPauseMs) {
+      const minutes = Math.ceil((again.afterMs ?? wait) / 60_000);
+      const wish = `the receiver asks to be left alone for ${minutes} minutes`;
+      return delivery(call, outcome, attempts, `tried ${times(attempts)}; ${wish}`);
     }
-    await clock.sleep(pause, signal ?? undefined);
+    await clock.sleep(wait, signal);
   }
 }
 
-function worthRetrying(attempt: Attempt): boolean {
-  if (attempt.kind === "fault") return attempt.passing;
-  return attempt.status >= 500;
+function faultOnly(error: unknown): TransportError {
+  if (error instanceof TransportError) return error;
+  throw error;
+}
+
+/** A call changes something: only what the receiver did not take on is tried again. */
+function againFor(outcome: Reply | TransportError, clock: Clock): Again | null {
+  if (outcome instanceof TransportError) {
+    return outcome.passing ? { policy: "transient", afterMs: null } : null;
+  }
+  return outcome.status >= 500 ? againAfter(outcome, clock) : null;
 }
 
 /** @param gaveUp why it was not tried again although it might have helped; null otherwise */
 function delivery(
   call: PreparedCall,
-  attempt: Attempt,
+  outcome: Reply | TransportError,
   attempts: number,
   gaveUp: string | null,
 ): WebhookDelivery {
   const common = { attempts, idempotencyKey: call.idempotencyKey, request: call.shown };
   const tries = gaveUp === null ? "" : ` (${gaveUp})`;
-  if (attempt.kind === "fault") {
-    const message = `${call.shown.method} ${call.shown.url}: ${attempt.message}${tries}`;
-    const error = { code: attempt.code, message };
+  if (outcome instanceof TransportError) {
+    const message = `${call.shown.method} ${call.shown.url}: ${outcome.message}${tries}`;
+    const error = { code: outcome.code, message };
     return { ...common, outcome: "failed", status: null, response: null, error };
   }
-  const { status, body, truncated } = attempt;
+  const { status, body, truncated } = outcome;
   const answered = { ...common, status, response: { body, truncated } };
-  const isSuccess = status >= 200 && status < 300 && !isAuthenticationFailure(attempt, call);
+  const isSuccess = status >= 200 && status < 300 && !isAuthenticationFailure(outcome, call);
   if (isSuccess) return { ...answered, outcome: "delivered", error: null };
-  const refusal = explain(attempt, call);
+  const refusal = explain(outcome, call);
   const error = { code: refusal.code, message: refusal.message + tries };
   return { ...answered, outcome: gaveUp === null ? "refused" : "failed", error };
 }

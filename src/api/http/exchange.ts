@@ -15,6 +15,8 @@ export interface ExchangeBounds extends Peer {
   readonly deadlines: Deadlines;
   /** Notices answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
+  /** Whether the status counts where the body is too long or breaks off. */
+  readonly beginningOnly: boolean;
   /** Hides the credential that is sent; null when none is. */
   readonly mask: CredentialMask | null;
 }
@@ -58,6 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
 
   /** Its time is over. */
   expire(): void {
+    if (this.#endEarly()) return;
     const { origin, timeoutMs } = this.#bounds;
     this.#stop(
       new TransportError(
@@ -85,13 +88,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     const { mask } = this.#bounds;
     this.#headers = mask === null ? headers : maskedHeaders(headers, mask);
     this.#length = Number(headers["content-length"]);
-    if (this.#length > this.#bounds.maxBodyBytes) this.#onTooLarge();
+    if (this.#length > this.#bounds.maxBodyBytes && !this.#bounds.beginningOnly) this.#onTooLarge();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
+    if (this.#bounds.beginningOnly) this.#chunks.push(chunk);
     if (this.#bytes > this.#bounds.maxBodyBytes) return this.#onTooLarge();
+    if (this.#bounds.beginningOnly) return;
     this.#chunks.push(chunk);
     if (this.#mayBeWhole(chunk)) this.#closeIfShifted(controller);
   }
@@ -108,9 +113,19 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
 
   /** The request could not be made, or its answer not read to its end. */
   broke(error: unknown): void {
-    if (this.#settled) return;
+    if (this.#settled || this.#endEarly()) return;
     this.#settle();
     this.#receiver.failed(transportErrorOf(error, this.#bounds, this.#status));
+  }
+
+  /** Takes what has come of the body, where that is enough. */
+  #endEarly(): boolean {
+    if (!this.#bounds.beginningOnly || this.#status === null || this.#settled) return false;
+    this.#settle();
+    this.#stopReason = new Error("the beginning of the body is enough");
+    this.#controller?.abort(this.#stopReason);
+    this.#tell({ ...this.#received(this.#status), truncated: true });
+    return true;
   }
 
   /** A body of unknown length ends at once, or with its next piece, when it ends like JSON. */
@@ -161,11 +176,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     const { mask } = this.#bounds;
     if (mask === null) return answer;
     const { status, body } = answer;
-    const isData = status === 200 || (status === 503 && body.includes('"partial_success"'));
+    const isData =
+      !this.#bounds.beginningOnly &&
+      (status === 200 || (status === 503 && body.includes('"partial_success"')));
     return { ...answer, body: isData ? mask.inData(body) : mask.inErrorBody(body) };
   }
 
   #onTooLarge(): void {
+    if (this.#endEarly()) return;
     const { origin, maxBodyBytes } = this.#bounds;
     this.#stop(
       new TransportError(

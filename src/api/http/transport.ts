@@ -6,7 +6,7 @@ import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
 import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "../shifted-answers.js";
-import type { Receiver, Requests } from "../types.js";
+import type { Answer, Receiver, Requests } from "../types.js";
 
 /** Largest body that is read by default (behaviour: Answers). */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
@@ -32,10 +32,22 @@ export interface TransportOptions {
    * address alone, and its value is hidden in answers.
    */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** Whether the status counts where the body is too long or breaks off; see `Answer.truncated`. */
+  readonly beginningOnly?: boolean | undefined;
+}
+
+/** A request that may change something. */
+export interface Outgoing {
+  readonly method: Dispatcher.HttpMethod;
+  /** Absolute path below the base address, encoded, with its query. */
+  readonly path: string;
+  /** Sent instead of the standard headers, beside the credential. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
 }
 
 /**
- * GET requests to one address. One call is one request: nothing is tried again, no redirect is
+ * Requests to one address. One call is one request: nothing is tried again, no redirect is
  * followed, and an answer of any status is read to its end and returned.
  */
 export class Transport implements Requests {
@@ -44,6 +56,8 @@ export class Transport implements Requests {
   readonly #prefix: string;
   readonly #dispatcher: Dispatcher;
   readonly #bounds: ExchangeBounds;
+  /** The credential. */
+  readonly #own: readonly string[];
   readonly #headers: string[];
   readonly #aborts = new AbortGroups();
 
@@ -62,23 +76,41 @@ export class Transport implements Requests {
       shifted: new ShiftedAnswers(),
       mask: maskOf(own),
       maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
+      beginningOnly: options.beginningOnly ?? false,
     };
-    this.#headers = [...standardHeaders, ...own].flat();
+    this.#own = own.flat();
+    this.#headers = [...standardHeaders.flat(), ...this.#own];
   }
 
   /** Without a promise of its own: the caller has one. */
   get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null {
+    return this.#dispatch(path, { method: "GET", headers: this.#headers }, signal, receiver);
+  }
+
+  /** Resolves to the answer. @throws TransportError, or the signal's reason */
+  send({ path, method, headers, body }: Outgoing, signal: AbortSignal): Promise<Answer> {
+    const request = { method, body, headers: [...Object.entries(headers).flat(), ...this.#own] };
+    return new Promise((answered, failed) => {
+      this.#dispatch(path, request, signal, { answered, failed });
+    });
+  }
+
+  #dispatch(
+    path: string,
+    {
+      method,
+      headers,
+      body = null,
+    }: { method: Dispatcher.HttpMethod; headers: string[]; body?: string | null },
+    signal: AbortSignal,
+    receiver: Receiver,
+  ): Abortable | null {
     if (signal.aborted) {
       receiver.failed(signal.reason);
       return null;
     }
     const exchange = new Exchange(this.#bounds, path, receiver, this.#aborts.of(signal));
-    const request = {
-      origin: this.origin,
-      path: this.#prefix + path,
-      method: "GET",
-      headers: this.#headers,
-    } as const;
+    const request = { origin: this.origin, path: this.#prefix + path, method, headers, body };
     try {
       this.#dispatcher.dispatch(request, exchange);
     } catch (error) {
