@@ -14,6 +14,8 @@ export default defineConfig({
     entry: "dist/api/thread/entry.js",
   },
   platform: "node",
+  // Its main file loads its parts in a way that a bundler does not see.
+  resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   output: {
     dir: "dist/program",

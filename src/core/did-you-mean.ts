@@ -24,8 +24,8 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 /** Longer words are compared by their beginning: nobody types them, and the table is quadratic. */
 const longestWord = 80;
 
-/** Damerau-Levenshtein distance in its restricted form (optimal string alignment). */
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

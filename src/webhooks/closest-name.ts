@@ -1,3 +1,5 @@
+import { editDistance } from "../core/did-you-mean.js";
+
 /**
  * The name that was likely meant by `word`, or null: the same but for case and punctuation, the
  * end of a longer name (`CustomerEmail` for `s.resolver_data.CustomerEmail`), or a few letters off.
@@ -27,32 +29,4 @@ const longestCompared = 200;
 
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const replaced = a[row - 1] === b[column - 1] ? 0 : 1;
-      let cost = Math.min(
-        at(above, column) + 1,
-        at(current, column - 1) + 1,
-        at(above, column - 1) + replaced,
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        cost = Math.min(cost, at(before, column - 2) + 1);
-      }
-      current.push(cost);
-    }
-    before = above;
-    above = current;
-  }
-  return at(above, b.length);
-}
-
-function at(costs: readonly number[], index: number): number {
-  return costs[index] ?? Number.POSITIVE_INFINITY;
 }

@@ -1,3 +1,5 @@
+import { printParseErrorCode, visit } from "jsonc-parser";
+
 /** Where and why a text is no JSON. */
 export interface JsonFault {
   /** Line, from 1. */
@@ -16,142 +18,72 @@ export const deepestJson = 100;
  * deeper than {@link deepestJson}.
  */
 export function findJsonFault(text: string): JsonFault | null {
+  /** Names of the members of each open object; null for an open array. */
+  const open: (Set<string> | null)[] = [];
+  const enter = (names: Set<string> | null, line: number, column: number): void => {
+    open.push(names);
+    if (open.length > deepestJson) throw new Fault(line, column, tooDeep);
+  };
+  const leave = (): void => void open.pop();
   try {
-    new Scanner(text).document();
+    visit(
+      text,
+      {
+        onObjectBegin: (_at, _length, line, column) => enter(new Set(), line, column),
+        onArrayBegin: (_at, _length, line, column) => enter(null, line, column),
+        onObjectEnd: leave,
+        onArrayEnd: leave,
+        onObjectProperty(name, _at, _length, line, column) {
+          const names = open.at(-1);
+          if (names?.has(name))
+            throw new Fault(line, column, `the member ${clip(name)} stands twice`);
+          names?.add(name);
+        },
+        onError(code, at, length, line, column) {
+          const found = length === 0 ? "the end of the text" : clip(text.slice(at, at + length));
+          const say = messages[printParseErrorCode(code)];
+          throw new Fault(line, column, say?.(found) ?? `expected a value, found ${found}`);
+        },
+      },
+      { disallowComments: true, allowTrailingComma: false },
+    );
     return null;
   } catch (error) {
-    if (error instanceof Fault) return { ...place(text, error.at), message: error.message };
+    if (error instanceof Fault) return { ...error.place, message: error.message };
     throw error;
   }
 }
 
 class Fault extends Error {
-  readonly at: number;
+  readonly place: { readonly line: number; readonly column: number };
 
-  constructor(at: number, message: string) {
+  /** @param line and `column` from 0 */
+  constructor(line: number, column: number, message: string) {
     super(message);
-    this.at = at;
+    this.place = { line: line + 1, column: column + 1 };
   }
 }
 
-class Scanner {
-  readonly #text: string;
-  #at = 0;
+const tooDeep = `nested deeper than ${deepestJson} levels`;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+/** By the parser's name of a fault; every other means that a value was expected. */
+const messages: Readonly<Record<string, (found: string) => string>> = {
+  PropertyNameExpected: (found) => `expected a member name in double quotes, found ${found}`,
+  ColonExpected: (found) => `expected ":" after a member name, found ${found}`,
+  CommaExpected: (found) => `expected "," or the end of the array or object, found ${found}`,
+  CloseBraceExpected: (found) => `expected "," or "}", found ${found}`,
+  CloseBracketExpected: (found) => `expected "," or "]", found ${found}`,
+  EndOfFileExpected: (found) => `${found} after the end of the value`,
+  UnexpectedEndOfString: (found) => `a string that is not closed on its line: ${found}`,
+  InvalidCharacter: (found) => `a control character within the string ${found}`,
+  InvalidUnicode: unknownEscape,
+  InvalidEscapeCharacter: unknownEscape,
+};
 
-  document(): void {
-    this.#space();
-    this.#value(0);
-    this.#space();
-    if (this.#at < this.#text.length) this.#fail(`${this.#found()} after the end of the value`);
-  }
-
-  #value(depth: number): void {
-    const first = this.#text[this.#at];
-    if (first === "{") return this.#object(depth + 1);
-    if (first === "[") return this.#array(depth + 1);
-    if (first === '"') {
-      this.#string();
-      return;
-    }
-    const word = take(
-      /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y,
-      this.#text,
-      this.#at,
-    );
-    if (word === "") this.#fail(`expected a value, found ${this.#found()}`);
-    this.#at += word.length;
-  }
-
-  #object(depth: number): void {
-    this.#enter(depth);
-    const seen = new Set<string>();
-    if (this.#skip("}")) return;
-    do {
-      this.#space();
-      const start = this.#at;
-      if (this.#text[start] !== '"') {
-        this.#fail(`expected a member name in double quotes, found ${this.#found()}`);
-      }
-      const name = this.#string();
-      if (seen.has(name)) throw new Fault(start, `the member ${clip(name)} stands twice`);
-      seen.add(name);
-      if (!this.#skip(":")) this.#fail(`expected ":" after a member name, found ${this.#found()}`);
-      this.#space();
-      this.#value(depth);
-    } while (this.#skip(","));
-    if (!this.#skip("}")) this.#fail(`expected "," or "}", found ${this.#found()}`);
-  }
-
-  #array(depth: number): void {
-    this.#enter(depth);
-    if (this.#skip("]")) return;
-    do {
-      this.#space();
-      this.#value(depth);
-    } while (this.#skip(","));
-    if (!this.#skip("]")) this.#fail(`expected "," or "]", found ${this.#found()}`);
-  }
-
-  /** Reads a string and answers it with its quotes and escapes taken away. */
-  #string(): string {
-    const start = this.#at;
-    for (let at = start + 1; at < this.#text.length; at += 1) {
-      const code = this.#text.charCodeAt(at);
-      if (code === 0x22) {
-        this.#at = at + 1;
-        return JSON.parse(this.#text.slice(start, at + 1)) as string;
-      }
-      if (code < 0x20) throw new Fault(at, "a line break or control character within a string");
-      if (code !== 0x5c) continue;
-      const escape = take(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y, this.#text, at);
-      if (escape === "")
-        throw new Fault(at, 'no such escape; a backslash itself is written "\\\\"');
-      at += escape.length - 1;
-    }
-    throw new Fault(start, "a string that is never closed");
-  }
-
-  #enter(depth: number): void {
-    if (depth > deepestJson) this.#fail(`nested deeper than ${deepestJson} levels`);
-    this.#at += 1;
-  }
-
-  #skip(character: string): boolean {
-    this.#space();
-    if (this.#text[this.#at] !== character) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #space(): void {
-    this.#at += take(/[ \t\r\n]*/y, this.#text, this.#at).length;
-  }
-
-  #found(): string {
-    const code = this.#text.codePointAt(this.#at);
-    return code === undefined ? "the end of the text" : clip(String.fromCodePoint(code));
-  }
-
-  #fail(message: string): never {
-    throw new Fault(this.#at, message);
-  }
-}
-
-function take(pattern: RegExp, text: string, at: number): string {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? "";
+function unknownEscape(found: string): string {
+  return `an escape that JSON does not know in ${found}; a backslash itself is written "\\\\"`;
 }
 
 function clip(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-}
-
-function place(text: string, at: number): { line: number; column: number } {
-  const before = text.slice(0, at);
-  const line = before.split("\n").length;
-  return { line, column: at - (before.lastIndexOf("\n") + 1) + 1 };
 }

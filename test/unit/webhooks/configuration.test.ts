@@ -53,7 +53,7 @@ describe("parseWebhooks", () => {
   it("names file, line and column of a syntax fault", () => {
     const error = faultOf('{\n  "name": "a",\n  "endpoint": nowhere\n}');
     expect(error.code).toBe("webhook_json");
-    expect(error.message).toBe('hooks.json, line 3, column 15: expected a value, found "n"');
+    expect(error.message).toBe('hooks.json, line 3, column 15: expected a value, found "nowhere"');
   });
 
   it("names the line of a syntax fault among lines", () => {
