@@ -1,5 +1,5 @@
 import { UsageError } from "../core/errors.js";
-import { html, plain, type Answer } from "./answer.js";
+import { html, plain, type ServedAnswer } from "./served-answer.js";
 import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./seeded-hash.js";
 import type { EndpointName } from "./stats.js";
@@ -86,19 +86,19 @@ export class Faults {
   }
 }
 
-const unavailableAnswers: readonly Answer[] = [
+const unavailableAnswers: readonly ServedAnswer[] = [
   plain(503, { message: "Service Unavailable" }),
   html(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
   { status: 503, body: "", contentType: null },
 ];
 
 /** A 503 as a gateway gives it: JSON, a page or nothing, never the envelope. */
-export function unavailableAnswer(dice: number): Answer {
-  return unavailableAnswers[dice % unavailableAnswers.length] as Answer;
+export function unavailableAnswer(dice: number): ServedAnswer {
+  return unavailableAnswers[dice % unavailableAnswers.length] as ServedAnswer;
 }
 
 /** Breaks an answer: 200 with a page, cut JSON, other JSON, an empty result or no body. */
-export function malformedAnswer(answer: Answer, dice: number): Answer {
+export function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
   switch (dice % 5) {
     case 0:
       return html(200, "<html><body><h1>Please sign in to the network</h1></body></html>");

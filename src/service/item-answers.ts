@@ -2,7 +2,7 @@ import type { QueryResult } from "../api/schema/query-result.js";
 import { eachEndpoint, type LookupEndpoint } from "../core/finding.js";
 import type { Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import { failure, partialSuccess, success, type Answer } from "./answer.js";
+import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
 import { withMissing } from "./dataset/assemble-item.js";
 import type { Dataset, DatasetItem, ListedItem } from "./dataset/dataset.js";
 import { notListed } from "./not-listed.js";
@@ -13,9 +13,9 @@ import { quickCheckOf } from "./quick-check.js";
 export interface ItemAnswer {
   /** Whether the interface has a partial result for it. */
   readonly canBePartial: boolean;
-  full(endpoint: LookupEndpoint): Answer;
+  full(endpoint: LookupEndpoint): ServedAnswer;
   /** The query's answer with some members missing; `dice` decides which. */
-  partial(dice: number): Answer;
+  partial(dice: number): ServedAnswer;
 }
 
 /** Finds the answer to any text in a path; what the dataset lists is written down beforehand. */
@@ -88,15 +88,15 @@ class PlainAnswer implements ItemAnswer {
     return this.#result.type !== "IP_BOGON";
   }
 
-  full(endpoint: LookupEndpoint): Answer {
+  full(endpoint: LookupEndpoint): ServedAnswer {
     return success(this.#toJson(derived[endpoint](this.#result)));
   }
 
-  partial(dice: number): Answer {
+  partial(dice: number): ServedAnswer {
     return this.without(someMembers(this.#result, dice));
   }
 
-  without(missing: readonly string[]): Answer {
+  without(missing: readonly string[]): ServedAnswer {
     return partialSuccess(this.#toJson(withMissing(this.#result, missing) as object));
   }
 }
@@ -105,8 +105,8 @@ class PlainAnswer implements ItemAnswer {
 class ListedAnswer implements ItemAnswer {
   readonly canBePartial: boolean;
   readonly #plain: PlainAnswer;
-  readonly #full: Readonly<Record<LookupEndpoint, Answer>>;
-  readonly #script: readonly Answer[];
+  readonly #full: Readonly<Record<LookupEndpoint, ServedAnswer>>;
+  readonly #script: readonly ServedAnswer[];
   readonly #forever: boolean;
   #asked = 0;
 
@@ -122,7 +122,7 @@ class ListedAnswer implements ItemAnswer {
     this.#forever = entry.partial?.forever ?? false;
   }
 
-  full(endpoint: LookupEndpoint): Answer {
+  full(endpoint: LookupEndpoint): ServedAnswer {
     const full = this.#full[endpoint];
     if (endpoint !== "query" || this.#script.length === 0) return full;
     if (this.#forever && this.#asked === this.#script.length) this.#asked = 0;
@@ -131,7 +131,7 @@ class ListedAnswer implements ItemAnswer {
     return scripted ?? full;
   }
 
-  partial(dice: number): Answer {
+  partial(dice: number): ServedAnswer {
     return this.#plain.partial(dice);
   }
 }

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { failure, plain, type Answer } from "./answer.js";
-import type { Exchange } from "./exchange.js";
+import { failure, plain, type ServedAnswer } from "./served-answer.js";
+import type { Responder } from "./responder.js";
 import { HostCheck } from "./host-check.js";
 import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
 
@@ -20,7 +20,7 @@ const closingMs = 2_000;
  * @param host host name or address that it will listen on
  */
 export function createServer(
-  exchange: Exchange,
+  responder: Responder,
   stats: RequestStats,
   host: string,
 ): FastifyInstance {
@@ -33,7 +33,7 @@ export function createServer(
     routerOptions: { maxParamLength: headerLimit },
     frameworkErrors: (_error, request, reply) => {
       const endpoint = endpointOf(request.url);
-      exchange.say(reply, endpoint, badPath(request, endpoint));
+      responder.say(reply, endpoint, badPath(request, endpoint));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === "ECONNRESET" || !socket.writable) return;
@@ -46,7 +46,7 @@ export function createServer(
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply, code: number, message: string) => {
     if (request.url.startsWith("/_local/")) return reply.code(code).send({ message });
-    exchange.say(reply, "unknown", plain(code, { message }));
+    responder.say(reply, "unknown", plain(code, { message }));
     return reply;
   };
   const hosts = new HostCheck(host);
@@ -65,8 +65,8 @@ export function createServer(
 }
 
 /** Closes at once what is idle, and what is not as soon as it is answered or after a short time. */
-export async function closeServer(app: FastifyInstance, exchange: Exchange): Promise<void> {
-  exchange.close();
+export async function closeServer(app: FastifyInstance, responder: Responder): Promise<void> {
+  responder.close();
   const timer = setTimeout(() => app.server.closeAllConnections(), closingMs);
   try {
     await app.close();
@@ -95,7 +95,7 @@ function endpointOf(url: string): EndpointName {
 }
 
 /** A path whose percent-encoding is broken. */
-function badPath(request: FastifyRequest, endpoint: EndpointName): Answer {
+function badPath(request: FastifyRequest, endpoint: EndpointName): ServedAnswer {
   const message = `the path is not valid percent-encoded UTF-8: ${request.url.slice(0, 200)}`;
   return endpoint === "unknown" ? plain(400, { message }) : failure(message);
 }

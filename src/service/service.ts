@@ -6,7 +6,7 @@ import { CaseDesk, type FireWebhook } from "./case-desk.js";
 import type { Dataset } from "./dataset/dataset.js";
 import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
-import { Exchange } from "./exchange.js";
+import { Responder } from "./responder.js";
 import { Faults } from "./faults.js";
 import { inUrl, isLoopback } from "./host-check.js";
 import { itemAnswers } from "./item-answers.js";
@@ -77,7 +77,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataset = await datasetAt(options.dataset);
   const clock = options.clock ?? systemClock;
   const stats = new RequestStats();
-  const exchange = new Exchange({
+  const responder = new Responder({
     stats,
     faults: new Faults(settings, settings.seed),
     rateLimit: settings.rateLimit ? rateLimit(settings.rateLimit, clock) : null,
@@ -92,15 +92,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const lists = new TagLists(dataset.tags, clock, lifetimeMs);
 
   const { host, port: wanted } = settings;
-  const app = createServer(exchange, stats, host);
-  itemRoutes(app, exchange, itemAnswers(dataset, settings.blocklistField));
-  tagRoutes(app, exchange, dataset.tags, lists);
-  operationsRoutes(app, exchange, dataset.customers, desk, {
+  const app = createServer(responder, stats, host);
+  itemRoutes(app, responder, itemAnswers(dataset, settings.blocklistField));
+  tagRoutes(app, responder, dataset.tags, lists);
+  operationsRoutes(app, responder, dataset.customers, desk, {
     accessToken: options.accessToken ?? sampleAccessToken,
     customersPage: options.customersPage ?? 2,
   });
   const caseApiKey = options.caseApiKey ?? sampleCaseApiKey;
-  caseContextRoutes(app, exchange, dataset.contexts, caseApiKey);
+  caseContextRoutes(app, responder, dataset.contexts, caseApiKey);
   localRoutes(app, stats, desk, lists);
 
   try {
@@ -118,7 +118,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     port,
     exposed: !isLoopback(address),
     stats: () => stats.snapshot(),
-    close: () => closeServer(app, exchange),
+    close: () => closeServer(app, responder),
   };
 }
 

@@ -50,9 +50,8 @@ export async function attemptCall(
     maxBodyBytes: keptBodyBytes + longestSpelling * (apiKey?.length ?? 0),
     headers: apiKey === null ? [] : [["authorization", `Bearer ${apiKey}`]],
   });
-  const call = { method: shown.method as Dispatcher.HttpMethod, headers, body };
   const answer = await transport
-    .send({ ...call, path: url.pathname + url.search }, signal)
+    .send({ method: shown.method, path: url.pathname + url.search, headers, body }, signal)
     .catch((error: unknown) => {
       throw isMisuse(error) ? (error.cause as Error) : error;
     });

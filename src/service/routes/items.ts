@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { endpoints } from "../../api/endpoints.js";
 import { lookupEndpoints } from "../../core/finding.js";
-import type { Exchange } from "../exchange.js";
+import type { Responder } from "../responder.js";
 import type { ItemAnswer } from "../item-answers.js";
 
 interface ItemPath {
@@ -11,7 +11,7 @@ interface ItemPath {
 /** `GET /beta/query/{item}`, `GET /beta/quick-check/{item}` … (interface: Endpoints, Lookup). */
 export function itemRoutes(
   app: FastifyInstance,
-  exchange: Exchange,
+  responder: Responder,
   answerTo: (text: string) => ItemAnswer,
 ): void {
   for (const endpoint of lookupEndpoints) {
@@ -19,7 +19,7 @@ export function itemRoutes(
     app.get<ItemPath>(`/beta/${endpoint}/:item`, (request, reply) => {
       const { item } = request.params;
       const answer = answerTo(item);
-      exchange.answer(reply, endpoint, item, {
+      responder.answer(reply, endpoint, item, {
         full: () => answer.full(endpoint),
         partial: hasPartial && answer.canBePartial ? (dice) => answer.partial(dice) : null,
       });

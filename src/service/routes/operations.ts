@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { bodiless, plain, type Answer } from "../answer.js";
+import { bodiless, plain, type ServedAnswer } from "../served-answer.js";
 import { bears } from "../bearer.js";
 import type { CaseDesk } from "../case-desk.js";
 import type { Dataset } from "../dataset/dataset.js";
-import type { Exchange } from "../exchange.js";
+import type { Responder } from "../responder.js";
 
 interface CustomersPath {
   Querystring: { cursor?: string | string[] };
@@ -22,13 +22,13 @@ export interface OperationsOptions {
 /** The operations interface (interface: Endpoints, Operations; the cursor: facts). */
 export function operationsRoutes(
   app: FastifyInstance,
-  exchange: Exchange,
+  responder: Responder,
   customers: Dataset["customers"],
   desk: CaseDesk,
   { accessToken, customersPage }: OperationsOptions,
 ): void {
   app.get<CustomersPath>("/beta/ops/customers", (request, reply) => {
-    const full = (): Answer => {
+    const full = (): ServedAnswer => {
       if (!bears(request.headers.authorization, accessToken)) return unauthorized();
       const start = startAt(request.query.cursor, customers.length);
       if (start === null) return bodiless(400);
@@ -38,7 +38,7 @@ export function operationsRoutes(
         next_cursor: end < customers.length ? cursorAt(end) : "",
       });
     };
-    exchange.answer(reply, "customers", request.url, { full, partial: null });
+    responder.answer(reply, "customers", request.url, { full, partial: null });
   });
   app.get<CasePath>("/beta/guardian-ops/rep-share/cases/:caseId", (request, reply) => {
     const { caseId } = request.params;
@@ -46,12 +46,12 @@ export function operationsRoutes(
       const known = desk.find(caseId);
       return known ? plain(200, known) : bodiless(404);
     };
-    exchange.answer(reply, "rep-share-case", caseId, { full, partial: null });
+    responder.answer(reply, "rep-share-case", caseId, { full, partial: null });
   });
 }
 
 /** The refusal of the operations interface and the case management instance: 401 and no body. */
-export function unauthorized(): Answer {
+export function unauthorized(): ServedAnswer {
   return bodiless(401, { "www-authenticate": "Bearer" });
 }
 

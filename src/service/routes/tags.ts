@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
-import { failure, success, type Answer } from "../answer.js";
+import { failure, success, type ServedAnswer } from "../served-answer.js";
 import type { DatasetTag } from "../dataset/dataset.js";
-import type { Exchange } from "../exchange.js";
+import type { Responder } from "../responder.js";
 import type { TagLists } from "../snapshots.js";
 
 /** Entries on a page when the request has no `limit`; the interface does not show the default. */
@@ -18,14 +18,14 @@ interface TagPath {
 /** The tags and their IP lists (interface: Endpoints, Lookup; `GET /tags`: facts). */
 export function tagRoutes(
   app: FastifyInstance,
-  exchange: Exchange,
+  responder: Responder,
   tags: ReadonlyMap<string, DatasetTag>,
   lists: TagLists,
 ): void {
   app.get<TagPath>("/beta/tags", (request, reply) => {
     const descriptions = request.query["includeDescriptions"] === "true";
     const full = () => tagList(tags, descriptions);
-    exchange.answer(reply, "tags", request.url, { full, partial: null });
+    responder.answer(reply, "tags", request.url, { full, partial: null });
   });
   app.get<TagPath>("/beta/tags/:name", (request, reply) => {
     const { name } = request.params;
@@ -33,26 +33,26 @@ export function tagRoutes(
       const known = tags.get(name);
       return known ? success(JSON.stringify(known.tag)) : unknownTag(name);
     };
-    exchange.answer(reply, "tag", name, { full, partial: null });
+    responder.answer(reply, "tag", name, { full, partial: null });
   });
   app.get<TagPath>("/beta/tags/:name/ips", (request, reply) => {
     const full = () => tagIps(lists, request.params.name, request.query);
-    exchange.answer(reply, "tag-ips", request.url, { full, partial: null });
+    responder.answer(reply, "tag-ips", request.url, { full, partial: null });
   });
 }
 
-function tagList(tags: ReadonlyMap<string, DatasetTag>, descriptions: boolean): Answer {
+function tagList(tags: ReadonlyMap<string, DatasetTag>, descriptions: boolean): ServedAnswer {
   const list = [...tags.values()].map(({ tag: { name, intent, category, description } }) =>
     descriptions ? { name, intent, category, description } : { name, intent, category },
   );
   return success(JSON.stringify(list));
 }
 
-function unknownTag(name: string): Answer {
+function unknownTag(name: string): ServedAnswer {
   return failure(`there is no tag ${JSON.stringify(name)}`);
 }
 
-function tagIps(lists: TagLists, name: string, query: Query): Answer {
+function tagIps(lists: TagLists, name: string, query: Query): ServedAnswer {
   if (!lists.current(name)) return unknownTag(name);
   const offset = wholeNumber(query["offset"] ?? "0");
   if (offset === null) return failure("offset must be an integer of at least 0");

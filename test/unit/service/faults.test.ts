@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { malformedAnswer, unavailableAnswer, Faults } from "../../../src/service/faults.js";
-import { success } from "../../../src/service/answer.js";
+import { success } from "../../../src/service/served-answer.js";
 
 const none = { partialRate: 0, unavailableRate: 0, resetRate: 0, malformedRate: 0 };
 const some = { partialRate: 0.2, unavailableRate: 0.1, resetRate: 0.1, malformedRate: 0.1 };

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../core/clock.js";
-import { plain, type Answer } from "./answer.js";
+import { plain, type ServedAnswer } from "./served-answer.js";
 import { malformedAnswer, unavailableAnswer, type Faults } from "./faults.js";
 import type { Latency } from "./options.js";
 import type { RateLimit } from "./rate-limit.js";
@@ -10,12 +10,12 @@ import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js
 
 /** What a route has to say. */
 export interface RouteAnswer {
-  readonly full: () => Answer;
+  readonly full: () => ServedAnswer;
   /** The answer with a part of its data missing; null where the interface has no such answer. */
-  readonly partial: ((dice: number) => Answer) | null;
+  readonly partial: ((dice: number) => ServedAnswer) | null;
 }
 
-export interface ExchangeOptions {
+export interface ResponderOptions {
   readonly stats: RequestStats;
   readonly faults: Faults;
   readonly rateLimit: RateLimit | null;
@@ -28,12 +28,12 @@ export interface ExchangeOptions {
 }
 
 /** Between a route's answer and the wire: counts the request, misbehaves as told, writes. */
-export class Exchange {
-  readonly #options: ExchangeOptions;
+export class Responder {
+  readonly #options: ResponderOptions;
   readonly #misbehaves: boolean;
   readonly #closing = new AbortController();
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: ResponderOptions) {
     this.#options = options;
     this.#misbehaves =
       options.faults.active || options.rateLimit !== null || options.latency.maxMs > 0;
@@ -51,7 +51,7 @@ export class Exchange {
   }
 
   /** Answers one request as it stands, without faults or latency. */
-  say(reply: FastifyReply, endpoint: EndpointName, answer: Answer): void {
+  say(reply: FastifyReply, endpoint: EndpointName, answer: ServedAnswer): void {
     this.#options.stats.arrived(endpoint);
     reply.hijack();
     this.#end(reply, endpoint, answer);
@@ -84,7 +84,7 @@ export class Exchange {
     }
     const { kind, dice } = faults.draw(endpoint, subject, answer.partial !== null);
     if (kind !== "none") stats.fault(kind);
-    const outcome = (): Answer | "reset" => {
+    const outcome = (): ServedAnswer | "reset" => {
       switch (kind) {
         case "reset":
           return "reset";
@@ -113,7 +113,7 @@ export class Exchange {
   #later(
     reply: FastifyReply,
     endpoint: EndpointName,
-    outcome: Answer | "reset",
+    outcome: ServedAnswer | "reset",
     delayMs: number,
   ): void {
     let ended = false;
@@ -130,7 +130,7 @@ export class Exchange {
     this.#options.clock.sleep(delayMs, this.#closing.signal).then(write, write);
   }
 
-  #end(reply: FastifyReply, endpoint: EndpointName, outcome: Answer | "reset"): void {
+  #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedAnswer | "reset"): void {
     const { raw } = reply;
     if (outcome === "reset") {
       this.#options.stats.ended(endpoint, "reset");
@@ -143,7 +143,7 @@ export class Exchange {
 }
 
 /** Writes an answer; `last` ends the connection with it. */
-function write(raw: FastifyReply["raw"], answer: Answer, last: boolean): void {
+function write(raw: FastifyReply["raw"], answer: ServedAnswer, last: boolean): void {
   const headers: Record<string, string | number> = {
     ...answer.headers,
     "content-length": Buffer.byteLength(answer.body),
@@ -154,7 +154,7 @@ function write(raw: FastifyReply["raw"], answer: Answer, last: boolean): void {
   raw.end(answer.body);
 }
 
-function tooMany(waitMs: number): Answer {
+function tooMany(waitMs: number): ServedAnswer {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const answer = plain(429, { message: "Too Many Requests" });
   return { ...answer, headers: { "retry-after": String(seconds) } };
