@@ -18,7 +18,7 @@ export interface IntelClientOptions extends ClientOptions {
   /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */
   readonly apiKey?: string | undefined;
   /**
-   * Whether findings keep the text of their results (`queryText`, `quickCheckText`) beside the values,
+   * Whether findings keep the text of their results (`LookupAnswer.text`) beside the values,
    * for 2 µs each and the memory. @default false
    */
   readonly asReceived?: boolean | undefined;

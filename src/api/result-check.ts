@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject, LookupEndpoint } from "../core/finding.js";
 import { endpoints } from "./endpoints.js";
-import { mailBlocklist } from "./schema/mail-blocklist.js";
+import { mailBlocklist } from "./schema/drift.js";
 import { schemaFault } from "./schema-fault.js";
 
 /**

@@ -19,38 +19,25 @@ export interface ServiceDescription {
 }
 
 export function intelService(configured: boolean): ServiceDescription {
-  return {
-    name: "the intelligence interface",
-    credential: {
-      name: "API key",
-      variable: "REPUTE_API_KEY",
-      flag: "--api-key-file",
-      configured,
-    },
-  };
+  return describe("the intelligence interface", "API key", "api-key", configured);
 }
 
 export function opsService(configured: boolean): ServiceDescription {
-  return {
-    name: "the operations interface",
-    credential: {
-      name: "access token",
-      variable: "REPUTE_ACCESS_TOKEN",
-      flag: "--access-token-file",
-      configured,
-    },
-  };
+  return describe("the operations interface", "access token", "access-token", configured);
 }
 
 export function caseService(configured: boolean): ServiceDescription {
-  return {
-    name: "the case management instance",
-    credential: {
-      name: "API key",
-      variable: "REPUTE_CASE_API_KEY",
-      flag: "--case-api-key-file",
-      configured,
-      advice: authenticationSteps,
-    },
-  };
+  const service = describe("the case management instance", "API key", "case-api-key", configured);
+  return { ...service, credential: { ...service.credential, advice: authenticationSteps } };
+}
+
+/** @param option without its dashes and `-file`; the variable is called like it */
+function describe(
+  name: string,
+  credential: string,
+  option: string,
+  configured: boolean,
+): ServiceDescription {
+  const variable = `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`;
+  return { name, credential: { name: credential, variable, flag: `--${option}-file`, configured } };
 }

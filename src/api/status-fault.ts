@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Clock } from "../core/clock.js";
 import { FatalError } from "../core/errors.js";
 import type { Again } from "../core/attempt.js";
-import { readJson } from "../core/read-json.js";
+import { asObject, readJson } from "../core/read-json.js";
 import { longestWaitMs, retryAfterMs } from "./http/retry-after.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
@@ -89,10 +89,4 @@ function wordsOf(body: Buffer): string | null {
   const object = asObject(value);
   const words = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
   return typeof words === "string" && words !== "" ? words.slice(0, longestWords) : null;
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
 }

@@ -60,8 +60,7 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
 /** What is asked for each item, how fast and how often. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
-    description:
-      "Endpoints asked for each item: query,quick-check, query or quick-check; or triage: the quick check, and the query where it shows something",
+    description: `Endpoints asked for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(" or ")}; or triage: the quick check, and the query where it shows something`,
     value: "LIST",
   }),
   bogons: option(z.enum(["ask", "local"]).default("ask"), {

@@ -1,3 +1,4 @@
+import { isLoopback } from "../api/http/proxy.js";
 import { refuseErrors, type Problem } from "./problem.js";
 import type { Webhook } from "./configuration.js";
 
@@ -127,13 +128,4 @@ function pathFault(path: string): string | null {
 function split(path: string): readonly string[] {
   const mark = path.indexOf("?");
   return mark === -1 ? [path] : [path.slice(0, mark), path.slice(mark + 1)];
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" ||
-    host.endsWith(".localhost") ||
-    host === "[::1]" ||
-    host.startsWith("127.")
-  );
 }

@@ -1,4 +1,3 @@
-import { mailBlocklist } from "./mail-blocklist.js";
 import { abuseContactStatuses, blocklistStatuses, intents, resultTypes } from "./vocabulary.js";
 
 type Result = { readonly [member: string]: unknown };
@@ -61,4 +60,13 @@ function time(found: string[], prefix: string, member: string, value: unknown): 
 
 function objectIn(value: unknown): Result | null {
   return typeof value === "object" && value !== null ? (value as Result) : null;
+}
+
+/**
+ * The mail blocklist status of a query or quick-check result, or null. The interface names the
+ * member `serviceMailBlocklist`; the deployed service is known to name it `abusixMailBlocklist`.
+ */
+export function mailBlocklist(result: Result): string | null {
+  const status = result["serviceMailBlocklist"] ?? result["abusixMailBlocklist"];
+  return typeof status === "string" ? status : null;
 }

@@ -92,37 +92,11 @@ export const domainResultSchema = z.looseObject({
     .describe("What honeypots and spam traps saw, or null (interface: Query result, type DOMAIN)"),
 });
 
-/** What `/query/{item}` tells of a URL (interface: Query results, types URL, SHA1, …). */
-export const urlResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
-  type: z.literal("URL").describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
-});
-
-/** What `/query/{item}` tells of a file hash (interface: Query results, types URL, SHA1, …). */
-export const sha1ResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
-  type: z.literal("SHA1").describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
-});
-
-/** What `/query/{item}` tells of a crypto wallet (interface: Query results, types URL, SHA1, …). */
-export const cryptoWalletResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
-  type: z
-    .literal("CRYPTO_WALLET")
-    .describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
-});
-
-/** What `/query/{item}` tells of an e-mail address (interface: Query results, types URL, SHA1, …). */
-export const emailResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
-  type: z
-    .literal("EMAIL")
-    .describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
-});
+/** What `/query/{item}` tells of a URL, a file hash, a crypto wallet or an e-mail address. */
+export const urlResultSchema = simpleResult("URL");
+export const sha1ResultSchema = simpleResult("SHA1");
+export const cryptoWalletResultSchema = simpleResult("CRYPTO_WALLET");
+export const emailResultSchema = simpleResult("EMAIL");
 
 /** Result of `/query/{item}` in full; `type` says which kind it is (interface: Endpoints, Lookup). */
 export const queryResultSchema = z.discriminatedUnion("type", [
@@ -143,6 +117,14 @@ export type Sha1Result = z.infer<typeof sha1ResultSchema>;
 export type CryptoWalletResult = z.infer<typeof cryptoWalletResultSchema>;
 export type EmailResult = z.infer<typeof emailResultSchema>;
 export type QueryResult = z.infer<typeof queryResultSchema>;
+
+function simpleResult<Type extends string>(type: Type) {
+  return z.looseObject({
+    item: item(),
+    serviceMailBlocklist: serviceMailBlocklist().nullable(),
+    type: z.literal(type).describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
+  });
+}
 
 function item() {
   return text(

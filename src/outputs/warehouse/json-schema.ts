@@ -1,6 +1,11 @@
 import { columns, schemaVersion } from "../../core/columns.js";
 import type { ColumnType } from "../../core/columns.js";
-import { findingStatuses } from "../../core/finding.js";
+import {
+  findingStatuses,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+} from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import { verdicts } from "../../core/verdict.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
@@ -83,11 +88,9 @@ const nestedMember: Schema = {
     status: { enum: findingStatuses },
     verdict: { enum: [...verdicts, null] },
     missing: { type: "array", items: { type: "string" } },
-    query: { type: ["object", "null"], description: "Result of the query, as received" },
-    quick_check: {
-      type: ["object", "null"],
-      description: "Result of the quick check, as received",
-    },
+    ...Object.fromEntries(
+      lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
+    ),
     source: { enum: ["live", "cache", "duplicate", "local", null] },
     http_status: nullable.count,
     attempts: { type: "integer", minimum: 0 },
@@ -105,8 +108,7 @@ const nestedMember: Schema = {
     "status",
     "verdict",
     "missing",
-    "query",
-    "quick_check",
+    ...lookupEndpoints.map(memberOf),
     "source",
     "http_status",
     "attempts",
@@ -114,3 +116,8 @@ const nestedMember: Schema = {
     "error",
   ],
 };
+
+function resultOf(endpoint: LookupEndpoint): Schema {
+  const description = `Result of the ${endpoint.replaceAll("-", " ")}, as received`;
+  return { type: ["object", "null"], description };
+}

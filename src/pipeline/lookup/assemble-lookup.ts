@@ -1,5 +1,4 @@
-import { rateLimitHintMs, tellsLimit } from "../../api/http/rate-limit-hint.js";
-import { rateLimitPolicy } from "../../api/http/rate-limit-policy.js";
+import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/http/rate-limit-headers.js";
 import { IntelClient } from "../../api/intel-client.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";

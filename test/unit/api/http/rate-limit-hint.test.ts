@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimitHintMs } from "../../../../src/api/http/rate-limit-hint.js";
+import { rateLimitHintMs } from "../../../../src/api/http/rate-limit-headers.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 test.each([

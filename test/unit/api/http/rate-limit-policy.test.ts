@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimitPolicy } from "../../../../src/api/http/rate-limit-policy.js";
+import { rateLimitPolicy } from "../../../../src/api/http/rate-limit-headers.js";
 
 test.each([
   ['"burst";q=100;w=10', { count: 100, perMs: 10_000 }],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { driftOf } from "../../../../src/api/schema/drift.js";
-import { mailBlocklist } from "../../../../src/api/schema/mail-blocklist.js";
+import { mailBlocklist } from "../../../../src/api/schema/drift.js";
 import {
   domainResult,
   ipResult,
