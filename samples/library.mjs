@@ -35,10 +35,10 @@ for (const text of ["192[.]0[.]2[.]1", "hxxps://example[.]com", "setup.exe", "20
     console.log(`${text}: ${reason.message}`);
     continue;
   }
-  const { status, query, missing } = await lookup(item, { signal });
-  const intent = typeof query?.intent === "string" ? query.intent : "no intent";
+  const { status, answers, missing } = await lookup(item, { signal });
+  const { intent = "no intent" } = answers.query?.result ?? {};
   const gaps = missing.length > 0 ? `, without ${missing.join(", ")}` : "";
-  console.log(`${item.kind} ${item.value}: ${status}${gaps}, ${intent}`);
+  console.log(`${item.kind} ${item.value}: ${status}${gaps}, ${intent ?? "no intent"}`);
 }
 
 await dispatcher.close();

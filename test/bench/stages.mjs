@@ -7,15 +7,14 @@ import { readJson } from "../../dist/core/read-json.js";
 import { resultFault } from "../../dist/api/result-check.js";
 import { systemClock } from "../../dist/core/clock.js";
 import { columns } from "../../dist/core/columns.js";
-import { parseKindName } from "../../dist/core/item/kind-names.js";
 import { recogniseItem } from "../../dist/core/item/recognise.js";
 import { composeLookup } from "../../dist/lookup/compose.js";
 import { itemKey } from "../../dist/lookup/item-key.js";
 import { openJournal } from "../../dist/store/journal/journal.js";
 import { Pace } from "../../dist/lookup/pace/pace.js";
-import { beginRow } from "../../dist/pipeline/run/begin-row.js";
 import { auditOutput } from "../../dist/pipeline/finish/output-audit.js";
-import { run } from "../../dist/pipeline/run/run.js";
+import { moveRows } from "../../dist/pipeline/run/move-rows.js";
+import { RunSignals } from "../../dist/pipeline/run/run-signals.js";
 import { Tally } from "../../dist/pipeline/run/tally.js";
 import { csvEncoder } from "../../dist/formats/csv/csv-writer.js";
 import { openFileDestination } from "../../dist/outputs/file-destination.js";
@@ -86,7 +85,9 @@ async function gather({ url, input, rows, concurrency }) {
   const dispatcher = createDispatcher(url, { connections: concurrency });
   const client = new IntelClient({ baseUrl: url, dispatcher, clock: systemClock });
   const some = items.slice(0, answers);
-  const findings = await Promise.all(some.map((item) => client.query(item, { signal: unaborted })));
+  const attempts = await Promise.all(
+    some.map((item) => client.attempt("query", item, { signal: unaborted })),
+  );
   const received = await Promise.all(
     some.map(async ({ value }) => {
       const response = await fetch(`${url}/query/${encodeURIComponent(value)}`);
@@ -96,14 +97,14 @@ async function gather({ url, input, rows, concurrency }) {
   const enriched = read.map((row, n) => ({
     row,
     item: items[n],
-    finding: findings[n % findings.length],
+    finding: attempts[n % attempts.length].finding,
   }));
   const texts = Array.from({ length: rows }, (_, n) => itemAt(n));
-  return { texts, items, dispatcher, client, findings, received, enriched };
+  return { texts, items, dispatcher, client, attempts, received, enriched };
 }
 
 function stagesOf({ folder, input, rows, concurrency }, material) {
-  const { texts, items, client, findings, received, enriched } = material;
+  const { texts, items, client, attempts, received, enriched } = material;
   const batches = Array.from({ length: Math.ceil(rows / batch) }, (_, n) =>
     enriched.slice(n * batch, (n + 1) * batch),
   );
@@ -144,7 +145,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       for (const text of texts) if (recogniseItem(text).item === null) throw new Error(text);
     }),
     stage("lookup", "dedupe, retry, limit, keep, pace around an answer that is there", () => {
-      const answer = async () => findings[0];
+      const answer = async () => attempts[0];
       const lookup = chain(answer, forgetful);
       return byWorkers(concurrency, rows, (n) => lookup(items[n], { signal: unaborted }));
     }),
@@ -167,7 +168,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
     stage("validate", "check the result's members", () => {
       for (let n = 0; n < rows; n++) {
         const { result, bytes } = results[n % results.length];
-        const fault = resultFault("query", "full", result, bytes);
+        const fault = resultFault("query", 200, result, bytes);
         if (fault !== null) throw new Error(fault);
       }
     }),
@@ -177,7 +178,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       await byWorkers(concurrency, rows, async (n) => {
         const key = itemKey("query", items[n]);
         if ((await journal.get(key)) === null)
-          await journal.put(key, findings[n % findings.length]);
+          await journal.put(key, attempts[n % attempts.length]);
       });
       await journal.sync();
       await journal.close();
@@ -186,7 +187,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
     stage("asked", "lookup, request and journal together", async () => {
       const path = `${folder}/journal`;
       const journal = await openJournal({ folder: path });
-      const lookup = chain(client.query, journal);
+      const lookup = chain((...asked) => client.attempt(...asked), journal);
       await byWorkers(concurrency, rows, (n) => lookup(items[n], { signal: unaborted }));
       await journal.sync();
       await journal.close();
@@ -214,22 +215,16 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       async () => {
         const source = await openInput(input);
         const sink = await openSink();
-        const answer = async () => findings[0];
-        await run({
+        const answer = Promise.resolve(attempts[0].finding);
+        await moveRows({
           source,
-          begin: beginRow({
-            recognise: recogniseItem,
-            parseKind: parseKindName,
-            lookup: answer,
-            onWarning: () => undefined,
-          }),
+          start: (row) => ({ item: recogniseItem(row.itemText).item, finding: answer }),
           sink,
           tally: new Tally(),
           clock: systemClock,
           ordered: true,
           concurrency,
-          signal: unaborted,
-          requests: new AbortController(),
+          signals: new RunSignals(unaborted),
           skip: new Set(),
           startOffset: 0,
           onRead: () => undefined,
