@@ -36,9 +36,10 @@ for (const text of ["192[.]0[.]2[.]1", "hxxps://example[.]com", "setup.exe", "20
     continue;
   }
   const { status, answers, missing } = await lookup(item, { signal });
-  const { intent = "no intent" } = answers.query?.result ?? {};
+  const said = answers.query?.result.intent;
+  const intent = typeof said === "string" ? said : "no intent";
   const gaps = missing.length > 0 ? `, without ${missing.join(", ")}` : "";
-  console.log(`${item.kind} ${item.value}: ${status}${gaps}, ${intent ?? "no intent"}`);
+  console.log(`${item.kind} ${item.value}: ${status}${gaps}, ${intent}`);
 }
 
 await dispatcher.close();
