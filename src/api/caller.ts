@@ -99,7 +99,7 @@ export class Caller {
     });
   }
 
-  /** Whoever listens may throw: that is for the caller, who would wait for ever if undici had it. */
+  /** A listener that throws fails the caller; thrown into undici, the error would leave it waiting forever. */
   #report(report: AttemptReport, receiver: Receiver): boolean {
     try {
       this.#onAttempt(report);

@@ -29,7 +29,7 @@ export interface Bench {
 /** What was asked for. */
 export interface Asked {
   readonly endpoint: LookupEndpoint;
-  /** Null where it is not known yet: whoever uses the finding then compares them (`mismatch`). */
+  /** Null while unknown; the caller then compares it with the finding (`mismatch`). */
   readonly item: Item | null;
 }
 

@@ -14,8 +14,8 @@ export interface Answer {
   /** True when the body went on, or broke off. */
   readonly truncated?: boolean;
   /**
-   * Milliseconds from sending to the last byte, with fractions, where whoever sent it measured them:
-   * the request may have waited before.
+   * Milliseconds from sending to the last byte, with fractions, if the sender measured them. Time
+   * spent waiting before the request left is not included.
    */
   readonly tookMs?: number;
 }

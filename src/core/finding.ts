@@ -63,7 +63,7 @@ export interface Finding {
   readonly source: FindingSource;
   /** HTTP status of the answer that decided, or null when there was none. */
   readonly httpStatus: number | null;
-  /** Requests it took, whoever paid for them (a duplicate tells the first one's). */
+  /** Requests it took; a duplicate repeats the count of the first. */
   readonly attempts: number;
   /** When the answer came, RFC 3339 UTC, or null when nothing was asked. */
   readonly lookedUpAt: string | null;

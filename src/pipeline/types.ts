@@ -61,7 +61,7 @@ export interface EnrichJob {
 
 /**
  * What several runs of a process, or of several machines, can share. The run uses it in place of its
- * own, and never closes it: that is for whoever opened it.
+ * own, and never closes it; its owner does.
  */
 export interface SharedResources {
   /** In place of `--rate`: when each request may leave. */

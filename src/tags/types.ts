@@ -20,7 +20,7 @@ export interface TagService {
 
 export interface ExportTagsOptions {
   readonly client: TagService;
-  /** Address of the service. An export that was interrupted is gone on with only at the same one. */
+  /** Address of the service. An interrupted export is continued only at the same one. */
   readonly source: string;
   /**
    * Run whose tags these are. An export of the same tags that is there already for this run is not

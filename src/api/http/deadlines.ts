@@ -51,7 +51,7 @@ export class Deadlines {
     seat.previous = null;
     seat.next = null;
     if (this.#first !== null || this.#timer === null) return;
-    // Nobody waits: the timer shall not keep the process.
+    // Nobody waits, so the timer must not keep the process alive.
     clearTimeout(this.#timer);
     this.#timer = null;
   }
@@ -59,7 +59,7 @@ export class Deadlines {
   readonly #onTimer = (): void => {
     const now = performance.now();
     this.#timer = null;
-    // Whoever expires leaves.
+    // A member that expires leaves its seat.
     while (this.#first !== null && this.#first.dueAt <= now) this.#first.member.expire();
     if (this.#first === null) return;
     this.#timer ??= timerOf(this.#first.dueAt - now, this.#onTimer);

@@ -146,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
     try {
       decoded = decodedAnswer(received, maxBodyBytes, origin);
     } catch {
-      return; // Whoever takes the whole answer tells.
+      return; // Reading the whole answer reports the fault.
     }
     if (!shifted.has(this.#path, decoded)) return;
     this.#settle();

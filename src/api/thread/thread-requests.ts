@@ -51,7 +51,7 @@ export class ThreadRequests implements Requests {
     this.#state = "destroyed";
     this.#failAll(this.#fault("the connections are closed"));
     await this.#worker?.terminate();
-    // Where there was no fallback to be had, whoever asked was told.
+    // A fallback that could not be opened has failed its requests already.
     await (await this.#fallback?.catch(() => null))?.destroy();
   }
 

@@ -21,7 +21,7 @@ export const enrichCommand = defineCommand({
   summary: "look up the item of every row of a file and write the rows with what was found",
   description: [
     "Looks up the item of every row of a CSV, TSV, NDJSON or text file and writes each row, in input order and unchanged, with what was found beside it. A lookup that fails is a row with a status, never a missing row.",
-    "The file OUT appears when it is whole; OUT.manifest.json beside it is the record of the run. An interrupted run goes on with the same command and --resume.",
+    "The file OUT appears when it is whole; OUT.manifest.json beside it is the record of the run. The same command with --resume continues an interrupted run.",
   ],
   operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
   options,

@@ -149,7 +149,7 @@ async function serve({
 }
 
 function exposedWarning(host: string, port: number): string {
-  return `listening on ${host}, beyond this machine: whoever reaches port ${port} can read the dataset, change cases and fire webhooks`;
+  return `listening on ${host}, beyond this machine: anyone who reaches port ${port} can read the dataset, change cases and fire webhooks`;
 }
 
 function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): string {

@@ -39,7 +39,7 @@ export const tagsExportCommand = defineCommand({
   summary: "write the IP addresses of tags to files, with what changed since last time",
   description: [
     "Reads the whole list of each tag from one snapshot, checks it, and writes it to DIR as <group>--<name>.txt and in the other formats asked for, with the addresses added and removed since the export before. DIR/index.json describes them.",
-    "A tag whose list cannot be had keeps its list of the export before, and the others go on. Everything appears at once; an interrupted export is gone on with by the same command.",
+    "A tag that cannot be read keeps its list from the previous export; the others are updated. Everything appears at once; the same command continues an interrupted export.",
   ],
   operands: [["NAME", "name of a tag, <group>:<name>"]],
   options,

@@ -16,7 +16,7 @@ export async function inOrder<T, R>(
   for await (const item of items) {
     const before = last;
     const result = work(item);
-    // Whoever waits for its turn is told of a failure then; until then it is nobody's surprise.
+    // A failure is reported at its turn; until then it must not count as unhandled.
     result.catch(() => undefined);
     last = before.then(async () => handOn(await result));
     last.catch(() => undefined);

@@ -21,7 +21,7 @@ export type EnrichJobInput = Pick<EnrichJob, "input" | "serviceName">;
 
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
 
-/** Loads what is done with a job: the rows of an input are enriched, or those of an output asked again. */
+/** Loads the work of a job: enriching an input, or asking again about the failed rows of an output. */
 export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */

@@ -12,7 +12,7 @@ export interface KeepOptions {
 /**
  * Journals each answer while its request's slot is still held. So a kill loses, and a resumed run
  * repeats, no more than what may be open at once. An answer that is asked for again is journalled
- * under a key of its own: a resumed run goes on with the attempts that are left.
+ * under a key of its own: a resumed run continues with the attempts that are left.
  */
 export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
   return (next) => (item, options) => {

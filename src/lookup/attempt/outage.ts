@@ -38,8 +38,8 @@ interface OpenOutage {
 
 /**
  * A circuit breaker over all lookups of a run. While nothing but errors comes back, no lookup uses
- * up its retries: all wait, and one of them probes the service at growing intervals. Whoever waits
- * goes on when an answer comes; when none does for too long, the run ends and can be resumed.
+ * up its retries: all wait, and one of them probes the service at growing intervals. When one
+ * is answered, all continue; when none is for too long, the run ends and can be resumed.
  */
 export class Outage {
   readonly #options: OutageOptions;

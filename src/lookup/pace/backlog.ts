@@ -8,7 +8,7 @@ export class Backlog {
   #crowded = false;
   #onRoom: () => void = () => undefined;
 
-  /** @param enough so many shall wait, 1 or more; at half of it more are welcome */
+  /** @param enough waiting lookups at which it is crowded, 1 or more; it takes more again at half of them */
   constructor(enough: number) {
     this.#enough = enough;
   }

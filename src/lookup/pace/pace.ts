@@ -225,7 +225,7 @@ export class Pace implements RequestPace {
     if (this.#timer !== null) return;
     while (this.#queue.size > 0) {
       if (!this.#leave()) {
-        // Whoever hears that a quota is used up may have ended the requests that wait.
+        // The listener told of a used-up quota may have ended the waiting requests.
         if (this.#queue.size > 0) this.#sleep();
         return;
       }

@@ -51,7 +51,7 @@ export class ThrottleNoise {
     return true;
   }
 
-  /** Breaks off for a while; the next trial goes on with what was found so far. */
+  /** Pauses; the next trial continues from what was found so far. */
   interrupt(now: number): void {
     this.#trying = false;
     this.#notBefore = now + againMs.first;

@@ -18,7 +18,7 @@ type DuckdbValue = string | bigint | null;
  */
 const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
 
-/** What is done with the file: reading needs no right to write to it or beside it. */
+/** How the file is opened: reading needs no write permission on it or its folder. */
 export type DuckdbAccess = "write" | "read";
 
 /** An open DuckDB file. Every failure of it is explained. */

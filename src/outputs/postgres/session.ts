@@ -22,8 +22,8 @@ export async function loadPostgres(): Promise<PostgresDriver> {
 
 /**
  * Limits of one transaction, for this one alone (SET LOCAL): parameters at the start of a session
- * are refused by some poolers. The server shall notice a client that is gone, whose locks another
- * one may wait for.
+ * are refused by some poolers. The keepalives let the server notice a client that is gone
+ * and release the locks that another may be waiting for.
  */
 const limits = {
   lock_timeout: "60s",
@@ -73,7 +73,7 @@ export class Session {
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
     });
-    // Whoever waits for an answer is told as well; between two transactions the next one notices.
+    // A pending query fails by itself; between transactions the next one notices.
     client.on("error", () => undefined);
     try {
       await client.connect();

@@ -19,8 +19,8 @@ import { WarehouseRun } from "../output/warehouse-run.js";
 
 /**
  * A run whose rows are written and checked: only publishing is left. Saved in the state folder before
- * the first file gets its final name, and removed as the last step before the process exits. Whoever
- * finds it repeats the publishing, which does no harm a second time, instead of the run.
+ * the first file gets its final name, and removed as the last step before the process exits. A
+ * `--resume` that finds it repeats only the publishing, which is idempotent.
  */
 export interface FinishedRun {
   /** Identity of the run and how far its output is durable. */

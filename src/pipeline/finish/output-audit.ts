@@ -50,8 +50,8 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
 }
 
 /**
- * The bytes of a file, all through two buffers, one of which is filled while the other is looked at:
- * whoever takes a chunk must be done with it before taking the next.
+ * The bytes of a file, all through two buffers, one of which is filled while the other is read.
+ * A chunk is valid until the next one is taken.
  */
 async function* chunksOf(path: string, visit: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   const handle = await open(path, "r");
@@ -59,7 +59,7 @@ async function* chunksOf(path: string, visit: (chunk: Buffer) => void): AsyncGen
     const filled = handle
       .read(buffer, 0, buffer.length)
       .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
-    // Whoever asks for it learns that it failed; until then, or when nobody does, that is no fault.
+    // A failed read is reported when its chunk is taken; until then it must not count as unhandled.
     filled.catch(() => undefined);
     return filled;
   };

@@ -143,7 +143,7 @@ export class RowWindow {
     return new Promise((resolve) => (this.#onAllSettled = resolve));
   }
 
-  /** Ends the window: whoever waits is told. What is finished can still be written by `flush`. */
+  /** Ends the window and rejects its waiter. Finished rows can still be written by `flush`. */
   fail(error: unknown): void {
     this.#end(error, false);
   }

@@ -166,7 +166,7 @@ class Journal implements LookupStore {
   }
 
   async #close(): Promise<void> {
-    // A failure is told to whoever put the record.
+    // A failure rejects the `put` of its record.
     if (this.#batch.size > 0) await this.#batch.done.catch(() => undefined);
     // The number of the file may be another's from now on.
     this.#left = new FatalError("journal_closed", `the journal ${this.#folder} is closed`);

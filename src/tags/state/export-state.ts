@@ -13,9 +13,9 @@ import type { Pin } from "./pin.js";
 
 export interface ExportStateOptions {
   readonly clock: Clock;
-  /** Address of the service; what another one's export left is not gone on with. */
+  /** Address of the service; an export from another one is not continued. */
   readonly source: string;
-  /** Age in milliseconds up to which what an interrupted export left is gone on with. */
+  /** Greatest age, in milliseconds, of an interrupted export that is continued. */
   readonly resumeWithinMs: number;
   /** Throw away what an interrupted export left. */
   readonly restart: boolean;
@@ -91,7 +91,7 @@ export class ExportState {
     await remove(this.#logFolder(tag));
   }
 
-  /** Lets go; what can be gone on with stays. */
+  /** Releases the folder and leaves what the next export can continue. */
   async release(): Promise<void> {
     await Promise.all([this.nextFolder, this.scratchFolder].map(remove)).catch(() => undefined);
     // These remove nothing that is not empty.
