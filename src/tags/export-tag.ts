@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import type { LimitFunction } from "p-limit";
+import type { TagIps } from "../api/schema/tag-ips.js";
 import { ServiceError } from "../api/service-error.js";
+import { difference, sizeOf, sortAddresses } from "./address/address-list.js";
+import type { ReadAddresses } from "./address/address-text.js";
 import { finishTag } from "./finish-tag.js";
-import { isKnown, listOf } from "./known-list.js";
-import { Progress } from "./progress.js";
 import type { ExportFolder } from "./folder/export-folder.js";
 import type { ExportedTag, IndexedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
 import { readTag } from "./read-tag.js";
 import type { ExportState } from "./state/export-state.js";
 import { TagExportError } from "./tag-export-error.js";
-import type { ExportTagsOptions, TagResult } from "./types.js";
+import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 
 /** What the export of a tag works with. */
 export interface TagContext {
@@ -42,13 +43,13 @@ export async function exportTag(
   signal: AbortSignal,
   context: TagContext,
 ): Promise<TagOutcome> {
-  const progress = new Progress(name, context.options);
+  const tell = progressTeller(name, context.options);
   try {
-    const entry = await readAndWrite(name, signal, context, progress);
+    const entry = await readAndWrite(name, signal, context, tell);
     const { total, added, removed } = entry;
     const status = entry.status === "unchanged" ? "unchanged" : "exported";
     const files = entry.files.map(({ file }) => file);
-    progress.done(status, total);
+    tell({ state: status, total });
     const result = { name, status, error: null, total, added, removed, files } as const;
     return { entry, result, passingFault: null };
   } catch (error) {
@@ -57,7 +58,7 @@ export async function exportTag(
     // Pages that only a passing fault kept from being all are worth going on from.
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
-    progress.failed(error);
+    tell({ state: "failed", error });
     return failed(name, error, context.before, isPassing ? error : null);
   }
 }
@@ -72,7 +73,7 @@ export function passOver(
     fault.code,
     `not asked for, because the tags before it all failed; the last one: ${fault.message}`,
   );
-  new Progress(name, options).failed(error);
+  progressTeller(name, options)({ state: "failed", error });
   return failed(name, error, before, fault);
 }
 
@@ -80,7 +81,7 @@ async function readAndWrite(
   name: string,
   signal: AbortSignal,
   { options, folder, state, before, stems, oneList }: TagContext,
-  progress: Progress,
+  tell: TellProgress,
 ): Promise<ExportedTag> {
   if (name === "") throw new TagExportError("invalid_tag_name", "a tag's name cannot be empty");
   const stem = stems.of(name);
@@ -98,34 +99,66 @@ async function readAndWrite(
     clock: options.clock,
     signal,
     begun: await state.resume(name, before),
-    isKnown: (first, addresses) =>
-      oneList(async () => before !== null && (await isKnown(first, addresses, before, folder))),
-    onPage: (log) => progress.page(log),
+    isKnown: (first, addresses) => oneList(() => isKnown(first, addresses, before, folder)),
+    onPage: ({ pages, entries, pin: { total } }) =>
+      tell({ state: "reading", pages, entries, total }),
   });
-  try {
-    return await oneList(async () => {
-      signal.throwIfAborted();
-      progress.writing();
-      const list = before && (await listOf(before, folder));
-      if (before && !list) {
-        options.onWarning?.(
-          `the earlier list of tag ${name} cannot be read: what was added and removed is counted as for a first export`,
-        );
-      }
-      return finishTag({
-        name,
-        reading,
-        before: before && list && { tag: before, list },
-        formats: options.formats ?? ["txt"],
-        formulaGuard: options.formulaGuard ?? true,
-        stem,
-        into: state.nextFolder,
-        onWarning: (warning) => options.onWarning?.(warning),
-      });
+  return oneList(async () => {
+    signal.throwIfAborted();
+    tell({ state: "writing" });
+    const list = before && (await folder.listOf(before));
+    if (before && !list) {
+      options.onWarning?.(
+        `the earlier list of tag ${name} cannot be read: what was added and removed is counted as for a first export`,
+      );
+    }
+    return finishTag({
+      name,
+      reading,
+      before: before && list && { tag: before, list },
+      formats: options.formats ?? ["txt"],
+      formulaGuard: options.formulaGuard ?? true,
+      stem,
+      into: state.nextFolder,
+      onWarning: (warning) => options.onWarning?.(warning),
     });
-  } finally {
-    await reading.log?.close();
-  }
+  });
+}
+
+/**
+ * Whether the folder has the list whose first page this is: the snapshot fixes it. That the page's
+ * addresses are in it guards against a service that uses a token again.
+ */
+async function isKnown(
+  first: TagIps,
+  addresses: ReadAddresses,
+  before: ExportedTag | null,
+  folder: ExportFolder,
+): Promise<boolean> {
+  if (first.snapshot !== before?.snapshot) return false;
+  if (first.lastUpdate !== before.lastUpdate || first.total !== before.total) return false;
+  const list = await folder.listOf(before);
+  if (list === null || sizeOf(list) !== first.total) return false;
+  const page = sortAddresses(addresses.v4.slice(), addresses.v6.slice());
+  return sizeOf(difference(page, list)) === 0;
+}
+
+type TellProgress = (change: Partial<TagProgress>) => void;
+
+/** Tells how far a tag is; what a change does not name stays as it was. */
+function progressTeller(tag: string, { onProgress }: ExportTagsOptions): TellProgress {
+  let progress: TagProgress = {
+    tag,
+    state: "reading",
+    pages: 0,
+    entries: 0,
+    total: null,
+    error: null,
+  };
+  return (change) => {
+    progress = { ...progress, ...change };
+    onProgress?.(progress);
+  };
 }
 
 function failed(

@@ -11,14 +11,12 @@ import {
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/service-error.js";
 import { exportTag, passOver, type TagOutcome } from "./export-tag.js";
-import { inParallel } from "./in-parallel.js";
 import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 
 /**
- * Exports the IP lists of tags to a folder (behaviour: Tag-IP snapshot export); see `ExportFolder`
- * for what stands there. A tag that cannot be exported is a failed result, and its earlier list
+ * Exports the IP lists of tags to a folder; see `ExportFolder` for what stands there. A tag that cannot be exported is a failed result, and its earlier list
  * stays. Nothing of the folder changes before all tags are done, and then all of it at once.
  *
  * @throws UsageError when the folder cannot be one of exports, another export writes there, or a
@@ -39,10 +37,10 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   try {
     const current = await folder.current();
     await folder.tidy(current, Number.POSITIVE_INFINITY, state.scratchFolder);
-    return (
-      (await earlierReport({ options, folder, state, current })) ??
-      (await run({ options, folder, state, current }))
-    );
+    const names = new Set<string>();
+    for await (const name of options.names) names.add(name);
+    const job = { options, folder, state, current, names };
+    return (await earlierReport(job)) ?? (await run(job));
   } finally {
     await state.release();
   }
@@ -61,66 +59,84 @@ interface Run {
   readonly folder: ExportFolder;
   readonly state: ExportState;
   readonly current: ExportIndex | null;
+  readonly names: ReadonlySet<string>;
 }
 
 /** What the export of the same run came to that was killed after its lists appeared; else null. */
-async function earlierReport({ options, state, current }: Run): Promise<ExportReport | null> {
+async function earlierReport({
+  options,
+  state,
+  current,
+  names,
+}: Run): Promise<ExportReport | null> {
   if (options.runId === undefined || current?.run_id !== options.runId) return null;
   const there = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
   const tags: TagResult[] = [];
-  for await (const name of options.names) {
+  for (const name of names) {
     const tag = there.get(name);
     if (tag?.status !== "exported" && tag?.status !== "unchanged") return null;
-    const { status, total, added, removed, files } = tag;
-    const names = files.map(({ file }) => file);
-    tags.push({ name, status, error: null, total, added, removed, files: names });
+    const { status, total, added, removed } = tag;
+    const files = tag.files.map(({ file }) => file);
+    tags.push({ name, status, error: null, total, added, removed, files });
     await state.forget(name);
   }
-  return {
-    folder: options.folder,
-    generation: current.generation,
-    tags,
-    exported: tags.filter(({ status }) => status === "exported").length,
-    unchanged: tags.filter(({ status }) => status === "unchanged").length,
-    failed: 0,
-    kept: there.size - tags.length,
-  };
+  return reportOf(options.folder, current.generation, tags, there.size - tags.length);
+}
+
+function reportOf(
+  folder: string,
+  generation: string | null,
+  tags: readonly TagResult[],
+  kept: number,
+): ExportReport {
+  const count = (status: TagResult["status"]): number =>
+    tags.filter((result) => result.status === status).length;
+  const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
+  return { folder, generation, tags, exported, unchanged, failed, kept };
 }
 
 async function run(job: Run): Promise<ExportReport> {
-  const { options, folder, state, current } = job;
+  const { options, current } = job;
   const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
-  const stems = new FileStems([...before.values()]);
+  const done = await exportAll(job, before);
+  const others = [...before.values()].filter((tag) => !job.names.has(tag.name));
+  const generation = await publish(job, done, others);
+  const tags = done.map(({ result }) => result);
+  return reportOf(options.folder, generation, tags, options.prune ? 0 : others.length);
+}
+
+/** Exports each tag, some of them at once. What no other tag survives ends all of them. */
+async function exportAll(
+  { options, folder, state, names }: Run,
+  tagsBefore: ReadonlyMap<string, ExportedTag>,
+): Promise<TagOutcome[]> {
+  const stems = new FileStems([...tagsBefore.values()]);
   const oneList = pLimit(1);
-  const outcomes = new Map<string, TagOutcome | null>();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
   let faultsInRow = 0;
   let lastFault: ServiceError | null = null;
-  await inParallel(options.names, options.parallel ?? 4, options.signal, async (name, signal) => {
-    if (outcomes.has(name)) return;
-    outcomes.set(name, null);
-    const context = { options, folder, state, before: before.get(name) ?? null, stems, oneList };
-    const outcome =
-      lastFault !== null && faultsInRow >= enoughFaults
-        ? passOver(name, lastFault, context)
-        : await exportTag(name, signal, context);
-    lastFault = outcome.passingFault;
-    faultsInRow = lastFault === null ? 0 : faultsInRow + 1;
-    outcomes.set(name, outcome);
-  });
-  const done = [...outcomes.values()].filter((outcome) => outcome !== null);
-  const others = [...before.values()].filter((tag) => !outcomes.has(tag.name));
-  const tags = done.map(({ result }) => result);
-  const count = (status: TagResult["status"]): number =>
-    tags.filter((result) => result.status === status).length;
-  return {
-    folder: options.folder,
-    generation: await publish(job, done, others),
-    tags,
-    exported: count("exported"),
-    unchanged: count("unchanged"),
-    failed: count("failed"),
-    kept: options.prune ? 0 : others.length,
+  const exportOne = async (name: string): Promise<TagOutcome> => {
+    try {
+      signal.throwIfAborted();
+      const before = tagsBefore.get(name) ?? null;
+      const context = { options, folder, state, before, stems, oneList };
+      const outcome =
+        lastFault !== null && faultsInRow >= enoughFaults
+          ? passOver(name, lastFault, context)
+          : await exportTag(name, signal, context);
+      lastFault = outcome.passingFault;
+      faultsInRow = lastFault === null ? 0 : faultsInRow + 1;
+      return outcome;
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    }
   };
+  const limit = pLimit(options.parallel ?? 4);
+  const ends = await Promise.allSettled(Array.from(names, (name) => limit(exportOne, name)));
+  signal.throwIfAborted();
+  return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
 /** Makes the next generation current, where there is anything to tell that the folder has not. */

@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type AddressList, countMapped, noAddresses, sizeOf } from "./address/address-list.js";
-import { difference } from "./address/difference.js";
-import { sortAddresses } from "./address/sort-addresses.js";
+import {
+  type AddressList,
+  countMapped,
+  difference,
+  noAddresses,
+  sizeOf,
+  sortAddresses,
+} from "./address/address-list.js";
 import type { ExportedFile, ExportedTag } from "./folder/export-index.js";
 import { listsFolder, storedListName, storeList } from "./folder/stored-list.js";
 import { writeFile } from "./folder/write-file.js";

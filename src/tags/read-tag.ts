@@ -3,15 +3,15 @@ import type { TagIps } from "../api/schema/tag-ips.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/service-error.js";
 import type { Clock } from "../core/clock.js";
-import { bytesOf } from "./address/list-bytes.js";
-import { type ReadAddresses, readEntries } from "./address/read-entries.js";
+import { bytesOf } from "./address/address-list.js";
+import { type ReadAddresses, readEntries } from "./address/address-text.js";
 import { assertRoom, roomIn } from "./room.js";
 import type { ExportState } from "./state/export-state.js";
 import type { PageLog } from "./state/page-log.js";
 import { TagExportError } from "./tag-export-error.js";
 import type { TagService } from "./types.js";
 
-/** How often a tag is started again because its list changed while it was read (behaviour: Tag-IP snapshot export). */
+/** How often a tag is started again because its list changed while it was read. */
 const mostRestarts = 3;
 
 export interface ReadTagOptions {
@@ -59,10 +59,7 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
       await readOn(log, options);
       return { ...log.pin, log };
     } catch (error) {
-      if (!(error instanceof Drift)) {
-        await log?.close();
-        throw error;
-      }
+      if (!(error instanceof Drift)) throw error;
       const { resumed } = log!;
       await log!.remove();
       log = null;
@@ -116,7 +113,6 @@ async function readOn(
   { name, client, signal, onPage }: ReadTagOptions,
 ): Promise<void> {
   const { snapshot, total } = log.pin;
-  let before = await log.lastPage();
   while (log.entries < total) {
     const offset = log.entries;
     let page: TagIps;
@@ -134,14 +130,13 @@ async function readOn(
         `the list of tag ${name} ends after ${offset} of ${total} entries`,
       );
     }
-    if (before !== null && isSamePage(before, addresses)) {
+    if (log.lastPage !== null && isSamePage(log.lastPage, addresses)) {
       throw new TagExportError(
         "page_repeated",
         `the page at offset ${offset} of the list of tag ${name} is that before it again: the service does not page by offset, or counts wrongly (its total is ${total})`,
       );
     }
     await log.append(addresses);
-    before = addresses;
     onPage(log);
   }
 }

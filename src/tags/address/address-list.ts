@@ -11,38 +11,116 @@ export interface AddressList {
   readonly v6: Uint32Array;
 }
 
+/** Words of an address. */
+export const widths = { v4: 1, v6: 4 } as const;
+
 export const noAddresses: AddressList = { v4: new Uint32Array(0), v6: new Uint32Array(0) };
 
 /** How many addresses there are. */
 export function sizeOf({ v4, v6 }: AddressList): number {
-  return v4.length + v6.length / 4;
+  return v4.length + v6.length / widths.v6;
 }
 
-/** Below zero, zero or above as the address at `i` of one list is below, equal to or above that at `j`. */
-export function compareV6(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
-  for (let word = 0; word < 4; word++) {
-    const difference = a[i * 4 + word]! - b[j * 4 + word]!;
-    if (difference !== 0) return difference;
-  }
-  return 0;
+/** The bytes under an array of words, in the machine's order; not a copy. */
+export function bytesOf(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+/** Makes a list of addresses in any order; sorts in place, so that nothing is held twice. */
+export function sortAddresses(v4: Uint32Array, v6: Uint32Array): AddressList {
+  v4.sort();
+  sortV6(v6);
+  return { v4: distinct(v4, widths.v4), v6: distinct(v6, widths.v6) };
 }
 
 /** Whether both parts ascend, each address once. */
 export function isAscending({ v4, v6 }: AddressList): boolean {
-  for (let at = 1; at < v4.length; at++) {
-    if (v4[at - 1]! >= v4[at]!) return false;
-  }
-  for (let at = 1; at < v6.length / 4; at++) {
-    if (compareV6(v6, at - 1, v6, at) >= 0) return false;
-  }
-  return true;
+  return ascends(v4, widths.v4) && ascends(v6, widths.v6);
+}
+
+/** The addresses of one list that are not in another. */
+export function difference(list: AddressList, other: AddressList): AddressList {
+  return {
+    v4: onlyIn(list.v4, other.v4, widths.v4),
+    v6: onlyIn(list.v6, other.v6, widths.v6),
+  };
 }
 
 /** How many IPv4-mapped addresses (RFC 4291 section 2.5.5.2) are among the IPv6 ones. */
 export function countMapped({ v6 }: AddressList): number {
   let count = 0;
-  for (let at = 0; at < v6.length; at += 4) {
+  for (let at = 0; at < v6.length; at += widths.v6) {
     if (v6[at] === 0 && v6[at + 1] === 0 && v6[at + 2] === 0xffff) count++;
   }
   return count;
+}
+
+/** Below zero, zero or above as the address at `i` of one list is below, equal to or above that at `j`. */
+function compare(a: Uint32Array, i: number, b: Uint32Array, j: number, width: number): number {
+  for (let word = 0; word < width; word++) {
+    const order = a[i * width + word]! - b[j * width + word]!;
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Heapsort: quick enough for millions of addresses, and needs no second array. */
+function sortV6(words: Uint32Array): void {
+  const length = words.length / widths.v6;
+  for (let root = length >>> 1; root-- > 0;) sink(words, root, length);
+  for (let end = length - 1; end > 0; end--) {
+    swap(words, 0, end);
+    sink(words, 0, end);
+  }
+}
+
+/** Moves the address at `root` down until none of its children in the heap is above it. */
+function sink(words: Uint32Array, root: number, length: number): void {
+  for (let parent = root; ;) {
+    let child = 2 * parent + 1;
+    if (child >= length) return;
+    if (child + 1 < length && compare(words, child, words, child + 1, widths.v6) < 0) child++;
+    if (compare(words, parent, words, child, widths.v6) >= 0) return;
+    swap(words, parent, child);
+    parent = child;
+  }
+}
+
+function swap(words: Uint32Array, i: number, j: number): void {
+  for (let word = 0; word < widths.v6; word++) {
+    const held = words[i * widths.v6 + word]!;
+    words[i * widths.v6 + word] = words[j * widths.v6 + word]!;
+    words[j * widths.v6 + word] = held;
+  }
+}
+
+/** Moves one of each to the front and returns these. */
+function distinct(sorted: Uint32Array, width: number): Uint32Array {
+  let length = 0;
+  for (let at = 0; at < sorted.length / width; at++) {
+    if (length > 0 && compare(sorted, at, sorted, length - 1, width) === 0) continue;
+    if (at !== length) sorted.copyWithin(length * width, at * width, (at + 1) * width);
+    length++;
+  }
+  return sorted.subarray(0, length * width);
+}
+
+function ascends(words: Uint32Array, width: number): boolean {
+  for (let at = 1; at < words.length / width; at++) {
+    if (compare(words, at - 1, words, at, width) >= 0) return false;
+  }
+  return true;
+}
+
+function onlyIn(words: Uint32Array, other: Uint32Array, width: number): Uint32Array {
+  if (other.length === 0) return words;
+  const found = new Uint32Array(words.length);
+  let length = 0;
+  for (let i = 0, j = 0; i < words.length / width; i++) {
+    while (j < other.length / width && compare(other, j, words, i, width) < 0) j++;
+    if (j < other.length / width && compare(other, j, words, i, width) === 0) continue;
+    found.set(words.subarray(i * width, (i + 1) * width), length * width);
+    length++;
+  }
+  return found.slice(0, length * width);
 }

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
+import type { AddressList } from "../address/address-list.js";
 import { exportFault } from "./export-fault.js";
-import { exportedTags, type ExportIndex } from "./export-index.js";
+import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";
 import { fileEndings } from "./file-stems.js";
 import { generationForm, Generations, indexName } from "./generations.js";
-import { listsFolder } from "./stored-list.js";
+import { listsFolder, loadList, storedListName } from "./stored-list.js";
 
 /**
  * A folder of tag lists.
@@ -79,9 +80,9 @@ export class ExportFolder {
     return generation === null ? null : this.generations.read(generation);
   }
 
-  /** A path in the current export. */
-  pathInCurrent(...names: readonly string[]): string {
-    return join(this.path, currentName, ...names);
+  /** The addresses that the current export has of a tag; null when they cannot be read. */
+  listOf(tag: ExportedTag): Promise<AddressList | null> {
+    return loadList(join(this.path, currentName, listsFolder, storedListName(tag.stem)), tag);
   }
 
   /** Whether no file of another origin is in the place of those of a tag. */

@@ -60,14 +60,12 @@ function stemOf(tag: string): string {
 }
 
 function encoded(text: string): string {
-  return [...Buffer.from(text)]
-    .map((byte) => {
-      const character = String.fromCharCode(byte);
-      return /[A-Za-z0-9._-]/.test(character)
-        ? character
-        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-    })
-    .join("");
+  return Buffer.from(text)
+    .toString("latin1")
+    .replaceAll(
+      /[^A-Za-z0-9._-]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+    );
 }
 
 /** The first `length` characters, without the half of an encoded byte. */

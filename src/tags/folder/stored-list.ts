@@ -1,6 +1,5 @@
-import { open } from "node:fs/promises";
-import { type AddressList, isAscending } from "../address/address-list.js";
-import { bytesOf, readFully } from "../address/list-bytes.js";
+import { readFile } from "node:fs/promises";
+import { type AddressList, bytesOf, isAscending } from "../address/address-list.js";
 import { writeFile } from "./write-file.js";
 
 /** Where a generation keeps its lists for the next export's difference, whatever the formats are. */
@@ -25,18 +24,9 @@ export async function loadList(
   path: string,
   { ipv4, ipv6 }: { readonly ipv4: number; readonly ipv6: number },
 ): Promise<AddressList | null> {
-  const handle = await open(path).catch(() => null);
-  if (handle === null) return null;
-  try {
-    if ((await handle.stat()).size !== ipv4 * 4 + ipv6 * 16) return null;
-    const list = { v4: new Uint32Array(ipv4), v6: new Uint32Array(ipv6 * 4) };
-    const whole =
-      (await readFully(handle, bytesOf(list.v4), 0)) &&
-      (await readFully(handle, bytesOf(list.v6), ipv4 * 4));
-    return whole && isAscending(list) ? list : null;
-  } catch {
-    return null;
-  } finally {
-    await handle.close();
-  }
+  const bytes = await readFile(path).catch(() => null);
+  if (bytes?.length !== ipv4 * 4 + ipv6 * 16) return null;
+  const words = new Uint32Array(new Uint8Array(bytes).buffer);
+  const list = { v4: words.subarray(0, ipv4), v6: words.subarray(ipv4) };
+  return isAscending(list) ? list : null;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import * as fs from "node:fs/promises";
 import { exportFault } from "./export-fault.js";
 
 /** What a file came to. */
@@ -16,21 +16,15 @@ export async function writeFile(
 ): Promise<WrittenFile> {
   const hash = createHash("sha256");
   let bytes = 0;
-  try {
-    const handle = await open(path, "wx");
-    try {
-      for await (const piece of pieces) {
-        hash.update(piece);
-        let done = 0;
-        while (done < piece.length) {
-          done += (await handle.write(piece, done, piece.length - done)).bytesWritten;
-        }
-        bytes += piece.length;
-      }
-      await handle.sync();
-    } finally {
-      await handle.close();
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
     }
+  }
+  try {
+    await fs.writeFile(path, counted(), { flag: "wx", flush: true });
   } catch (error) {
     throw exportFault(path, error);
   }

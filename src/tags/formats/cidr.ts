@@ -1,5 +1,6 @@
-import type { AddressList } from "../address/address-list.js";
-import { ByteChunk, longestAddress } from "../address/byte-chunk.js";
+import { type AddressList, widths } from "../address/address-list.js";
+import { addressText } from "../address/address-text.js";
+import { piecesOf } from "./address-lines.js";
 
 /**
  * The fewest CIDR blocks (RFC 4632) that hold exactly the addresses of the list, one a line.
@@ -8,32 +9,18 @@ import { ByteChunk, longestAddress } from "../address/byte-chunk.js";
  * fit; no smaller number of blocks makes up a run, and no block can reach over the end of one.
  */
 export function* writeCidr({ v4, v6 }: AddressList): Iterable<Uint8Array> {
-  const chunk = new ByteChunk(longestAddress + "/128\n".length);
-  for (let at = 0, runEnd = 0; at < v4.length;) {
-    if (at === runEnd) runEnd = endOfRunV4(v4, at);
-    const bits = blockBits(v4[at]!, runEnd - at);
-    chunk.putV4(v4[at]!);
-    chunk.put(slash);
-    chunk.putNumber(32 - bits);
-    chunk.put(newline);
-    if (chunk.full) yield chunk.take();
-    at += 2 ** bits;
-  }
-  for (let at = 0, runEnd = 0; at < v6.length / 4;) {
-    if (at === runEnd) runEnd = endOfRunV6(v6, at);
-    const bits = blockBits(v6[at * 4 + 3]!, runEnd - at);
-    chunk.putV6(v6, at);
-    chunk.put(slash);
-    chunk.putNumber(128 - bits);
-    chunk.put(newline);
-    if (chunk.full) yield chunk.take();
-    at += 2 ** bits;
-  }
-  yield chunk.take();
+  yield* piecesOf(blocks(v4, widths.v4));
+  yield* piecesOf(blocks(v6, widths.v6));
 }
 
-const slash = Buffer.from("/");
-const newline = Buffer.from("\n");
+function* blocks(words: Uint32Array, width: number): Generator<string, void, undefined> {
+  for (let at = 0, runEnd = 0; at < words.length / width;) {
+    if (at === runEnd) runEnd = endOfRun(words, at, width);
+    const bits = blockBits(words[(at + 1) * width - 1]!, runEnd - at);
+    yield `${addressText(words, at, width)}/${width * 32 - bits}\n`;
+    at += 2 ** bits;
+  }
+}
 
 /** Size of the block at the head of a run, as power of two: aligned, and no longer than the run. */
 function blockBits(lowWord: number, length: number): number {
@@ -41,25 +28,19 @@ function blockBits(lowWord: number, length: number): number {
   return Math.min(aligned, 31 - Math.clz32(length));
 }
 
-function endOfRunV4(v4: Uint32Array, start: number): number {
+function endOfRun(words: Uint32Array, start: number, width: number): number {
   let end = start + 1;
-  while (end < v4.length && v4[end] === v4[end - 1]! + 1) end++;
-  return end;
-}
-
-function endOfRunV6(v6: Uint32Array, start: number): number {
-  let end = start + 1;
-  while (end < v6.length / 4 && follows(v6, end)) end++;
+  while (end < words.length / width && follows(words, end, width)) end++;
   return end;
 }
 
 /** Whether the address at `index` is the one before it plus one. */
-function follows(v6: Uint32Array, index: number): boolean {
+function follows(words: Uint32Array, index: number, width: number): boolean {
   let carry = 1;
-  for (let word = 3; word >= 0; word--) {
-    const next = v6[index * 4 - 4 + word]! + carry;
+  for (let word = width - 1; word >= 0; word--) {
+    const next = words[(index - 1) * width + word]! + carry;
     carry = next > 0xffffffff ? 1 : 0;
-    if (next >>> 0 !== v6[index * 4 + word]) return false;
+    if (next >>> 0 !== words[index * width + word]) return false;
   }
   return carry === 0;
 }

@@ -1,6 +1,6 @@
 import { type AddressList, sizeOf } from "../address/address-list.js";
+import { addressLines, families, piecesOf } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
-import { addressLines } from "./address-lines.js";
 
 /**
  * Comment lines that tell what a firewall's file holds. What the service said is quoted and cut, so
@@ -33,18 +33,15 @@ function quoted(text: string): string {
  * rather than the length of the list; it takes no memory.
  */
 export function* writeIpset(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
-  const { ipv4, ipv6 } = facts.sets;
   yield Buffer.from(heading(list, facts));
   const v4 = list.v4[0] === 0 ? list.v4.subarray(1) : list.v4;
-  const v6 = beginsWithZero(list.v6) ? list.v6.subarray(4) : list.v6;
+  const beginsWithZero = list.v6.length > 0 && list.v6.subarray(0, 4).every((word) => word === 0);
+  const v6 = beginsWithZero ? list.v6.subarray(4) : list.v6;
   if (v4 !== list.v4) yield leftOut("0.0.0.0");
   if (v6 !== list.v6) yield leftOut("::");
-  yield* replacedSet(ipv4, "inet", { v4, v6: new Uint32Array(0) });
-  yield* replacedSet(ipv6, "inet6", { v4: new Uint32Array(0), v6 });
-}
-
-function beginsWithZero(v6: Uint32Array): boolean {
-  return v6.length > 0 && v6.subarray(0, 4).every((word) => word === 0);
+  for (const [family, part] of families({ v4, v6 })) {
+    yield* replacedSet(facts.sets[`ipv${family}`], family === 4 ? "inet" : "inet6", part);
+  }
 }
 
 /** The address of zero bits alone cannot be stored in sets of this type (ipset(8), hash:ip). */
@@ -68,8 +65,7 @@ function* replacedSet(
       "",
     ].join("\n"),
   );
-  const around = [`add ${fresh} `, "\n"] as const;
-  yield* addressLines(list, { v4: around, v6: around });
+  yield* piecesOf(addressLines(list, `add ${fresh} `, "\n"));
   yield Buffer.from(`swap ${fresh} ${set}\ndestroy ${fresh}\n`);
 }
 
@@ -96,8 +92,7 @@ export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
       "",
     ].join("\n"),
   );
-  yield* elements(ipv4, { v4: list.v4, v6: new Uint32Array(0) });
-  yield* elements(ipv6, { v4: new Uint32Array(0), v6: list.v6 });
+  for (const [family, part] of families(list)) yield* elements(facts.sets[`ipv${family}`], part);
 }
 
 /** One command for all of a family: nft takes its time over commands, not over elements. */
@@ -105,6 +100,6 @@ function* elements(set: string, list: AddressList): Iterable<Uint8Array> {
   // An empty pair of braces is a syntax error.
   if (sizeOf(list) === 0) return;
   yield Buffer.from(`add element ${table} ${set} {\n`);
-  yield* addressLines(list, { v4: ["\t", ",\n"], v6: ["\t", ",\n"] });
+  yield* piecesOf(addressLines(list, "\t", ",\n"));
   yield Buffer.from("}\n");
 }

@@ -1,8 +1,9 @@
 import type { SqlColumn } from "../../outputs/warehouse/dialect.js";
 import { loadDriver } from "../../outputs/warehouse/load-driver.js";
 import { RowGroupEncoder, type ParquetDriver } from "../../outputs/parquet/row-group-encoder.js";
-import { type AddressList, noAddresses } from "../address/address-list.js";
-import { addressLines } from "./address-lines.js";
+import type { AddressList } from "../address/address-list.js";
+import { addressTexts } from "../address/address-text.js";
+import { families } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
 
 /** Rows that are held as text at once. */
@@ -20,15 +21,12 @@ const columns: readonly SqlColumn[] = [
 
 /** Parquet with one row an address, in row groups, so that the memory does not grow with the list. */
 export async function* writeParquet(
-  { v4, v6 }: AddressList,
+  list: AddressList,
   facts: ListFacts,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new RowGroupEncoder(await loadParquetWriter(), { columns, metadata: [] });
-  for (const [family, list] of [
-    [4n, { ...noAddresses, v4 }],
-    [6n, { ...noAddresses, v6 }],
-  ] as const) {
-    for (const ips of groups(list)) yield encoder.encode(cells(ips, family, facts)).bytes;
+  for (const [family, part] of families(list)) {
+    for (const ips of groups(part)) yield encoder.encode(cells(ips, BigInt(family), facts)).bytes;
   }
   yield encoder.footer();
 }
@@ -41,10 +39,8 @@ export function loadParquetWriter(): Promise<ParquetDriver> {
 /** The addresses as text, so many at a time. */
 function* groups(list: AddressList): Generator<string[], void, undefined> {
   let held: string[] = [];
-  for (const lines of addressLines(list, { v4: ["", "\n"], v6: ["", "\n"] })) {
-    if (lines.length === 0) continue;
-    held = held.concat(Buffer.from(lines).toString("latin1").trimEnd().split("\n"));
-    if (held.length < groupRows) continue;
+  for (const address of addressTexts(list)) {
+    if (held.push(address) < groupRows) continue;
     yield held;
     held = [];
   }

@@ -1,10 +1,7 @@
+import { writeCsv, writeNdjson, writeText } from "./address-lines.js";
 import { writeCidr } from "./cidr.js";
-import { writeCsv } from "./address-lines.js";
-import { writeIpset } from "./firewalls.js";
-import { writeNdjson } from "./address-lines.js";
-import { writeNft } from "./firewalls.js";
+import { writeIpset, writeNft } from "./firewalls.js";
 import { writeParquet } from "./parquet.js";
-import { writeText } from "./address-lines.js";
 import type { TagFormat, TagFormatWriter } from "./types.js";
 
 /** Every format of a tag's list; another one is a file, a line here and a word in `tagFormats`. */

@@ -8,8 +8,7 @@ import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
 import { exportFault } from "../folder/export-fault.js";
 import type { ExportedTag } from "../folder/export-index.js";
 import { listsFolder } from "../folder/stored-list.js";
-import { PageLog, readPin } from "./page-log.js";
-import type { Pin } from "./pin.js";
+import { PageLog, type Pin, readPin } from "./page-log.js";
 
 export interface ExportStateOptions {
   readonly clock: Clock;
@@ -83,7 +82,7 @@ export class ExportState {
 
   /** Begins to keep the pages of a tag. */
   begin(pin: Omit<Pin, "version" | "source">): Promise<PageLog> {
-    return PageLog.begin(this.#logFolder(pin.tag), { version: 1, source: this.#source, ...pin });
+    return PageLog.begin(this.#logFolder(pin.tag), { version: 2, source: this.#source, ...pin });
   }
 
   /** Forgets the pages of a tag. */

@@ -1,37 +1,47 @@
-import { open, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
-import { bytesOf, readFully } from "../address/list-bytes.js";
-import type { ReadAddresses } from "../address/read-entries.js";
+import { z } from "zod";
+import { tagSchema } from "../../api/schema/tag.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder } from "../../core/files/make-folder.js";
+import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
+import { widths } from "../address/address-list.js";
+import type { ReadAddresses } from "../address/address-text.js";
 import { exportFault } from "../folder/export-fault.js";
-import { type Pin, pinSchema } from "./pin.js";
+
+const pinSchema = z.object({
+  version: z.literal(2),
+  /** SHA-256 of the service's address: another service's pages are of no use. */
+  source: z.string(),
+  tag: z.string(),
+  snapshot: z.string(),
+  lastUpdate: z.string(),
+  total: z.number(),
+  /** When the first page came; RFC 3339 UTC. */
+  pinnedAt: z.string(),
+  about: tagSchema,
+});
+
+/** What one reading of a tag's list is of: fixed by its first page, the same for all that follow. */
+export type Pin = z.output<typeof pinSchema>;
 
 /**
  * The pages of one tag's list that came so far, and the snapshot that they are of; kept on disk as
  * they come, so that neither the memory for a list nor the pages are lost or spent before its end.
- *
- * A page is a head of four words (IPv4 addresses, IPv6 addresses, CRC-32 of the addresses, a mark),
- * then the addresses. Whatever follows the last whole page is the trace of an interruption.
+ * Each page is a file with a checksum: one that is not whole has not come.
  */
 export class PageLog {
   readonly pin: Pin;
   /** True when an earlier export began it. */
   readonly resumed: boolean;
   readonly #folder: string;
-  readonly #handle: FileHandle;
-  #bytes = 0;
-  /** Where the last page begins. */
-  #last: number | null = null;
+  /** The page that came last. */
+  #last: ReadAddresses | null = null;
   #pages = 0;
-  #v4 = 0;
-  #v6 = 0;
+  readonly #words = { v4: 0, v6: 0 };
 
-  private constructor(folder: string, handle: FileHandle, pin: Pin, resumed: boolean) {
+  private constructor(folder: string, pin: Pin, resumed: boolean) {
     this.#folder = folder;
-    this.#handle = handle;
     this.pin = pin;
     this.resumed = resumed;
   }
@@ -42,7 +52,7 @@ export class PageLog {
       await rm(folder, { recursive: true, force: true });
       makeFolder(folder);
       await writeJsonFile(join(folder, pinFile), pin);
-      return new PageLog(folder, await open(join(folder, pagesFile), "w+"), pin, false);
+      return new PageLog(folder, pin, false);
     } catch (error) {
       throw exportFault(folder, error);
     }
@@ -52,10 +62,8 @@ export class PageLog {
   static async resume(folder: string): Promise<PageLog | null> {
     const pin = await readPin(folder);
     if (pin === null) return null;
-    const handle = await open(join(folder, pagesFile), "r+").catch(() => null);
-    if (handle === null) return null;
-    const log = new PageLog(folder, handle, pin, true);
-    for (let page = await log.#readPage(log.#bytes); page; page = await log.#readPage(log.#bytes)) {
+    const log = new PageLog(folder, pin, true);
+    for (let page = await log.#read(0); page !== null; page = await log.#read(log.#pages)) {
       log.#count(page);
     }
     return log;
@@ -67,74 +75,59 @@ export class PageLog {
 
   /** Entries so far: the offset of the next page. */
   get entries(): number {
-    return this.#v4 + this.#v6;
+    return this.#words.v4 / widths.v4 + this.#words.v6 / widths.v6;
+  }
+
+  get lastPage(): ReadAddresses | null {
+    return this.#last;
   }
 
   /** Keeps a page. @throws FatalError when it cannot be written */
   async append(page: ReadAddresses): Promise<void> {
-    const addresses = Buffer.concat([bytesOf(page.v4), bytesOf(page.v6)]);
-    const head = Uint32Array.of(page.v4.length, page.v6.length / 4, crc32(addresses), mark);
-    const bytes = Buffer.concat([bytesOf(head), addresses]);
+    const path = this.#pathOf(this.#pages);
     try {
-      for (let done = 0; done < bytes.length;) {
-        const position = this.#bytes + done;
-        done += (await this.#handle.write(bytes, done, undefined, position)).bytesWritten;
-      }
+      await writeFile(path, sealJson({ v4: [...page.v4], v6: [...page.v6] }));
     } catch (error) {
-      throw exportFault(join(this.#folder, pagesFile), error);
+      throw exportFault(path, error);
     }
     this.#count(page);
   }
 
-  /** The page that came last; null before the first. */
-  async lastPage(): Promise<ReadAddresses | null> {
-    return this.#last === null ? null : this.#readPage(this.#last);
-  }
-
   /** All addresses, in the order in which they came. @throws FatalError when they cannot be read */
   async read(): Promise<ReadAddresses> {
-    const all = { v4: new Uint32Array(this.#v4), v6: new Uint32Array(this.#v6 * 4) };
-    let v4 = 0;
-    let v6 = 0;
-    for (let position = 0; position < this.#bytes;) {
-      const page = await this.#readPage(position);
+    const all = { v4: new Uint32Array(this.#words.v4), v6: new Uint32Array(this.#words.v6) };
+    const read = { v4: 0, v6: 0 };
+    for (let number = 0; number < this.#pages; number++) {
+      const page = await this.#read(number);
       if (!page) throw exportFault(this.#folder, new Error("a page that was kept is gone"));
-      all.v4.set(page.v4, v4);
-      all.v6.set(page.v6, v6);
-      v4 += page.v4.length;
-      v6 += page.v6.length;
-      position += sizeOf(page);
+      for (const family of ["v4", "v6"] as const) {
+        all[family].set(page[family], read[family]);
+        read[family] += page[family].length;
+      }
     }
     return all;
   }
 
-  async close(): Promise<void> {
-    await this.#handle.close();
-  }
-
-  /** Closes and forgets it. */
+  /** Forgets it. */
   async remove(): Promise<void> {
-    await this.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
   #count(page: ReadAddresses): void {
-    this.#last = this.#bytes;
-    this.#bytes += sizeOf(page);
+    this.#last = page;
     this.#pages += 1;
-    this.#v4 += page.v4.length;
-    this.#v6 += page.v6.length / 4;
+    this.#words.v4 += page.v4.length;
+    this.#words.v6 += page.v6.length;
   }
 
-  async #readPage(position: number): Promise<ReadAddresses | null> {
-    const head = new Uint32Array(4);
-    if (!(await readFully(this.#handle, bytesOf(head), position))) return null;
-    const [v4Count = 0, v6Count = 0, sum] = head;
-    if (head[3] !== mark || v4Count + v6Count > mostEntries) return null;
-    const words = new Uint32Array(v4Count + v6Count * 4);
-    if (!(await readFully(this.#handle, bytesOf(words), position + headSize))) return null;
-    if (crc32(bytesOf(words)) !== sum) return null;
-    return { v4: words.subarray(0, v4Count), v6: words.subarray(v4Count) };
+  async #read(number: number): Promise<ReadAddresses | null> {
+    const text = await readFile(this.#pathOf(number), "utf8").catch(() => "");
+    const page = openSealedJson(text) as Record<"v4" | "v6", readonly number[]> | null;
+    return page && { v4: Uint32Array.from(page.v4), v6: Uint32Array.from(page.v6) };
+  }
+
+  #pathOf(page: number): string {
+    return join(this.#folder, `page-${page}.json`);
   }
 }
 
@@ -145,13 +138,3 @@ export async function readPin(folder: string): Promise<Pin | null> {
 }
 
 const pinFile = "pin.json";
-const pagesFile = "pages.bin";
-const headSize = 16;
-const mark = 0x70616765;
-
-/** More than a page has, whatever the service makes of its limit: a body has 8 MiB at most. */
-const mostEntries = 2 ** 22;
-
-function sizeOf({ v4, v6 }: ReadAddresses): number {
-  return headSize + v4.byteLength + v6.byteLength;
-}

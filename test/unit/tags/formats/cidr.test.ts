@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sortAddresses } from "../../../../src/tags/address/sort-addresses.js";
+import { sortAddresses } from "../../../../src/tags/address/address-list.js";
 import { writeCidr } from "../../../../src/tags/formats/cidr.js";
 
 type Words = readonly [number, number, number, number];

@@ -1,7 +1,10 @@
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
-import { noAddresses, type AddressList } from "../../../../src/tags/address/address-list.js";
-import { sortAddresses } from "../../../../src/tags/address/sort-addresses.js";
+import {
+  type AddressList,
+  noAddresses,
+  sortAddresses,
+} from "../../../../src/tags/address/address-list.js";
 import { tagFormatWriters } from "../../../../src/tags/formats/registry.js";
 import type { ListFacts, TagFormat, TagFormatWriter } from "../../../../src/tags/formats/types.js";
 

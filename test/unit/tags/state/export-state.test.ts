@@ -31,7 +31,6 @@ async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
     about: { name: "a:b" },
   });
   await log.append({ v4: Uint32Array.of(1), v6: new Uint32Array(0) });
-  await log.close();
   await state.release();
   return { folder, clock };
 }
@@ -40,7 +39,6 @@ async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
 async function entriesLeft(state: ExportState, before: unknown = null): Promise<number> {
   onTestFinished(() => state.release());
   const log = await state.resume("a:b", before as Parameters<ExportState["resume"]>[1]);
-  await log?.close();
   return log?.entries ?? 0;
 }
 
