@@ -7,8 +7,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openParquet } from "../../dist/outputs/parquet/open-parquet.js";
-import { openDuckdb } from "../../dist/outputs/duckdb/open-duckdb.js";
-import { parseDuckdbTarget, parseParquetTarget } from "../../dist/outputs/warehouse/target.js";
+import { findWarehouse } from "../../dist/outputs/warehouse/registry.js";
+import { parseParquetTarget } from "../../dist/outputs/warehouse/target.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);
@@ -48,7 +48,7 @@ step("finished");
 rmSync(job.state, { recursive: true });
 
 async function open(options) {
-  if (job.kind === "duckdb") return openDuckdb(parseDuckdbTarget(`duckdb:${job.file}`), options);
+  if (job.kind === "duckdb") return findWarehouse(`duckdb:${job.file}`).open(options);
   const part = `${job.file}.part`;
   // As a run does whose output has its name already.
   if (saved?.complete && !existsSync(part)) renameSync(job.file, part);

@@ -6,11 +6,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
-import { mostTries } from "../../src/outputs/postgres/connection.js";
-import { openPostgres } from "../../src/outputs/postgres/open-postgres.js";
-import type { Patience } from "../../src/outputs/postgres/open-postgres.js";
-import { parsePostgresTarget } from "../../src/outputs/warehouse/target.js";
-import type { OpenedWarehouse } from "../../src/outputs/warehouse/types.js";
+import { mostTries } from "../../src/outputs/postgres/postgres-database.js";
+import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
+import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import type { SinkPosition } from "../../src/outputs/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
@@ -212,11 +210,11 @@ async function runWriter(
 
 function open(
   table: string,
-  patience: Patience = {},
+  patience: Pick<WarehouseOptions, "clock" | "signal"> = {},
   resume: SinkPosition | null = null,
   url = cluster.url({ parameters: { table } }),
 ): Promise<OpenedWarehouse> {
-  return openPostgres(parsePostgresTarget(url)!, {
+  return findWarehouse(url)!.open({
     columns: ["ip"],
     prefix: "rep_",
     runId: `run of ${table}`,

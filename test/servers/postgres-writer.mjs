@@ -4,8 +4,7 @@
 // node postgres-writer.mjs '{"output", "state", "rows", "every", "killAfterMs"}'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openPostgres } from "../../dist/outputs/postgres/open-postgres.js";
-import { parsePostgresTarget } from "../../dist/outputs/warehouse/target.js";
+import { findWarehouse } from "../../dist/outputs/warehouse/registry.js";
 import { writtenRow } from "../helpers/written-row.mjs";
 
 const job = JSON.parse(process.argv[2]);
@@ -13,7 +12,7 @@ const statePath = join(job.state, "checkpoint.json");
 
 mkdirSync(job.state, { recursive: true });
 const saved = existsSync(statePath) ? JSON.parse(readFileSync(statePath, "utf8")) : null;
-const opened = await openPostgres(parsePostgresTarget(job.output), {
+const opened = await findWarehouse(job.output).open({
   columns: ["ip"],
   prefix: "rep_",
   runId: "written by several",

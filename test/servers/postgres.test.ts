@@ -2,9 +2,7 @@ import { inspect } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openPostgres } from "../../src/outputs/postgres/open-postgres.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
-import { parsePostgresTarget } from "../../src/outputs/warehouse/target.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { describeWarehouse } from "../contract/warehouse-contract.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
@@ -350,7 +348,7 @@ function open(table: string, options: Partial<WarehouseOptions> = {}): Promise<O
 }
 
 function openAt(url: string, options: Partial<WarehouseOptions> = {}): Promise<OpenedWarehouse> {
-  return openPostgres(parsePostgresTarget(url)!, {
+  return findWarehouse(url)!.open({
     columns: ["ip"],
     prefix: "rep_",
     runId: "run",

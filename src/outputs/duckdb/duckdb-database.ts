@@ -1,16 +1,29 @@
 import type * as duckdb from "@duckdb/node-api";
-import type { DuckDBAppender, DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import type { TableName } from "../warehouse/dialect.js";
-import type { Query } from "../warehouse/run-rows.js";
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from "@duckdb/node-api";
+import type { ColumnType } from "../../core/columns.js";
+import type { CellValue } from "../warehouse/cell-values.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import {
+  quoteIdentifier,
+  quoteTable,
+  type SqlColumn,
+  sqlType,
+  type TableName,
+} from "../warehouse/dialect.js";
 import { loadDriver } from "../warehouse/load-driver.js";
+import type { FoundColumn } from "../warehouse/prepare-table.js";
+import type {
+  ConnectOptions,
+  FoundTable,
+  Query,
+  TableDatabase,
+  TableSession,
+} from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 
 /** The package that writes, loaded when it is asked for. */
-export type DuckdbDriver = typeof duckdb;
-
-/** A value of a result. */
-type DuckdbValue = string | bigint | null;
+type DuckdbDriver = typeof duckdb;
 
 /**
  * What DuckDB may hold in memory and run on; by default it takes most of the machine. Beyond that
@@ -18,28 +31,25 @@ type DuckdbValue = string | bigint | null;
  */
 const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
 
-/** How the file is opened: reading needs no write permission on it or its folder. */
-export type DuckdbAccess = "write" | "read";
+/** Temporary table that rows go through, so that the table may have other columns, in any order. */
+const staging = "repute_staging";
 
 /** An open DuckDB file. Every failure of it is explained. */
-export class DuckdbDatabase {
-  readonly driver: DuckdbDriver;
-  readonly #display: string;
-  readonly #access: DuckdbAccess;
+export class DuckdbDatabase implements TableDatabase, TableSession {
+  readonly #driver: DuckdbDriver;
+  readonly #explain: (error: unknown) => Error;
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   #open = true;
 
   private constructor(
     driver: DuckdbDriver,
-    display: string,
-    access: DuckdbAccess,
+    explain: (error: unknown) => Error,
     instance: DuckDBInstance,
     connection: DuckDBConnection,
   ) {
-    this.driver = driver;
-    this.#display = display;
-    this.#access = access;
+    this.#driver = driver;
+    this.#explain = explain;
     this.#instance = instance;
     this.#connection = connection;
   }
@@ -47,69 +57,143 @@ export class DuckdbDatabase {
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
   static async open(
     { file, display }: DuckdbTarget,
-    access: DuckdbAccess = "write",
+    { access }: Pick<ConnectOptions, "access">,
   ): Promise<DuckdbDatabase> {
     const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
+    const explain = (error: unknown): Error => duckdbFault(display, error, access);
     try {
       const instance = await driver.DuckDBInstance.create(file, {
         ...settings,
         access_mode: access === "read" ? "READ_ONLY" : "READ_WRITE",
       });
-      return new DuckdbDatabase(driver, display, access, instance, await instance.connect());
+      return new DuckdbDatabase(driver, explain, instance, await instance.connect());
     } catch (error) {
-      throw duckdbFault(display, error, access);
+      throw explain(error);
     }
   }
 
-  /** Runs one statement and gives its rows. */
-  async run(sql: string, values: readonly (string | number)[] = []): Promise<readonly DuckdbRow[]> {
+  readonly query: Query = async (sql, values = []) => {
     try {
       const result = await this.#connection.runAndReadAll(sql, [...values]);
-      return result.getRows() as readonly DuckdbRow[];
+      return result.getRows() as (string | bigint | null)[][];
     } catch (error) {
-      throw duckdbFault(this.#display, error, this.#access);
+      throw this.#explain(error);
     }
-  }
+  };
 
-  /** The same as a function. */
-  readonly query: Query = (sql, values) => this.run(sql, values);
-
-  /** Runs statements as one: all of them hold, or none. */
-  async transaction(statements: () => Promise<void>): Promise<void> {
-    await this.run("BEGIN TRANSACTION");
+  async transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T> {
+    await this.query("BEGIN TRANSACTION");
     try {
-      await statements();
-      await this.run("COMMIT");
+      const result = await work(this, false);
+      await this.query("COMMIT");
+      return result;
     } catch (error) {
-      await this.run("ROLLBACK").catch(() => undefined);
+      await this.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
   }
 
-  /** @param catalog `temp` for a temporary table */
-  async appender(table: TableName, catalog?: string): Promise<DuckDBAppender> {
+  // Nobody else has the file open.
+  lock(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async find({ schema, name }: TableName): Promise<FoundTable | null> {
+    const [found] = await this.query(
+      `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
+       AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
+      [schema ?? "main", name],
+    );
+    return found === undefined
+      ? null
+      : { schema, instead: found[0] === "VIEW" ? "is a view" : null };
+  }
+
+  async schemaFor({ schema }: TableName): Promise<string | null | undefined> {
+    const found = await this.query(
+      "SELECT 1 FROM duckdb_schemas() WHERE database_name = current_database() AND lower(schema_name) = lower($1)",
+      [schema ?? "main"],
+    );
+    return found.length === 0 ? undefined : schema;
+  }
+
+  async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
+    const rows = await this.query(
+      `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = current_database()
+       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
+      [schema ?? "main", name],
+    );
+    return rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
+  }
+
+  hasKey(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async load(
+    table: TableName,
+    columns: readonly SqlColumn[],
+    batches: readonly ColumnBatch[],
+  ): Promise<number> {
+    const definitions = columns.map(({ type }, index) => `c${index} ${sqlType("duckdb", type)}`);
+    await this.query(`CREATE TEMPORARY TABLE ${staging} (${definitions.join(", ")})`);
+    await this.#stage(columns, batches);
+    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
+    const [taken] = await this.query(
+      `INSERT INTO ${quoteTable("duckdb", table)} (${names}) SELECT * FROM temp.main.${staging}`,
+    );
+    await this.query(`DROP TABLE temp.main.${staging}`);
+    return Number(taken?.[0]);
+  }
+
+  async #stage(columns: readonly SqlColumn[], batches: readonly ColumnBatch[]): Promise<void> {
     try {
-      return await this.#connection.createAppender(table.name, table.schema, catalog);
+      const appender = await this.#connection.createAppender(staging, "main", "temp");
+      const types = columns.map((_, index) => appender.columnType(index));
+      // Used again and again: what it holds is outside of JavaScript's memory, which would not notice.
+      const chunk = this.#driver.DuckDBDataChunk.create(types);
+      for (const batch of batches) {
+        chunk.reset();
+        chunk.rowCount = batch.rows;
+        columns.forEach(({ type }, index) => {
+          chunk.setColumnValues(index, valuesOf(this.#driver, type, batch.columns[index]!));
+        });
+        appender.appendDataChunk(chunk);
+      }
+      appender.closeSync();
     } catch (error) {
-      throw duckdbFault(this.#display, error, this.#access);
+      throw this.#explain(error);
     }
   }
 
-  /** Runs something of the driver that fails in its own words. */
-  guard<T>(action: () => T): T {
-    try {
-      return action();
-    } catch (error) {
-      throw duckdbFault(this.#display, error, this.#access);
-    }
+  async settle(): Promise<void> {
+    await this.query("CHECKPOINT");
   }
 
-  close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#connection.closeSync();
-    this.#instance.closeSync();
+  close(): Promise<void> {
+    if (this.#open) {
+      this.#open = false;
+      this.#connection.closeSync();
+      this.#instance.closeSync();
+    }
+    return Promise.resolve();
   }
 }
 
-export type DuckdbRow = readonly DuckdbValue[];
+function valuesOf(
+  driver: DuckdbDriver,
+  type: ColumnType,
+  values: readonly CellValue[],
+): readonly DuckDBValue[] {
+  if (type === "timestamp") {
+    return values.map((value) =>
+      value === null ? null : new driver.DuckDBTimestampTZValue(value as bigint),
+    );
+  }
+  if (type === "text[]") {
+    return values.map((value) =>
+      value === null ? null : new driver.DuckDBListValue(value as readonly string[]),
+    );
+  }
+  return values as readonly (string | bigint | boolean | null)[];
+}

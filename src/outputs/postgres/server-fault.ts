@@ -34,14 +34,8 @@ const network: ReadonlySet<string> = new Set([
 const gone =
   /^(?:Connection terminated|Client has encountered|Client was closed|timeout expired|Query read timeout)/;
 
-/** Another row of the key is there already. */
-export const uniqueViolation = "23505";
-
-/** A relation of that name is there already. */
-export const duplicateTable = "42P07";
-
 /** The SQLSTATE of a server's error, or the system's code; "" for neither. */
-export function faultCode(error: unknown): string {
+function faultCode(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 }
@@ -94,6 +88,13 @@ export function serverFault(error: unknown, display: string): Error {
   const usage = usageFaults[code];
   if (usage !== undefined) {
     return new UsageError(usage[0], `${display}: ${text}`, { ...options, hint: usage[1] });
+  }
+  if (code === "23505") {
+    const reason = `${display} has rows of this run that this run did not write`;
+    return new FatalError("output_table_differs", reason, {
+      ...options,
+      hint: "start anew with --restart",
+    });
   }
   if (code === "53100") {
     return new FatalError("database_full", `${display}: ${text}`, {

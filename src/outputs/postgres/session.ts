@@ -1,9 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
-import { FatalError } from "../../core/errors.js";
-import type { Query } from "../warehouse/run-rows.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import {
+  quoteIdentifier,
+  quoteTable,
+  type SqlColumn,
+  type TableName,
+} from "../warehouse/dialect.js";
 import { loadDriver } from "../warehouse/load-driver.js";
+import type { FoundColumn } from "../warehouse/prepare-table.js";
+import type { FoundTable, Query, TableSession } from "../warehouse/table-database.js";
+import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isPassing } from "./server-fault.js";
 
@@ -44,7 +53,7 @@ const connectTimeoutMs = 30_000;
 const endTimeoutMs = 2_000;
 
 /** One connection to the server. */
-export class Session {
+export class Session implements TableSession {
   readonly #client: Client;
   readonly #driver: PostgresDriver;
   readonly #begin: string;
@@ -82,6 +91,7 @@ export class Session {
       client.connection.stream.destroy();
       throw error;
     }
+    await mustBeUtf8(client);
     const given = new URL(url).searchParams;
     const settings = Object.entries(limits).filter(([name]) => !given.has(name));
     const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
@@ -111,22 +121,6 @@ export class Session {
     return result;
   }
 
-  async rows<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
-    const { rows } = await this.#client.query<R & object>(text, [...values]);
-    return rows;
-  }
-
-  /**
-   * Waits until no other transaction writes for a run: one of a connection that was lost may still
-   * be under way. Held until the end of the transaction.
-   */
-  async lockRun(runId: string): Promise<void> {
-    await this.rows("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [
-      `repute run ${runId}`,
-    ]);
-  }
-
-  /** The rows as lists of cells. */
   readonly query: Query = async (text, values = []) => {
     const { rows } = await this.#client.query<(string | null)[]>({
       text,
@@ -136,12 +130,66 @@ export class Session {
     return rows;
   };
 
-  async execute(text: string): Promise<void> {
-    await this.#client.query(text);
+  /** One of a connection that was lost may still hold it. */
+  async lock(name: string): Promise<void> {
+    await this.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`repute ${name}`]);
+  }
+
+  async find(table: TableName): Promise<FoundTable | null> {
+    const [found] = await this.query(
+      `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
+       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
+      [quoteTable("postgres", table)],
+    );
+    if (found === undefined) return null;
+    return { schema: String(found[0]), instead: found[1] ? null : "is there and is no table" };
+  }
+
+  /** The one that is named, or the first of the search path. */
+  async schemaFor({ schema }: TableName): Promise<string | undefined> {
+    const [found] = await this.query(
+      "SELECT coalesce((SELECT nspname FROM pg_namespace WHERE nspname = $1), CASE WHEN $1::name IS NULL THEN current_schema() END)",
+      [schema],
+    );
+    const name = found?.[0] ?? null;
+    return name === null ? undefined : String(name);
+  }
+
+  async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
+    const rows = await this.query(
+      `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+      [quoteTable("postgres", table)],
+    );
+    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+  }
+
+  async hasKey(table: TableName, key: readonly [string, string]): Promise<boolean> {
+    const found = await this.query(
+      `SELECT 1 FROM pg_index i WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
+       AND i.indpred IS NULL AND i.indnkeyatts = 2 AND ARRAY[$2, $3]::text[] = (
+         SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
+         WHERE a.attrelid = i.indrelid AND a.attnum IN (i.indkey[0], i.indkey[1]))`,
+      [quoteTable("postgres", table), ...[...key].sort()],
+    );
+    return found.length > 0;
+  }
+
+  load(
+    table: TableName,
+    columns: readonly SqlColumn[],
+    batches: readonly ColumnBatch[],
+  ): Promise<number> {
+    const names = columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
+    const types = columns.map(({ type }) => type);
+    return this.#copy(
+      `COPY ${quoteTable("postgres", table)} (${names}) FROM STDIN (ENCODING 'UTF8')`,
+      batches.map((batch) => copyText(types, batch)),
+    );
   }
 
   /** Sends data as COPY … FROM STDIN. @returns how many rows the server took */
-  copy(statement: string, data: readonly Buffer[]): Promise<number> {
+  #copy(statement: string, data: readonly Buffer[]): Promise<number> {
     return new Promise((resolve, reject) => {
       const stream = this.#client.query(this.#driver.copyFrom(statement));
       let refused = false;
@@ -171,4 +219,17 @@ export class Session {
     // What is left of it must not keep the program from ending.
     this.#client.connection.stream.destroy();
   }
+}
+
+/** @throws UsageError `database_encoding` */
+async function mustBeUtf8(client: Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === "UTF8") return;
+  client.connection.stream.destroy();
+  throw new UsageError(
+    "database_encoding",
+    `the database's encoding is ${encoding}, which cannot hold every text`,
+    { hint: "use a database with the encoding UTF8" },
+  );
 }

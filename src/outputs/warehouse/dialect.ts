@@ -56,6 +56,13 @@ export function sqlType(dialect: DialectName, type: ColumnType): string {
   return types[dialect][type];
 }
 
+/** The same as a database's catalogue calls it, letter case aside. */
+export function catalogueType(dialect: DialectName, type: ColumnType): string {
+  return sqlType(dialect, type)
+    .replace("timestamptz", "timestamp with time zone")
+    .replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE");
+}
+
 /**
  * Quotes a name as an identifier: SQL doubles the quote; BigQuery has backticks and backslash
  * escapes (Lexical structure, Quoted identifiers).

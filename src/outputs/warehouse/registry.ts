@@ -1,5 +1,7 @@
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
+import type { TableTarget } from "./table-database.js";
+import type { Connect } from "./table-warehouse.js";
 import {
   addressScheme,
   parseDuckdbTarget,
@@ -33,8 +35,9 @@ export type FindWarehouse = (output: string) => Warehouse | null;
 // Each is loaded when an output names it: most runs write a text file.
 const parquet = () => import("../parquet/open-parquet.js");
 const parquetReader = () => import("../parquet/read-back.js");
-const duckdb = () => import("../duckdb/open-duckdb.js");
-const postgres = () => import("../postgres/open-postgres.js");
+const tables = () => import("./table-warehouse.js");
+const duckdb = () => import("../duckdb/duckdb-database.js");
+const postgres = () => import("../postgres/postgres-database.js");
 
 /** Every warehouse that can be written; another one is one file and one line here. */
 export const warehouses: readonly FindWarehouse[] = [
@@ -43,18 +46,12 @@ export const warehouses: readonly FindWarehouse[] = [
     open: async (target, options) => (await parquet()).openParquet(target, options),
     recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
   }),
-  defineWarehouse({
-    parse: parseDuckdbTarget,
-    open: async (target, options) => (await duckdb()).openDuckdb(target, options),
-    discard: async (target, run) => (await duckdb()).discardFromDuckdb(target, run),
-    recount: async (target, run) => (await duckdb()).recountDuckdb(target, run),
-  }),
-  defineWarehouse({
-    parse: parsePostgresTarget,
-    open: async (target, options) => (await postgres()).openPostgres(target, options),
-    discard: async (target, run) => (await postgres()).discardFromPostgres(target, run),
-    recount: async (target, run) => (await postgres()).recountPostgres(target, run),
-  }),
+  defineTable(parseDuckdbTarget, async (target, options) =>
+    (await duckdb()).DuckdbDatabase.open(target, options),
+  ),
+  defineTable(parsePostgresTarget, async (target, options) =>
+    (await postgres()).PostgresDatabase.open(target, options),
+  ),
 ];
 
 /**
@@ -89,4 +86,17 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
       recount: async (run) => (await kind.recount?.(target, run)) ?? null,
     };
   };
+}
+
+/** A line of the registry for a kind of database. */
+function defineTable<T extends TableTarget>(
+  parse: (output: string) => T | null,
+  connect: Connect<T>,
+): FindWarehouse {
+  return defineWarehouse({
+    parse,
+    open: async (target, options) => (await tables()).openTable(connect, target, options),
+    discard: async (target, run) => (await tables()).discardRows(connect, target, run),
+    recount: async (target, run) => (await tables()).recountRows(connect, target, run),
+  });
 }

@@ -1,6 +1,5 @@
 import { FatalError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row-counter.js";
-import type { SinkPosition } from "../types.js";
 import {
   checkpointTableName,
   type DialectName,
@@ -8,13 +7,8 @@ import {
   quoteTable,
   type TableName,
 } from "./dialect.js";
+import type { Query } from "./table-database.js";
 import type { WarehouseAudit, WarehouseRun } from "./types.js";
-
-/** Runs one statement with values for `$1`, `$2` … and gives its rows as lists of cells. */
-export type Query = (
-  sql: string,
-  values?: readonly (string | number)[],
-) => Promise<readonly (readonly (string | bigint | null)[])[]>;
 
 /** What a database keeps of one run: its rows in a table and the note of its checkpoint. */
 export class RunRows {
@@ -81,9 +75,9 @@ export class RunRows {
       [this.#runId],
     );
     return auditCounts(
-      counts.map(([status, found, rows]) => ({
-        status: status === null ? null : String(status),
-        verdict: found === null ? null : String(found),
+      counts.map(([status = null, verdict = null, rows]) => ({
+        status,
+        verdict,
         rows: Number(rows),
       })),
       display,
@@ -103,8 +97,8 @@ export class RunRows {
 
 /** How many rows of a run have this status and this verdict; null for none. */
 export interface FactsCount {
-  readonly status: string | null;
-  readonly verdict: string | null;
+  readonly status: unknown;
+  readonly verdict: unknown;
   readonly rows: number;
 }
 
@@ -126,37 +120,4 @@ export function auditCounts(
     if (fault !== null) throw new FatalError("output_corrupt", `${display} has rows with ${fault}`);
   }
   return { bytes: null, ...counter.found(), sha256: null };
-}
-
-/** There is no such table to count in. */
-export function tableMissing(display: string): FatalError {
-  return new FatalError("output_missing", `there is no table ${display}`);
-}
-
-/** What a table holds of the run that goes on in it. */
-interface HeldRows {
-  readonly rows: number;
-  /** The database's own checkpoint of the run, or null. */
-  readonly note: string | null;
-}
-
-/**
- * Makes sure that a table holds what an interrupted run wrote to it: the state folder's checkpoint
- * may be older than the database's, never newer.
- *
- * @param display what the table is called in messages
- * @throws FatalError `output_table_differs`
- */
-export function mustMatch(
-  display: string,
-  resume: SinkPosition | null,
-  { rows, note }: HeldRows,
-): void {
-  const expected = resume?.rows ?? 0;
-  if (rows === expected || (note !== null && rows > expected)) return;
-  throw new FatalError(
-    "output_table_differs",
-    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
-    { hint: "start anew with --restart" },
-  );
 }

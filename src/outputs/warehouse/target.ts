@@ -10,6 +10,7 @@ import {
   parseTableName,
   tableText,
 } from "./dialect.js";
+import type { TableTarget } from "./table-database.js";
 import type { WarehouseTarget } from "./types.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 
@@ -20,19 +21,17 @@ export interface ParquetTarget extends WarehouseTarget {
 }
 
 /** A table of a DuckDB file. */
-export interface DuckdbTarget extends WarehouseTarget {
+export interface DuckdbTarget extends TableTarget {
   readonly kind: "duckdb";
   readonly file: string;
-  readonly table: TableName;
 }
 
 /** A table of a PostgreSQL database. */
-export interface PostgresTarget extends WarehouseTarget {
+export interface PostgresTarget extends TableTarget {
   readonly kind: "postgres";
   readonly file: null;
   /** The address without `table`; it may hold a password, so it goes to the driver and nowhere else. */
   readonly url: string;
-  readonly table: TableName;
 }
 
 /** `OUT.parquet`, or null. @throws UsageError `parquet_gzip` */

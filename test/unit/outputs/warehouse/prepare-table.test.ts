@@ -1,14 +1,7 @@
 import { expect, it } from "vitest";
-import { checkTable } from "../../../../src/outputs/warehouse/check-table.js";
+import { checkTable } from "../../../../src/outputs/warehouse/prepare-table.js";
 import type { SqlColumn } from "../../../../src/outputs/warehouse/dialect.js";
 
-const types = {
-  text: "VARCHAR",
-  boolean: "BOOLEAN",
-  count: "BIGINT",
-  timestamp: "TIMESTAMP WITH TIME ZONE",
-  "text[]": "VARCHAR[]",
-};
 const table = { schema: "intel", name: 'odd"name' };
 const columns: readonly SqlColumn[] = [
   { name: "rep_run_id", type: "text", nullable: false },
@@ -22,7 +15,6 @@ const check = (dialect: "duckdb" | "postgres", ...found: [name: string, type: st
     table,
     { columns, key: ["rep_run_id", "rep_row"], prefix: "rep_" },
     found.map(([name, type]) => ({ name, type })),
-    types,
   );
 
 it("passes a table that has the columns, in any order, and others", () => {

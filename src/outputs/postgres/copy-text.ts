@@ -1,0 +1,52 @@
+import type { CellValue } from "../warehouse/cell-values.js";
+import type { ColumnType } from "../../core/columns.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+
+/** Rows as lines of COPY (PostgreSQL, COPY, Text Format). */
+export function copyText(types: readonly ColumnType[], { rows, columns }: ColumnBatch): Buffer {
+  let text = "";
+  for (let row = 0; row < rows; row++) {
+    for (let index = 0; index < types.length; index++) {
+      text += (index > 0 ? "\t" : "") + field(types[index]!, columns[index]![row]!);
+    }
+    text += "\n";
+  }
+  return Buffer.from(text);
+}
+
+function field(type: ColumnType, value: CellValue): string {
+  if (value === null) return "\\N";
+  if (typeof value === "string") return escaped(value);
+  if (typeof value === "boolean") return value ? "t" : "f";
+  if (typeof value === "bigint") return type === "timestamp" ? time(value) : String(value);
+  // Array Input and Output Syntax (8.15.6), which knows quotes and backslashes of its own.
+  const entries = value.map((entry) => `"${entry.replaceAll(/["\\]/g, "\\$&")}"`);
+  return escaped(`{${entries.join(",")}}`);
+}
+
+const special = /[\\\t\n\r]/;
+
+const escapes: Readonly<Record<string, string>> = {
+  "\\": "\\\\",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\r": "\\r",
+};
+
+function escaped(text: string): string {
+  if (!special.test(text)) return text;
+  return text.replaceAll(/[\\\t\n\r]/g, (character) => escapes[character]!);
+}
+
+const dayMicros = 86_400_000_000n;
+
+/** Number of 1970-01-01 among the Julian days, which need no words for years before the first. */
+const epochDay = 2_440_588n;
+
+/** Microseconds since 1970 as a Julian day and the time of day in UTC (8.5.1). */
+function time(micros: bigint): string {
+  const within = ((micros % dayMicros) + dayMicros) % dayMicros;
+  const clock = new Date(Number(within / 1000n)).toISOString().slice(11, 23);
+  const rest = String(within % 1000n).padStart(3, "0");
+  return `J${(micros - within) / dayMicros + epochDay} ${clock}${rest}+00`;
+}

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { FatalError } from "../../core/errors.js";
+import { cellReaders } from "./cell-values.js";
+import { checkpointTableName, type TableName } from "./dialect.js";
+import { prepareTable } from "./prepare-table.js";
+import { RunRows } from "./run-rows.js";
+import type { ConnectOptions, TableDatabase, TableSession, TableTarget } from "./table-database.js";
+import { tableSchema } from "./table-schema.js";
+import { TableSink } from "./table-sink.js";
+import type {
+  OpenedWarehouse,
+  UnfinishedRun,
+  WarehouseAudit,
+  WarehouseOptions,
+  WarehouseRun,
+} from "./types.js";
+
+/** Opens the database of a target. */
+export type Connect<T extends TableTarget> = (
+  target: T,
+  options: ConnectOptions,
+) => Promise<TableDatabase>;
+
+/**
+ * Opens a table as output; a missing one is created, with a view of the newest row of each item.
+ *
+ * @throws UsageError `driver_missing`, `column_clash`, `schema_missing`, `table_*`, `not_a_table`;
+ * FatalError `output_table_differs`; what the database throws
+ */
+export async function openTable<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  options: WarehouseOptions,
+): Promise<OpenedWarehouse> {
+  const { columns, runId, prefix, signal, clock, onWarning = () => undefined } = options;
+  const { kind } = target;
+  const schema = tableSchema(kind, { inputColumns: columns, prefix });
+  const readers = cellReaders(schema, { runId, onWarning });
+  const database = await connect(target, { access: "write", onWarning, signal, clock });
+  try {
+    const held = await database.transaction(async (session) => {
+      const table = await prepareTable(kind, session, target.table, schema);
+      const run = new RunRows(kind, table, { runId, prefix });
+      await session.lock(`run ${runId}`);
+      const rows = await run.count(session.query);
+      return { table, run, rows, note: await run.note(session.query) };
+    });
+    const { rows, note } = held;
+    mustMatch(target, options, held);
+    const sink = new TableSink({ database, target, schema, readers, runId, ...held });
+    return { sink, note, rows, audit: () => sink.audit() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes sure that a table holds what an interrupted run wrote to it: the state folder's checkpoint
+ * may be older than the database's, never newer.
+ */
+function mustMatch(
+  { display }: TableTarget,
+  { resume }: WarehouseOptions,
+  { rows, note }: { readonly rows: number; readonly note: string | null },
+): void {
+  const expected = resume?.rows ?? 0;
+  if (rows === expected || (note !== null && rows > expected)) return;
+  throw new FatalError(
+    "output_table_differs",
+    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
+    { hint: "start anew with --restart" },
+  );
+}
+
+/**
+ * Takes the rows of an unfinished run out again. A run that is finished has no note and stays,
+ * unless it is known to have ended before its end.
+ *
+ * @throws ReputeError
+ */
+export async function discardRows<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  unfinished: UnfinishedRun,
+): Promise<void> {
+  await inTable(connect, target, "write", async (session, table) => {
+    const notes = await session.find({ ...table, name: checkpointTableName });
+    if (notes === null) return;
+    const run = new RunRows(target.kind, table, unfinished);
+    await session.lock(`run ${unfinished.runId}`);
+    if (unfinished.complete !== true && (await run.note(session.query)) === null) return;
+    await run.removeRows(session.query);
+    await run.removeNote(session.query);
+  });
+}
+
+/**
+ * Counts what is there of a finished run.
+ *
+ * @throws FatalError `output_missing`, `output_corrupt`; what the database throws
+ */
+export async function recountRows<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  run: WarehouseRun,
+): Promise<WarehouseAudit> {
+  const { kind, display } = target;
+  const audit = await inTable(connect, target, "read", ({ query }, table) =>
+    new RunRows(kind, table, run).audit(query, display),
+  );
+  if (audit === null) throw new FatalError("output_missing", `there is no table ${display}`);
+  return audit;
+}
+
+/** Does something with a table in one transaction; null where there is no such table. */
+async function inTable<T extends TableTarget, R>(
+  connect: Connect<T>,
+  target: T,
+  access: ConnectOptions["access"],
+  work: (session: TableSession, table: TableName) => Promise<R>,
+): Promise<R | null> {
+  if (target.file !== null && !existsSync(target.file)) return null;
+  const database = await connect(target, { access, onWarning: () => undefined });
+  try {
+    return await database.transaction(async (session) => {
+      const found = await session.find(target.table);
+      return found && work(session, { ...target.table, schema: found.schema });
+    });
+  } finally {
+    await database.close();
+  }
+}
