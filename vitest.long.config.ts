@@ -11,7 +11,6 @@ export default defineConfig({
     reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],
     testTimeout: 900_000,
     hookTimeout: 120_000,
-    // Each starts programs of its own, two at once.
-    maxWorkers: 1,
+    maxWorkers: 2,
   },
 });

@@ -5,7 +5,7 @@ import { isBusy } from "./store-fault.js";
 export type Database = DatabaseSyncInstance;
 
 /** How long SQLite itself waits for another process, which blocks this one, in milliseconds. */
-const blockingMs = 100;
+export const blockingMs = 100;
 
 /** How long a lock that another process holds is waited for in all, in milliseconds. */
 export const patienceMs = 10_000;

@@ -43,9 +43,7 @@ async function prepared(options: ServiceOptions = {}) {
     run: (...more: readonly string[]) => runRepute(args(...more), { cwd, env }),
     requests: () => requests,
     countFiles: async () =>
-      (await readdir(join(cwd, "state", "repute", "quota"))).filter((name) =>
-        name.endsWith(".json"),
-      ),
+      (await readdir(join(cwd, "state", "repute", "quota"))).filter((name) => name.endsWith(".db")),
   };
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -44,40 +44,53 @@ export interface CrashReport {
 }
 
 /**
- * Kills a run at its first operation that changes a file or commits to a database, resumes it and
- * compares what is there with an undisturbed run; then the same at the second operation, and so on
- * until a run ends before it is killed.
+ * Looks at what a kill leaves at each operation of a run that changes a file or commits to a database,
+ * from the first to the last: resumes it and compares the result with an undisturbed run's.
  *
- * @param every takes each n-th operation only. Default 1
+ * A run's folder is copied before each operation, which costs a tenth of a killed process and leaves
+ * the same. A database cannot be copied while it commits, nor one of a server at all: there a process
+ * is killed.
  */
-export async function crashEverywhere(
-  folder: string,
-  crashCase: CrashCase,
-  every = 1,
-): Promise<CrashReport> {
-  const undisturbed = await Bench.open(folder, crashCase, "undisturbed");
-  const expected = await undisturbed.outcome();
-  const asked = await undisturbed.requests();
-  await undisturbed.close();
+export async function crashEverywhere(folder: string, crashCase: CrashCase): Promise<CrashReport> {
+  const bench = await Bench.open(folder, crashCase, "run");
+  const expected = await bench.outcome();
+  const asked = await bench.requests();
   const faults: string[] = [];
-  let points = 0;
-  let next = 1;
-  let isOver = false;
-  const work = async (): Promise<void> => {
-    while (!isOver) {
-      const point = next;
-      next += every;
-      const bench = await Bench.open(folder, crashCase, `at-${point}`);
-      if (await bench.killed(point)) {
-        points++;
-        const fault = await bench.resumed(expected, asked);
-        if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
-      } else isOver = true;
-      await bench.close();
-    }
+  const note = (point: number, fault: string | null): void => {
+    if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
   };
-  await Promise.all(Array.from({ length: workers }, work));
+  const kill = async (point: number): Promise<boolean> => {
+    const victim = await Bench.open(folder, crashCase, `at-${point}`);
+    const isKilled = await victim.killed(point);
+    if (isKilled) note(point, await victim.resumed(expected, asked - (await victim.requests())));
+    await victim.close();
+    return isKilled;
+  };
+  let points = 0;
+  if (crashCase.commits === "postgres") {
+    const work = async (): Promise<void> => {
+      while (await kill(++points));
+    };
+    await Promise.all(Array.from({ length: workers }, work));
+    // Each worker ended with a run that was not killed.
+    points -= workers;
+  } else {
+    for await (const { answered, isCommitting } of bench.moments()) {
+      points++;
+      if (isCommitting) await kill(points);
+      else note(points, await bench.resumed(expected, asked - answered));
+    }
+  }
+  await bench.close();
   return { points, faults };
+}
+
+/** What was so when a folder was copied. */
+interface Moment {
+  /** Lookups that were answered. */
+  readonly answered: number;
+  /** A commit was under way. */
+  readonly isCommitting: boolean;
 }
 
 /** One run in a folder and against a service of its own. */
@@ -94,8 +107,7 @@ class Bench {
 
   static async open(parent: string, crashCase: CrashCase, name: string): Promise<Bench> {
     const folder = join(parent, name);
-    await mkdir(folder);
-    await writeFile(join(folder, "in.csv"), input);
+    await makeInput(folder);
     return new Bench(folder, crashCase, await startService());
   }
 
@@ -106,22 +118,36 @@ class Bench {
     return (requests.query?.total ?? 0) + (requests["quick-check"]?.total ?? 0);
   }
 
-  /** Starts a run that is to be killed at an operation; false when it ended before. */
+  /** Runs the program anew, then makes of the folder what it was at each operation in turn. */
+  async *moments(): AsyncGenerator<Moment> {
+    await rm(this.#folder, { recursive: true });
+    await makeInput(this.#folder);
+    const copies = `${this.#folder}-copies`;
+    await mkdir(copies);
+    await this.#program({ CRASH_COPIES: copies });
+    const moments = (await readFile(join(copies, "moments"), "utf8")).trimEnd().split("\n");
+    for (const [index, moment] of moments.entries()) {
+      await rm(this.#folder, { recursive: true });
+      await rename(join(copies, String(index + 1)), this.#folder);
+      yield JSON.parse(moment) as Moment;
+    }
+    await rm(copies, { recursive: true });
+  }
+
+  /** Runs the program, to be killed at an operation; false when it ended before. */
   async killed(point: number): Promise<boolean> {
-    const { code, signal, stderr } = await this.#runUntil(point);
-    if (signal === "SIGKILL") return true;
-    if (code === 0 || code === 3) return false;
-    throw new Error(`the run ended with ${code}: ${stderr}`);
+    return (await this.#program({ CRASH_AT: String(point) })) === "SIGKILL";
   }
 
   /** Resumes the run; says what is wrong then, or null. */
-  async resumed(expected: Outcome, asked: number): Promise<string | null> {
+  async resumed(expected: Outcome, unasked: number): Promise<string | null> {
+    const before = await this.requests();
     const outcome = await this.outcome(["--resume"]);
     for (const name of ["code", "written", "manifest", "files"] as const) {
       const [is, was] = [text(outcome[name]), text(expected[name])];
       if (is !== was) return `${name} is ${is.slice(0, 2000)} instead of ${was.slice(0, 2000)}`;
     }
-    const repeated = (await this.requests()) - asked;
+    const repeated = (await this.requests()) - before - unasked;
     return repeated <= concurrency ? null : `${repeated} completed lookups were repeated`;
   }
 
@@ -159,26 +185,33 @@ class Bench {
     return { XDG_STATE_HOME: join(this.#folder, "..", "home") };
   }
 
-  #runUntil(
-    point: number,
-  ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
+  /** Runs the program in a process of its own; the signal that ended it, or null at its end. */
+  #program(crash: Readonly<Record<string, string>>): Promise<NodeJS.Signals | null> {
     const { commits } = this.#case;
     const child = spawn(process.execPath, ["--require", preload, program, ...this.#command()], {
       cwd: this.#folder,
       env: {
         ...process.env,
         ...this.#environment(),
-        CRASH_AT: String(point),
+        ...crash,
         ...(commits === undefined ? {} : { CRASH_COMMITS: commits }),
       },
       stdio: ["ignore", "ignore", "pipe"],
     });
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-    return new Promise((resolve) => {
-      child.on("close", (code, signal) => resolve({ code, signal, stderr }));
+    return new Promise((resolve, reject) => {
+      child.on("close", (code, signal) => {
+        if (signal !== null || code === 0 || code === 3) resolve(signal);
+        else reject(new Error(`the run ended with ${code}: ${stderr}`));
+      });
     });
   }
+}
+
+async function makeInput(folder: string): Promise<void> {
+  await mkdir(folder);
+  await writeFile(join(folder, "in.csv"), input);
 }
 
 /** 50 rows: items of all kinds and answers, duplicates, rows that are too short and too long. */

@@ -1,13 +1,22 @@
-// Loaded before the program (`node --require`): counts what changes a file or commits to a database,
-// and kills the process at the operation that CRASH_AT names. A write that is the last one leaves half
-// of its bytes, as a kill in the middle of it would.
+// Loaded before the program (`node --require`): counts what changes a file or commits to a database.
+// With CRASH_AT it kills the process at that operation. With CRASH_COPIES it goes on, and copies the
+// working folder to COPIES/N before the N-th operation: what a kill there would have left. A write
+// that is the last one leaves half of its bytes, as a kill in the middle of it would.
+const diagnostics = require("node:diagnostics_channel");
+const path = require("node:path");
 const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
 const { isMainThread } = require("node:worker_threads");
 
 const crashAt = Number(process.env.CRASH_AT ?? 0);
-const { writeSync } = fs;
+const copies = process.env.CRASH_COPIES;
+const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, writeSync } = fs;
 let count = 0;
+/** Lookups that were answered. */
+let answered = 0;
+/** Commits under way: a copy of the database would not be one moment's. */
+let commits = 0;
+let isCopying = false;
 
 function die() {
   process.kill(process.pid, "SIGKILL");
@@ -15,12 +24,36 @@ function die() {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** @param {(() => void) | undefined} half writes half of what the operation would write */
+/** @param {{ fd: number, bytes: Buffer, at: number | null } | undefined} half of a write */
 function step(half) {
+  if (isCopying) return;
   count += 1;
+  if (copies !== undefined) copyFolder(half);
   if (count !== crashAt) return;
-  half?.();
+  if (half !== undefined) writeSync(half.fd, half.bytes, 0, half.bytes.length, half.at);
   die();
+}
+
+function copyFolder(half) {
+  isCopying = true;
+  const copy = path.join(copies, String(count));
+  const folder = process.cwd();
+  cpSync(folder, copy, {
+    recursive: true,
+    preserveTimestamps: true,
+    verbatimSymlinks: true,
+  });
+  if (half !== undefined) {
+    const { size } = fstatSync(half.fd);
+    const name = path.relative(folder, readlinkSync(`/proc/self/fd/${half.fd}`));
+    const copied = openSync(path.join(copy, name), "r+");
+    // A write without a position goes to the end of the file: nothing here seeks.
+    writeSync(copied, half.bytes, 0, half.bytes.length, half.at ?? size);
+    closeSync(copied);
+  }
+  const moment = JSON.stringify({ answered, isCommitting: commits > 0 });
+  appendFileSync(path.join(copies, "moments"), `${moment}\n`);
+  isCopying = false;
 }
 
 const opensToWrite = (flags) =>
@@ -48,21 +81,22 @@ const changing = [
   "writev",
 ];
 
-/** The position of a write in its different forms: (fd, buffer, offset, length, position). */
+/** The first half of a write in its different forms: (fd, buffer, offset, length, position). */
 function halfOf(fd, [data, offset, length, position]) {
-  if (typeof data === "string") return () => writeSync(fd, data.slice(0, data.length / 2));
+  if (typeof data === "string")
+    return { fd, bytes: Buffer.from(data.slice(0, data.length / 2)), at: null };
   const start = typeof offset === "number" ? offset : 0;
   const size = typeof length === "number" ? length : data.byteLength - start;
-  const at = typeof position === "number" ? position : null;
-  return () => writeSync(fd, data, start, size >> 1, at);
+  const bytes = Buffer.from(data.buffer, data.byteOffset + start, size >> 1);
+  return { fd, bytes, at: typeof position === "number" ? position : null };
 }
 
 function wrap(owner, name) {
-  const original = owner[name];
-  if (typeof original !== "function") return;
+  const method = owner[name];
+  if (typeof method !== "function") return;
   owner[name] = function (...args) {
     if (!name.startsWith("open") || opensToWrite(args[1])) step();
-    return original.apply(this, args);
+    return method.apply(this, args);
   };
 }
 
@@ -73,11 +107,11 @@ if (isMainThread) {
     wrap(fs.promises, name);
   }
   for (const name of ["write", "writeSync"]) {
-    const original = fs[name];
+    const method = fs[name];
     fs[name] = function (fd, ...args) {
       // The terminal is no file of the run's.
       if (fd > 2) step(halfOf(fd, args));
-      return original.call(this, fd, ...args);
+      return method.call(this, fd, ...args);
     };
   }
   const openPromise = fs.promises.open;
@@ -91,6 +125,9 @@ if (isMainThread) {
     return handle;
   };
   syncBuiltinESMExports();
+  diagnostics.subscribe("undici:request:trailers", ({ request }) => {
+    if (/\/(query|quick-check)\b/.test(request.path)) answered += 1;
+  });
   if (process.env.CRASH_COMMITS === "duckdb") patchDuckdb();
   if (process.env.CRASH_COMMITS === "postgres") patchPostgres();
 }
@@ -113,9 +150,11 @@ function aroundCommits(prototype, method) {
     const text = typeof args[0] === "string" ? args[0] : (args[0]?.text ?? "");
     if (!/^\s*(COMMIT|CHECKPOINT)/i.test(text)) return original.apply(this, args);
     step();
+    commits += 1;
     const result = original.apply(this, args);
     if (typeof result?.then !== "function") return result;
     return result.then((value) => {
+      commits -= 1;
       step();
       return value;
     });

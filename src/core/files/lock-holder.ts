@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** The process that holds a lock. */
@@ -9,15 +9,7 @@ export interface Holder {
   readonly startedAt: string | null;
   /** Which boot of the machine; a number of a process means nothing after another boot. */
   readonly boot: string | null;
-  /** Where numbers of processes mean the same; absent or null where it is not told. */
-  readonly namespace?: string | null;
   readonly token: string;
-}
-
-/** Whether it is a process of this machine, and of the container that this one is in, if any. */
-export function isHere({ host, namespace }: Holder): boolean {
-  const here = thisProcess();
-  return host === here.host && (namespace ?? here.namespace) === here.namespace;
 }
 
 /** Whether a process is still there; of another host it is taken to be. */
@@ -43,16 +35,7 @@ export function thisProcess(): Omit<Holder, "token"> {
     host: hostname(),
     startedAt: startOf(process.pid),
     boot: readProc("/proc/sys/kernel/random/boot_id"),
-    namespace: processNamespace(),
   };
-}
-
-function processNamespace(): string | null {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return null;
-  }
 }
 
 /** Field 22 of /proc/PID/stat (proc(5)). */

@@ -13,13 +13,10 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "../errors.js";
-import { type Holder, isAlive, isHere, thisProcess } from "./lock-holder.js";
+import { type Holder, isAlive, thisProcess } from "./lock-holder.js";
 
 /** A takeover takes microseconds; one that is older was interrupted. */
 const takeoverStaleMs = 10_000;
-
-/** Who holds a lock for moments only and cannot be looked at is taken for dead after this time. */
-const unseenStaleMs = 5_000;
 
 /** Nobody takes longer to write down who holds a lock. */
 const writingMs = 100;
@@ -42,31 +39,9 @@ export async function takeLock(path: string): Promise<Unlock> {
   throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
 }
 
-/**
- * Takes a lock that others hold for moments only. One whose process is dead is taken over, and so is
- * one that is 5 s old whose process nobody here can look at: in another container, on another host.
- *
- * @param patienceMs how long others may hold it, in milliseconds
- * @returns null when they hold it for longer
- */
-export async function awaitLock(path: string, patienceMs: number): Promise<Unlock | null> {
-  const until = performance.now() + patienceMs;
-  for (;;) {
-    const taken = tryLock(path, isAtWork);
-    if (typeof taken === "function") return asPromised(taken);
-    if (performance.now() >= until) return null;
-    await delay(pauseMs());
-  }
-}
-
 /** A failure rejects. */
 function asPromised(unlock: () => void): Unlock {
   return () => new Promise((resolve) => resolve(unlock()));
-}
-
-/** Not the same for all who wait. */
-function pauseMs(): number {
-  return 2 + Math.random() * 8;
 }
 
 /** Removes what processes that were killed while they took a lock left beside it. */
@@ -84,15 +59,12 @@ export async function sweepLocks(path: string): Promise<void> {
 }
 
 /** Takes a lock; otherwise says who holds it, or null where others are about to take it. */
-function tryLock(
-  path: string,
-  isHeld: (holder: Holder, path: string) => boolean = isAlive,
-): (() => void) | Holder | null {
+function tryLock(path: string): (() => void) | Holder | null {
   const mine: Holder = { ...thisProcess(), token: randomUUID() };
   if (create(path, mine)) return () => release(path, mine);
   const holder = readHolder(path);
   if (holder === "gone") return null;
-  if (holder !== "broken" && isHeld(holder, path)) return holder;
+  if (holder !== "broken" && isAlive(holder)) return holder;
   return takeOver(path, holder, mine) ? () => release(path, mine) : null;
 }
 
@@ -165,11 +137,4 @@ function readHolder(path: string): Holder | "gone" | "broken" {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT" ? "gone" : "broken";
   }
-}
-
-/** Whether the holder of a lock that is held for moments only still needs it. */
-function isAtWork(holder: Holder, path: string): boolean {
-  if (isHere(holder)) return isAlive(holder);
-  const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  return Math.abs(Date.now() - mtimeMs) < unseenStaleMs;
 }

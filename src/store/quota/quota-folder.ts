@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { awaitLock } from "../../core/files/run-lock.js";
+import { setTimeout as delay } from "node:timers/promises";
+import { isBusy } from "../store-fault.js";
 import {
-  encodeQuotaFile,
+  changeQuotaFile,
   entriesOf,
+  isLost,
+  makeQuotaFile,
   nothingCounted,
-  parseQuotaFile,
   type QuotaCounts,
   quotaFileName,
+  readQuotaFile,
 } from "./quota-file.js";
 import {
   type QuotaEntry,
@@ -29,10 +30,9 @@ export interface QuotaFolderOptions {
   readonly onWarning: (message: string) => void;
   /** Counts that stand in another folder, to which nothing can be written. Default none. */
   readonly elsewhere?: QuotaCounts | undefined;
+  /** How long another process may hold the count before this one tries again later. Default 2,000 */
+  readonly patienceMs?: number | undefined;
 }
-
-/** How long other processes may hold the lock before this one tries again later, in milliseconds. */
-const patienceMs = 2_000;
 
 /** When to try again, and how often in vain before the user is told. */
 const busy = { retryMs: 250, triesBeforeWarning: 3 };
@@ -41,10 +41,9 @@ const busy = { retryMs: 250, triesBeforeWarning: 3 };
 const longestReservationMs = 60_000;
 
 /**
- * Quotas counted in a small file for each service, shared by all processes that use the folder.
- * A change happens under a lock; the new file is on the disk before it replaces the old one, and
- * before the requests that it counts are sent. A process that is killed leaves its reservation
- * counted in full.
+ * Quotas counted in a small SQLite file for each service, shared by all processes that use the
+ * folder. A change is on the disk before the requests that it counts are sent. A process that is
+ * killed leaves its reservation counted in full.
  *
  * In a damaged file every quota counts as used up when the file was last written: none is exceeded,
  * and once their windows are over, runs continue by themselves.
@@ -56,10 +55,10 @@ export class QuotaFolder implements QuotaStore {
 
   constructor(options: QuotaFolderOptions) {
     this.#options = options;
-    this.#path = quotaPath(options.folder, options.service);
+    this.#path = quotaPath(options);
   }
 
-  /** @throws what the system says when the folder cannot be read or written */
+  /** @throws what the system or SQLite says when the folder cannot be read or written */
   async reserve(name: string, options: ReserveOptions): Promise<Reservation> {
     const elsewhere = entriesOf(this.#options.elsewhere ?? nothingCounted, name);
     const reserved = await this.#change(name, (entries) =>
@@ -83,42 +82,31 @@ export class QuotaFolder implements QuotaStore {
     name: string,
     apply: (entries: readonly QuotaEntry[]) => T,
   ): Promise<T | null> {
-    makeFolder(this.#options.folder, 0o700);
-    const unlock = await awaitLock(`${this.#path}.lock`, patienceMs);
-    if (unlock === null) return this.#warnBusy();
-    this.#failedTries = 0;
-    try {
-      const counts = readQuotaCounts(this.#options);
-      const changed = apply(entriesOf(counts, name));
-      await this.#write({ ...counts, quotas: { ...counts.quotas, [name]: changed.entries } });
-      return changed;
-    } finally {
-      await unlock();
-    }
-  }
-
-  async #write(counts: QuotaCounts): Promise<void> {
-    const fresh = `${this.#path}.new`;
-    try {
-      const file = await open(fresh, "w", 0o600);
+    let changed: T | null = null;
+    const change = (counts: QuotaCounts): QuotaCounts => {
+      changed = apply(entriesOf(counts, name));
+      return { ...counts, quotas: { ...counts.quotas, [name]: changed.entries } };
+    };
+    const until = performance.now() + (this.#options.patienceMs ?? 2_000);
+    for (;;) {
       try {
-        await file.writeFile(encodeQuotaFile(this.#options.service, counts));
-        await file.datasync();
-      } finally {
-        await file.close();
+        changeQuotaFile(this.#path, change);
+        this.#failedTries = 0;
+        return changed;
+      } catch (error) {
+        if (isLost(error)) {
+          makeQuotaFile(this.#path, lostCounts(this.#path, this.#options.onWarning), "replacement");
+        } else if (!isBusy(error)) throw error;
+        else if (performance.now() >= until) return this.#warnBusy();
       }
-      await rename(fresh, this.#path);
-    } catch (error) {
-      await rm(fresh, { force: true }).catch(() => undefined);
-      throw error;
+      await delay(2 + Math.random() * 8);
     }
-    await syncFolder(this.#options.folder);
   }
 
   #warnBusy(): null {
     if (++this.#failedTries === busy.triesBeforeWarning) {
       this.#options.onWarning(
-        `another process holds ${this.#path}.lock; nothing is sent until it lets the quota count go`,
+        `another process holds ${this.#path}; nothing is sent until it lets the quota count go`,
       );
     }
     return null;
@@ -126,20 +114,24 @@ export class QuotaFolder implements QuotaStore {
 }
 
 /**
- * Reads what is counted for a service. That needs no lock: a file is replaced in one step.
+ * Reads what is counted for a service.
  *
- * @throws what the system says when the file cannot be read
+ * @throws what the system or SQLite says when the file cannot be read
  */
-export function readQuotaCounts({
-  folder,
-  service,
-  onWarning,
-}: Pick<QuotaFolderOptions, "folder" | "service" | "onWarning">): QuotaCounts {
-  const path = quotaPath(folder, service);
-  const text = readIfThere(path);
-  if (text === null) return nothingCounted;
-  const counts = parseQuotaFile(text);
-  if (counts !== null) return counts;
+export function readQuotaCounts(
+  options: Pick<QuotaFolderOptions, "folder" | "service" | "onWarning">,
+): QuotaCounts {
+  const path = quotaPath(options);
+  try {
+    return readQuotaFile(path) ?? nothingCounted;
+  } catch (error) {
+    if (isLost(error)) return lostCounts(path, options.onWarning);
+    throw error;
+  }
+}
+
+/** What counts in place of a damaged file. */
+function lostCounts(path: string, onWarning: (message: string) => void): QuotaCounts {
   const writtenMs = statSync(path).mtimeMs;
   const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");
   onWarning(
@@ -149,30 +141,6 @@ export function readQuotaCounts({
   return { quotas: {}, lostMs: writtenMs + longestReservationMs };
 }
 
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw error;
-  }
-}
-
-function quotaPath(folder: string, service: string): string {
+function quotaPath({ folder, service }: Pick<QuotaFolderOptions, "folder" | "service">): string {
   return join(folder, quotaFileName(service));
-}
-
-/** Without it a loss of power may bring the old file back. Not every system can. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    // Windows opens no folders.
-  }
 }

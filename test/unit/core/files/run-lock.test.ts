@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, readdir, utimes, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { awaitLock, takeLock } from "../../../../src/core/files/run-lock.js";
+import { takeLock } from "../../../../src/core/files/run-lock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 describe("takeLock", () => {
@@ -81,72 +81,5 @@ describe("takeLock", () => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(path)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await readdir(folder)).toEqual(["lock"]);
-  });
-});
-
-describe("awaitLock", () => {
-  it("waits for the one who holds it", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    const release = await takeLock(path);
-    const order: string[] = [];
-    const waiting = awaitLock(path, 60_000).then((unlock) => {
-      order.push("taken");
-      return unlock;
-    });
-    // As long as this takes: one that did not wait would be in by now.
-    for (let n = 0; n < 20; n++) await expect(awaitLock(path, 0)).resolves.toBeNull();
-    order.push("given back");
-    await release();
-    await (
-      await waiting
-    )?.();
-    expect(order).toEqual(["given back", "taken"]);
-  });
-
-  it("gives up when its patience ends", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    const release = await takeLock(path);
-    await expect(awaitLock(path, 0)).resolves.toBeNull();
-    await release();
-    const unlock = await awaitLock(path, 0);
-    expect(unlock).toBeTypeOf("function");
-    await unlock?.();
-  });
-
-  it.each([
-    ["on another host", { host: "elsewhere" }],
-    ["in another container", { namespace: "pid:[1]" }],
-  ])("waits for a holder %s, but not for long", async (_, where) => {
-    const path = join(await temporaryFolder(), "lock");
-    const unseen = { pid: 1, host: hostname(), startedAt: "9", boot: null, token: "t", ...where };
-    await writeFile(path, JSON.stringify(unseen));
-    await expect(awaitLock(path, 0)).resolves.toBeNull();
-    const before = new Date(Date.now() - 6_000);
-    await utimes(path, before, before);
-    const unlock = await awaitLock(path, 0);
-    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid });
-    await unlock?.();
-  });
-
-  it("leaves nothing behind where it cannot be taken", async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, "lock"));
-    await expect(awaitLock(join(folder, "lock"), 0)).rejects.toThrow("EISDIR");
-    expect(await readdir(folder)).toEqual(["lock"]);
-  });
-
-  it("lets one in at a time", async () => {
-    const path = join(await temporaryFolder(), "lock");
-    let inside = 0;
-    let most = 0;
-    const visits = Array.from({ length: 12 }, async () => {
-      const unlock = await awaitLock(path, 60_000);
-      most = Math.max(most, ++inside);
-      await readdir(path.slice(0, path.lastIndexOf("/")));
-      inside--;
-      await unlock?.();
-    });
-    await Promise.all(visits);
-    expect(most).toBe(1);
   });
 });

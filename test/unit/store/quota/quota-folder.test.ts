@@ -3,14 +3,10 @@ import { mkdir, readFile, readdir, rmdir, stat, utimes, writeFile } from "node:f
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
-import { thisProcess } from "../../../../src/core/files/lock-holder.js";
 import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
-import {
-  encodeQuotaFile,
-  parseQuotaFile,
-  quotaFileName,
-} from "../../../../src/store/quota/quota-file.js";
+import { quotaFileName } from "../../../../src/store/quota/quota-file.js";
 import { QuotaFolder } from "../../../../src/store/quota/quota-folder.js";
 import { openQuotas, readSpent } from "../../../../src/store/quota/open-quotas.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
@@ -29,7 +25,12 @@ async function counted() {
   const warnings: string[] = [];
   const clock = new ManualClock();
   const store = (address = service) =>
-    new QuotaFolder({ folder, service: address, onWarning: (text) => warnings.push(text) });
+    new QuotaFolder({
+      folder,
+      service: address,
+      onWarning: (text) => warnings.push(text),
+      patienceMs: 0,
+    });
   const path = join(folder, quotaFileName(service));
   return { folder, path, warnings, clock, store };
 }
@@ -93,10 +94,18 @@ describe("a quota counted in a folder", () => {
     expect(await spend(store(), clock, 10)).toBe(9);
   });
 
-  test("survives a half-written file that a killed process left", async () => {
+  test("survives a change that a killed process left half done", async () => {
     const { clock, store, path, warnings } = await counted();
     await spend(store(), clock, 10, 3);
-    await writeFile(`${path}.new`, '{"form');
+    // The page cache is made so small that SQLite writes to the file before it commits.
+    const killed = `
+      import { DatabaseSync } from "@photostructure/sqlite";
+      const database = new DatabaseSync(${JSON.stringify(path)});
+      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE counts SET sealed = hex(zeroblob(1e5))");
+      process.kill(process.pid, "SIGKILL");`;
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", killed]);
+    await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
+    expect((await stat(`${path}-journal`)).size).toBeGreaterThan(0);
     expect(await spend(store(), clock, 10)).toBe(7);
     expect(warnings).toEqual([]);
   });
@@ -130,32 +139,36 @@ describe("a quota counted in a folder", () => {
     expect(spent.reduce((a, b) => a + b)).toBe(40);
   });
 
-  test("waits for a process that holds the lock, and says so", async () => {
-    const { clock, store, path, warnings, folder } = await counted();
-    await mkdir(folder);
-    await writeFile(`${path}.lock`, JSON.stringify({ ...thisProcess(), token: "other" }));
+  test("waits for a process that holds the count, and says so", async () => {
+    const { clock, store, path, warnings } = await counted();
+    await spend(store(), clock, 10, 3);
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
     const rate = { count: 10, perMs: day };
-    const quota = new Quota({ rate, store: store(), name: "all", clock });
+    const quota = new Quota({ rate, store: store(), name: quotaName("all", rate), clock });
     for (let tries = 0; tries < 3; tries++) {
       expect(await settledWait(quota)).toBe(250);
       await clock.advance(250);
     }
-    expect(warnings).toEqual([expect.stringContaining(`another process holds ${path}.lock`)]);
+    expect(warnings).toEqual([expect.stringContaining(`another process holds ${path};`)]);
+    other.close();
+    expect(await settledWait(quota)).toBe(0);
   });
 });
 
 describe("a damaged count", () => {
   test.each([
-    ["cut off", (text: string) => text.slice(0, 50)],
-    ["empty", () => ""],
-    ["zeros", (text: string) => "\0".repeat(text.length)],
-    ["another number in it", (text: string) => text.replace(/"permits":\d+/, '"permits":1')],
-    ["something behind it", (text: string) => `${text}more`],
-    ["of another version", (text: string) => text.replace('"format":1', '"format":2')],
+    ["cut off", (bytes: Buffer) => bytes.subarray(0, 50)],
+    ["cut off in the middle", (bytes: Buffer) => bytes.subarray(0, 5000)],
+    ["empty", () => Buffer.alloc(0)],
+    ["zeros", (bytes: Buffer) => Buffer.alloc(bytes.length)],
+    ["another number in it", (bytes: Buffer) => replaced(bytes, '"permits":3', '"permits":1')],
+    ["without its record", (bytes: Buffer) => bytes.fill(0, 4096 + 3, 4096 + 5)],
+    ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
   ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
     const { clock, store, path, warnings } = await counted();
     expect(await spend(store(), clock, 10, 3)).toBe(3);
-    await writeFile(path, damage(await readFile(path, "utf8")));
+    await writeFile(path, damage(await readFile(path)));
     const at = clock.now() / 1000;
     await utimes(path, at, at);
     expect(await spend(store(), clock, 10)).toBe(0);
@@ -182,12 +195,11 @@ describe("a damaged count", () => {
     await clock.advance(day + 60_000);
     expect(await spend(store(), clock, 10)).toBe(10);
   });
-
-  test("a file is what was written, or nothing", () => {
-    const counts = { quotas: { "all 1": [{ permits: 3, lastMs: 5, id: "x" }] }, lostMs: 7 };
-    expect(parseQuotaFile(encodeQuotaFile(service, counts))).toEqual(counts);
-  });
 });
+
+function replaced(bytes: Buffer, before: string, after: string): Buffer {
+  return Buffer.from(bytes.toString("latin1").replaceAll(before, after), "latin1");
+}
 
 describe("where quotas are counted", () => {
   async function places() {
@@ -240,10 +252,10 @@ describe("where quotas are counted", () => {
     const { clock, warnings: _warnings, ...where } = await places();
     await spend(openQuotas(where), clock, 10, 3);
     // Neither a privileged user nor anyone else can put a file where a folder is.
-    const path = join(where.stateFolder, "quota", quotaFileName(service));
-    await mkdir(`${path}.new`);
+    const journal = join(where.stateFolder, "quota", `${quotaFileName(service)}-journal`);
+    await mkdir(journal);
     expect(await spend(openQuotas(where), clock, 10, 5)).toBe(5);
-    await rmdir(`${path}.new`);
+    await rmdir(journal);
     expect(await spend(openQuotas(where), clock, 10)).toBe(2);
   });
 });

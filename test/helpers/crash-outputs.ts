@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
+import type { ReadRow } from "../contract/warehouse-readers.js";
+import { crashEverywhere, readText } from "./crash-points.js";
+import type { CrashCase } from "./crash-points.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** Outputs of which a run's folder has everything. */
+export const outputs: Readonly<Record<string, CrashCase>> = {
+  CSV: { args: ["-o", "out.csv"], read: (folder) => readText(join(folder, "out.csv")) },
+  "NDJSON.gz": {
+    args: ["-o", "out.ndjson.gz"],
+    read: (folder) => readText(join(folder, "out.ndjson.gz")),
+  },
+  Parquet: {
+    args: ["-o", "out.parquet"],
+    read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
+  },
+  DuckDB: {
+    args: ["-o", "duckdb:out.duckdb?table=t"],
+    commits: "duckdb",
+    read: async (folder) => {
+      const file = join(folder, "out.duckdb");
+      const found = await queryDuckdb("SELECT * FROM t ORDER BY rep_row", file);
+      return [found.map(lasting), await queryDuckdb("SELECT run_id FROM repute_checkpoint", file)];
+    },
+  },
+};
+
+/** What is wrong after a kill at any crash point of a run into an output, and that there are enough. */
+export async function faultsOf(name: string, crashCase: CrashCase): Promise<readonly string[]> {
+  const { points, faults } = await crashEverywhere(await temporaryFolder(), crashCase);
+  process.stdout.write(`${name}: ${points} crash points\n`);
+  expect(points).toBeGreaterThan(50);
+  return faults;
+}
+
+/** The same run with rejects and tag lists beside its output. */
+export function withSideFiles(output: CrashCase): CrashCase {
+  return {
+    ...output,
+    args: [...output.args, "--rejects", "left.csv", "--tag-ips", "lists"],
+    read: async (folder, run) => [
+      await output.read(folder, run),
+      await readText(join(folder, "left.csv")),
+      await readText(join(folder, "lists/spam--snowshoe.txt")),
+    ],
+  };
+}
+
+/** A row without what differs from run to run. */
+function lasting(row: ReadRow): ReadRow {
+  const { rep_run_id: _id, rep_looked_up_at: _time, ...rest } = row;
+  return rest;
+}
