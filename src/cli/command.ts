@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Clock } from "../core/clock.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { Reporter } from "./terminal/reporter.js";
@@ -26,29 +26,18 @@ export interface CliContext {
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** One call of a command: what the user said, checked. */
-export interface CommandCall<Settings> {
-  readonly settings: Settings;
-  /** Where each setting came from. */
-  readonly loaded: LoadedSettings<Settings>;
+export interface CommandCall<Settings> extends LoadedSettings<Settings> {
   /** Arguments that are no flags, in order; `-` stands as it was written. */
   readonly operands: readonly string[];
+  /** The first of them; "" where there is none. */
+  readonly operand: string;
   /** The command line as it may be shown: no secrets. */
   readonly shownCommand: readonly string[];
   readonly context: CliContext;
 }
 
-/** Options that stand together in the help. */
-interface OptionGroup {
-  readonly title: string;
-  /** Names of the members in the command's schema, in the order of the help. */
-  readonly keys: readonly string[];
-}
-
-interface Example {
-  readonly command: string;
-  /** What it does, as a phrase that begins in lower case. */
-  readonly what: string;
-}
+/** Options by the title under which the help lists them, and by their names. */
+export type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 
 /** A command of the program. */
 export interface Command {
@@ -60,11 +49,15 @@ export interface Command {
   readonly summary: string;
   /** What a person should know first; paragraphs, wrapped by the help. */
   readonly description: readonly string[];
-  /** Operands as the help lists them: placeholder and meaning. */
+  /** Operands as the help lists them: placeholder and meaning. Without any, none is accepted. */
   readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
+  /** Of a command with exactly one operand: what it is, as in "the name of a tag". */
+  readonly onlyOperand?: { readonly what: string; readonly hint?: string };
+  /** Every option of the command. */
   readonly options: z.ZodObject;
-  readonly groups: readonly OptionGroup[];
-  readonly examples: readonly Example[];
+  readonly groups: OptionGroups;
+  /** Command lines with what they do, a phrase that begins in lower case. */
+  readonly examples: Readonly<Record<string, string>>;
   /** Exit codes and their meaning, in ascending order. */
   readonly exitCodes: readonly (readonly [code: string, meaning: string])[];
   /** Variables beside those of the options and their secrets, as the help lists them. */
@@ -84,24 +77,36 @@ export interface CommandGroup {
   readonly description: readonly string[];
 }
 
+/** The settings that options in groups come to. */
+export type SettingsOf<Groups extends OptionGroups> = Intersection<
+  { [Title in keyof Groups]: z.output<z.ZodObject<Groups[Title]>> }[keyof Groups]
+>;
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
 /** A command with the type of its own settings. */
-export interface CommandDefinition<Schema extends z.ZodObject> extends Omit<
+interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   Command,
-  "options" | "run"
+  "options" | "groups" | "run"
 > {
-  readonly options: Schema;
-  readonly run: (call: CommandCall<z.output<Schema>>) => Promise<number>;
+  readonly groups: Groups;
+  readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number>;
 }
 
 /**
  * Makes a command out of its definition. The settings that `run` is given are always those that
  * the command's own schema let through, which is what makes the narrowing sound.
  */
-export function defineCommand<Schema extends z.ZodObject>(
-  definition: CommandDefinition<Schema>,
+export function defineCommand<Groups extends OptionGroups>(
+  definition: CommandDefinition<Groups>,
 ): Command {
   return {
     ...definition,
-    run: (call) => definition.run(call as CommandCall<z.output<Schema>>),
+    options: z.strictObject(Object.assign({}, ...Object.values(definition.groups))),
+    run: (call) => definition.run(call as CommandCall<SettingsOf<Groups>>),
   };
 }

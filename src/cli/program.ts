@@ -3,6 +3,7 @@ import { settingsFromFile } from "./options/config-file.js";
 import { settingsFromEnvironment, unknownVariables } from "./options/environment.js";
 import { commandNamed } from "./options/find-command.js";
 import { commandHelp, groupHelp, programHelp } from "./options/help.js";
+import { checkOperands } from "./options/operands.js";
 import { optionSpecs } from "./options/option-spec.js";
 import { type ParsedArguments, parseArguments } from "./options/parse-arguments.js";
 import { passwordWarning } from "./options/redact.js";
@@ -47,10 +48,11 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   if (warning !== null) context.reporter.warning(warning);
   await checkSecretFiles(flags);
   const loaded = loadSettings(command.options, await settingLevels(command, flags, context));
+  checkOperands(command, operands);
   return command.run({
-    settings: loaded.settings,
-    loaded,
+    ...loaded,
     operands,
+    operand: operands[0] ?? "",
     shownCommand: shownCommand(args),
     context,
   });

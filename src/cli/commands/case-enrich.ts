@@ -1,79 +1,58 @@
-import { z } from "zod";
-import { apiOptions, opsOptions } from "../../api/options.js";
-import { lookupOptions } from "../../lookup/options.js";
-import { runOptions } from "../../pipeline/options.js";
-import { sinkOptions } from "../../outputs/options.js";
+import { opsOptions } from "../../api/options.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { sourceOptions } from "../../inputs/options.js";
 import type { CaseRowsFormat } from "../run/case-rows.js";
-import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { runEnrichJob } from "../run/enrich-job.js";
 import { jobExitCodes, runGroups } from "../run/run-help.js";
-import { oneOperand } from "../options/operands.js";
 import { readCase } from "../services/read-case.js";
 import { withServices } from "../services/services.js";
+import { withClient } from "../services/with-client.js";
+import { ofCase } from "./case.js";
 
-const options = z.strictObject({
-  ...opsOptions.shape,
-  ...runOptions.shape,
-  ...sinkOptions.shape,
-  ...lookupOptions.shape,
-  ...apiOptions.shape,
-  ...cliOptions.shape,
-});
+const { Output, Lookups, Run } = runGroups;
+const { intelUrl, apiKeyFile, local, timeout } = runGroups.Service;
 
-type Settings = z.output<typeof options>;
+const groups = {
+  Output,
+  Services: { ...opsOptions.shape, intelUrl, apiKeyFile, local, timeout },
+  Lookups,
+  Run,
+};
+
+type Settings = SettingsOf<typeof groups>;
 
 /** The main job over the addresses of a case. */
 export const caseEnrichCommand = defineCommand({
+  ...ofCase,
   name: "case enrich",
   usage: "ID [-o OUT] [flags]",
   summary: "look up the addresses of a case, with the fields of the case beside them",
   description: [
     "Reads a reputation-share case and does with the addresses of its events what repute enrich does with the rows of a file: each becomes a row with the address as ip, the fields of the case, and what was found.",
   ],
-  operands: [["ID", "identifier of the case"]],
-  options,
-  groups: [
-    runGroups.output,
-    {
-      title: "Services",
-      keys: ["opsUrl", "accessTokenFile", "intelUrl", "apiKeyFile", "local", "timeout"],
-    },
-    runGroups.lookups,
-    runGroups.run,
-  ],
-  examples: [
-    {
-      command: "repute case enrich case-2001 --local",
-      what: "rehearses with the embedded service and writes CSV to stdout",
-    },
-    {
-      command:
-        "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta",
-      what: "reads the case at one address and looks its addresses up at the other",
-    },
-    {
-      command: "repute case enrich 4711 -o case.ndjson --lookups query",
-      what: "asks the query alone; the addresses come from REPUTE_OPS_URL and REPUTE_INTEL_URL",
-    },
-    {
-      command: "repute case enrich 4711 -o case.csv --resume",
-      what: "goes on where an interrupted run stopped, if the case is still the same",
-    },
-  ],
+  groups,
+  examples: {
+    "repute case enrich case-2001 --local":
+      "rehearses with the embedded service and writes CSV to stdout",
+    "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta":
+      "reads the case at one address and looks its addresses up at the other",
+    "repute case enrich 4711 -o case.ndjson --lookups query":
+      "asks the query alone; the addresses come from REPUTE_OPS_URL and REPUTE_INTEL_URL",
+    "repute case enrich 4711 -o case.csv --resume":
+      "goes on where an interrupted run stopped, if the case is still the same",
+  },
   exitCodes: jobExitCodes(),
   run: enrichCase,
 });
 
 async function enrichCase(call: CommandCall<Settings>): Promise<number> {
-  const id = oneOperand("case enrich", "the identifier of a case", call.operands);
   const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
   return withServices(["ops", "intel"], call, async ({ ops, intel }) => {
-    const found = await readCase(call, ops, id);
+    const found = await withClient("ops", ops, call, (client) =>
+      readCase(client, call.operand, call.context),
+    );
     if ((found.event_ips ?? []).length === 0) {
       const events = found.event_count ?? 0;
       call.context.reporter.warning(

@@ -1,18 +1,9 @@
-import { z } from "zod";
-import { apiOptions } from "../../api/options.js";
-import { enrichOptions } from "../../pipeline/options.js";
 import { sourceOptions } from "../../inputs/options.js";
-import { cliOptions } from "../options/cli-options.js";
 import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
 import { enrichInput } from "../run/enrich-input.js";
 import { runEnrichJob } from "../run/enrich-job.js";
 import { jobExitCodes, runGroups } from "../run/run-help.js";
 import { withServices } from "../services/services.js";
-
-const options = z.strictObject({ ...enrichOptions.shape, ...cliOptions.shape });
-
-type Settings = z.output<typeof options>;
 
 /** The main job: every row of a file comes out as one row with its reputation. */
 export const enrichCommand = defineCommand({
@@ -24,52 +15,26 @@ export const enrichCommand = defineCommand({
     "The file OUT appears when it is whole; OUT.manifest.json beside it is the record of the run. The same command with --resume continues an interrupted run.",
   ],
   operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
-  options,
-  groups: [
-    { title: "Input", keys: Object.keys(sourceOptions.shape) },
-    runGroups.output,
-    { title: "Service", keys: ["intelUrl", "local", ...others(apiOptions, ["intelUrl"])] },
-    runGroups.lookups,
-    runGroups.run,
-  ],
-  examples: [
-    {
-      command: "repute enrich dump.csv -o enriched.csv --local",
-      what: "rehearses with the embedded service: nothing leaves the machine",
-    },
-    {
-      command: "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta",
-      what: "asks the service, at most 100 requests a second",
-    },
-    {
-      command: "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'",
-      what: "adds the rows to a table; so does postgres://USER@HOST/DB?table=NAME; FILE.parquet is a file",
-    },
-    {
-      command: "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip",
-      what: "takes the item from a member within each record; gzip on both sides",
-    },
-    {
-      command:
-        "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv",
-      what: "reads rows without a header from a pipe, asks the quick check alone and writes to stdout",
-    },
-    {
-      command: "repute enrich dump.csv -o enriched.csv --resume",
-      what: "goes on where an interrupted run stopped; what was answered is not asked again",
-    },
-  ],
+  groups: { Input: sourceOptions.shape, ...runGroups },
+  examples: {
+    "repute enrich dump.csv -o enriched.csv --local":
+      "rehearses with the embedded service: nothing leaves the machine",
+    "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
+      "asks the service, at most 100 requests a second",
+    "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'":
+      "adds the rows to a table; so does postgres://USER@HOST/DB?table=NAME; FILE.parquet is a file",
+    "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip":
+      "takes the item from a member within each record; gzip on both sides",
+    "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
+      "reads rows without a header from a pipe, asks the quick check alone and writes to stdout",
+    "repute enrich dump.csv -o enriched.csv --resume":
+      "goes on where an interrupted run stopped; what was answered is not asked again",
+  },
   exitCodes: jobExitCodes(
     "done, but rows exist that --fail-on counts: failed ones by default, and with a share as many of them",
   ),
-  run: runEnrich,
+  run: (call) => {
+    const input = enrichInput(call.operands, call.context);
+    return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, { input }));
+  },
 });
-
-async function runEnrich(call: CommandCall<Settings>): Promise<number> {
-  const input = enrichInput(call.operands, call.context);
-  return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, { input }));
-}
-
-function others(schema: z.ZodObject, without: readonly string[]): readonly string[] {
-  return Object.keys(schema.shape).filter((key) => !without.includes(key));
-}

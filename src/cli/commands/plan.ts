@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { apiOptions } from "../../api/options.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/user-state-folder.js";
@@ -9,8 +8,7 @@ import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/options.js";
 import { chooseAddress } from "../services/choose-address.js";
 import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "../run/enrich-input.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 import { paceOf } from "../services/pace.js";
@@ -18,30 +16,34 @@ import { embeddedServiceName } from "../services/services.js";
 
 const { lookups, bogons, cacheTtl, rate } = lookupOptions.shape;
 
-const options = z.strictObject({
-  ...sourceOptions.shape,
-  lookups,
-  bogons,
-  cache: option(lookupOptions.shape.cache, {
-    description:
-      "Folder that a run would be given with --cache: what is fresh there is not asked for. Needs the service's address",
-    value: "DIR",
-  }),
-  cacheTtl,
-  rate,
-  intelUrl: option(apiOptions.shape.intelUrl, {
-    description:
-      "Address of the service whose cached answers and spent quotas count; nothing is sent to it",
-    value: "URL",
-  }),
-  local: option(cliOptions.shape.local, {
-    description: "Plan for the embedded service, which has no customary rate",
-  }),
-  json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
-  config: cliOptions.shape.config,
-});
+const groups = {
+  Input: sourceOptions.shape,
+  Lookups: {
+    lookups,
+    bogons,
+    cache: option(lookupOptions.shape.cache, {
+      description:
+        "Folder that a run would be given with --cache: what is fresh there is not asked for. Needs the service's address",
+      value: "DIR",
+    }),
+    cacheTtl,
+    rate,
+    intelUrl: option(apiOptions.shape.intelUrl, {
+      description:
+        "Address of the service whose cached answers and spent quotas count; nothing is sent to it",
+      value: "URL",
+    }),
+    local: option(cliOptions.shape.local, {
+      description: "Plan for the embedded service, which has no customary rate",
+    }),
+  },
+  Run: {
+    json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
+    config: cliOptions.shape.config,
+  },
+};
 
-type PlanSettings = z.output<typeof options>;
+type PlanSettings = SettingsOf<typeof groups>;
 
 /** What a run of `enrich` over the same input would take; nothing is asked. */
 export const planCommand = defineCommand({
@@ -52,37 +54,19 @@ export const planCommand = defineCommand({
     "Reads the input as enrich does and tells what is in it: rows, kinds of item, what is not supported and why, how many items are distinct; how many requests each choice of --lookups makes when nothing fails, and how long they take at the given rates. With --cache it leaves out what a run with that cache would not ask. No request is made.",
   ],
   operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
-  options,
-  groups: [
-    { title: "Input", keys: Object.keys(sourceOptions.shape) },
-    {
-      title: "Lookups",
-      keys: ["lookups", "bogons", "cache", "cacheTtl", "rate", "intelUrl", "local"],
-    },
-    { title: "Run", keys: ["json", "config"] },
-  ],
-  examples: [
-    {
-      command: "repute plan dump.csv --rate 50/s --rate 10000/d",
-      what: "tells how many requests the file takes and when the day's quota would end",
-    },
-    {
-      command: "repute plan hits.ndjson.gz --item-column source.ip --lookups triage",
-      what: "tells how many quick checks are made, and how many queries at the most",
-    },
-    {
-      command: "zcat feed.tsv.gz | repute plan --from tsv --no-header",
-      what: "reads from a pipe; the same flags of reading as those of enrich",
-    },
-    {
-      command: "repute plan dump.csv --cache ~/.cache/repute",
-      what: "tells what is left to ask; the service's address is in REPUTE_INTEL_URL",
-    },
-    {
-      command: "repute plan dump.csv --bogons local --json",
-      what: "the same as JSON, with addresses in reserved ranges answered without a request",
-    },
-  ],
+  groups,
+  examples: {
+    "repute plan dump.csv --rate 50/s --rate 10000/d":
+      "tells how many requests the file takes and when the day's quota would end",
+    "repute plan hits.ndjson.gz --item-column source.ip --lookups triage":
+      "tells how many quick checks are made, and how many queries at the most",
+    "zcat feed.tsv.gz | repute plan --from tsv --no-header":
+      "reads from a pipe; the same flags of reading as those of enrich",
+    "repute plan dump.csv --cache ~/.cache/repute":
+      "tells what is left to ask; the service's address is in REPUTE_INTEL_URL",
+    "repute plan dump.csv --bogons local --json":
+      "the same as JSON, with addresses in reserved ranges answered without a request",
+  },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: runPlan,
 });
@@ -91,7 +75,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   const { settings, operands, context } = call;
   // Refused here as by enrich, though nothing is asked.
   if (settings.local && settings.intelUrl !== undefined) {
-    chooseAddress("intel", settings, call.loaded.given);
+    chooseAddress("intel", settings, call.given);
   }
   const { plan } = await import("../../pipeline/plan/plan.js");
   const rates = paceOf(settings.rate, settings.local);
@@ -120,14 +104,14 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
 
 /** What is counted against quotas of the service, where its address is known. */
 async function spentSoFar(
-  { settings, loaded, context }: CommandCall<PlanSettings>,
+  { settings, given, context }: CommandCall<PlanSettings>,
   rates: readonly Rate[],
 ): Promise<Spent | undefined> {
   const stateFolder = userStateFolder(context.env);
   if (settings.intelUrl === undefined || stateFolder === null || !rates.some(isQuota)) {
     return undefined;
   }
-  const service = chooseAddress("intel", settings, loaded.given);
+  const service = chooseAddress("intel", settings, given);
   if (service === null) return undefined;
   const [{ readSpent }, { quotaOfAll }] = await Promise.all([
     import("../../store/quota/open-quotas.js"),
@@ -141,11 +125,11 @@ async function spentSoFar(
 /** The cache that a run would use, to be looked at only; null without one. */
 async function openPlannedCache({
   settings,
-  loaded,
+  given,
   context,
 }: CommandCall<PlanSettings>): Promise<PlannedCache | null> {
   if (settings.cache === undefined) return null;
-  const address = chooseAddress("intel", settings, loaded.given) ?? embeddedServiceName;
+  const address = chooseAddress("intel", settings, given) ?? embeddedServiceName;
   const { openCache } = await import("../../store/cache/finding-cache.js");
   const store = await openCache({
     folder: settings.cache,

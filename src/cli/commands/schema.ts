@@ -8,7 +8,7 @@ import type {
   SchemaTextOptions,
 } from "../../outputs/warehouse/ddl.js";
 import { defaultTable } from "../../outputs/warehouse/dialect.js";
-import { type CommandCall, defineCommand } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/cli-options.js";
 import { noOperands } from "../options/operands.js";
@@ -61,24 +61,23 @@ function rows(format: TableFormat, description: string): SchemaFormat {
   };
 }
 
-const options = z.strictObject({
-  format: option(z.enum(schemaFormatNames).optional(), {
-    description: Object.entries(schemaFormats)
-      .map(([name, { description }]) => `${name}: ${description}`)
-      .join("; "),
-    value: "FORMAT",
-  }),
-  table: option(z.string().min(1).default(defaultTable), {
-    description: "Name of the table, SCHEMA.NAME allowed; the view's name is made from it",
-    value: "NAME",
-  }),
-  prefix: sinkOptions.shape.prefix,
-  from,
-  itemColumn,
-  header,
-  comment,
-  config: cliOptions.shape.config,
-});
+const groups = {
+  Output: {
+    format: option(z.enum(schemaFormatNames).optional(), {
+      description: Object.entries(schemaFormats)
+        .map(([name, { description }]) => `${name}: ${description}`)
+        .join("; "),
+      value: "FORMAT",
+    }),
+    table: option(z.string().min(1).default(defaultTable), {
+      description: "Name of the table, SCHEMA.NAME allowed; the view's name is made from it",
+      value: "NAME",
+    }),
+    prefix: sinkOptions.shape.prefix,
+    config: cliOptions.shape.config,
+  },
+  Input: { from, itemColumn, header, comment },
+};
 
 /** The schemas that the program goes by. */
 export const schemaCommand = defineCommand({
@@ -92,29 +91,16 @@ export const schemaCommand = defineCommand({
   operands: [
     ["input", "file whose columns come before the added ones; only its beginning is read"],
   ],
-  options,
-  groups: [
-    { title: "Output", keys: ["format", "table", "prefix", "config"] },
-    { title: "Input", keys: ["from", "itemColumn", "header", "comment"] },
-  ],
-  examples: [
-    {
-      command: "repute schema dump.csv --format postgres --table intel.enriched | psql",
-      what: "makes the table that rows of dump.csv need, and the view of the newest ones",
-    },
-    {
-      command: "repute schema --format json-schema > row.schema.json",
-      what: "keeps the JSON Schema of NDJSON rows, for other tools",
-    },
-    {
-      command: "repute schema dump.csv --format bigquery --table project.intel.enriched",
-      what: "prints the statements for BigQuery",
-    },
-    {
-      command: "repute schema --format openapi | jq '.paths | keys'",
-      what: "lists the endpoints of the interface",
-    },
-  ],
+  groups,
+  examples: {
+    "repute schema dump.csv --format postgres --table intel.enriched | psql":
+      "makes the table that rows of dump.csv need, and the view of the newest ones",
+    "repute schema --format json-schema > row.schema.json":
+      "keeps the JSON Schema of NDJSON rows, for other tools",
+    "repute schema dump.csv --format bigquery --table project.intel.enriched":
+      "prints the statements for BigQuery",
+    "repute schema --format openapi | jq '.paths | keys'": "lists the endpoints of the interface",
+  },
   exitCodes: [
     ["0", "printed"],
     ["1", "the input cannot be read"],
@@ -123,7 +109,7 @@ export const schemaCommand = defineCommand({
   run: printSchema,
 });
 
-type Call = CommandCall<z.output<typeof options>>;
+type Call = CommandCall<SettingsOf<typeof groups>>;
 
 async function printSchema(call: Call): Promise<number> {
   const { format, prefix, table } = call.settings;

@@ -3,34 +3,37 @@ import type { IntelClient } from "../../api/intel-client.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { tagExportOptions } from "../../tags/options.js";
-import { callGroups, intelCallOptions } from "../services/call-options.js";
+import { intelCallGroups } from "../services/call-options.js";
 import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { withServices } from "../services/services.js";
 import { exportSummary, exportTagLists } from "../run/tag-export.js";
 
-const options = z.strictObject({
-  output: option(z.string().min(1).optional(), {
-    description: "Folder of the lists; made where it is not there",
-    value: "DIR",
-    alias: "o",
-  }),
-  all: option(z.boolean().default(false), {
-    description:
-      "Export every tag that the service has, and drop lists of tags that it has no more",
-  }),
-  seenIn: option(z.string().min(1).optional(), {
-    description: "Export the tags that the rows of this earlier output brought",
-    value: "OUT",
-  }),
-  ...tagExportOptions.shape,
-  ...intelCallOptions.shape,
-  quiet: cliOptions.shape.quiet,
-});
+const { json, config } = intelCallGroups.Run;
 
-type Settings = z.output<typeof options>;
+const groups = {
+  Lists: {
+    output: option(z.string().min(1).optional(), {
+      description: "Folder of the lists; made where it is not there",
+      value: "DIR",
+      alias: "o",
+    }),
+    all: option(z.boolean().default(false), {
+      description:
+        "Export every tag that the service has, and drop lists of tags that it has no more",
+    }),
+    seenIn: option(z.string().min(1).optional(), {
+      description: "Export the tags that the rows of this earlier output brought",
+      value: "OUT",
+    }),
+    ...tagExportOptions.shape,
+  },
+  ...intelCallGroups,
+  Run: { json, quiet: cliOptions.shape.quiet, config },
+};
+
+type Settings = SettingsOf<typeof groups>;
 
 /** The addresses behind tags, as files. */
 export const tagsExportCommand = defineCommand({
@@ -42,34 +45,17 @@ export const tagsExportCommand = defineCommand({
     "A tag that cannot be read keeps its list from the previous export; the others are updated. Everything appears at once; the same command continues an interrupted export.",
   ],
   operands: [["NAME", "name of a tag, <group>:<name>"]],
-  options,
-  groups: [
-    {
-      title: "Lists",
-      keys: ["output", "all", "seenIn", ...Object.keys(tagExportOptions.shape)],
-    },
-    callGroups.intel,
-    callGroups.requests,
-    { title: "Run", keys: ["json", "quiet", "config"] },
-  ],
-  examples: [
-    {
-      command: "repute tags export credentials:brute-force -o lists --local",
-      what: "writes one list of the embedded service",
-    },
-    {
-      command: "repute tags export --all -o lists --formats txt,cidr,nft --keep 7",
-      what: "writes every list in three formats and keeps a week of them",
-    },
-    {
-      command: "repute tags export --seen-in enriched.csv -o lists",
-      what: "writes the lists of the tags that the rows of an output brought",
-    },
-    {
-      command: "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft",
-      what: "loads a list that was exported with --formats nft into the firewall",
-    },
-  ],
+  groups,
+  examples: {
+    "repute tags export credentials:brute-force -o lists --local":
+      "writes one list of the embedded service",
+    "repute tags export --all -o lists --formats txt,cidr,nft --keep 7":
+      "writes every list in three formats and keeps a week of them",
+    "repute tags export --seen-in enriched.csv -o lists":
+      "writes the lists of the tags that the rows of an output brought",
+    "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft":
+      "loads a list that was exported with --formats nft into the firewall",
+  },
   exitCodes: [
     ...commonExitCodes,
     ["3", "done, but lists of some tags could not be had"],

@@ -5,101 +5,77 @@ import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
 import { ServiceError } from "../../api/service-error.js";
 import { FatalError } from "../../core/errors.js";
 import { option, wholeNumber } from "../../core/options.js";
-import { callGroups, intelCallOptions } from "../services/call-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { intelCallGroups } from "../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
-import { oneOperand } from "../options/operands.js";
 import { printable } from "../terminal/terminal-output.js";
-import { withServices } from "../services/services.js";
-import { withIntelClient } from "../services/with-client.js";
+import { askService } from "../services/with-client.js";
+import { ofTag, otherTag } from "./tags.js";
 
-const options = z.strictObject({
-  ...intelCallOptions.shape,
-  offset: option(wholeNumber(0).optional(), {
-    description: "One page instead of the whole list: entries to pass over",
-    value: "N",
-  }),
-  limit: option(wholeNumber(tagIpsLimit.min, tagIpsLimit.max).optional(), {
-    description: `One page instead of the whole list: most entries, ${tagIpsLimit.min} to ${tagIpsLimit.max}`,
-    value: "N",
-  }),
-  snapshot: option(
-    z.string().length(snapshotLength, `must have exactly ${snapshotLength} characters`).optional(),
-    {
-      description:
-        "One page instead of the whole list: from the dataset that this token of an earlier page fixes",
-      value: "TOKEN",
-    },
-  ),
-});
-
-type Settings = z.output<typeof options>;
+const groups = {
+  Page: {
+    offset: option(wholeNumber(0).optional(), {
+      description: "One page instead of the whole list: entries to pass over",
+      value: "N",
+    }),
+    limit: option(wholeNumber(tagIpsLimit.min, tagIpsLimit.max).optional(), {
+      description: `One page instead of the whole list: most entries, ${tagIpsLimit.min} to ${tagIpsLimit.max}`,
+      value: "N",
+    }),
+    snapshot: option(
+      z
+        .string()
+        .length(snapshotLength, `must have exactly ${snapshotLength} characters`)
+        .optional(),
+      {
+        description:
+          "One page instead of the whole list: from the dataset that this token of an earlier page fixes",
+        value: "TOKEN",
+      },
+    ),
+  },
+  ...intelCallGroups,
+};
 
 /** The addresses of a tag, all from one snapshot (interface: Tag IP list). */
 export const tagsIpsCommand = defineCommand({
+  ...ofTag,
   name: "tags ips",
-  usage: "NAME [flags]",
   summary: "print the IP addresses of a tag",
   description: [
     "Prints every address of a tag's list, page by page as they are read and all from the dataset of the first page: a list of millions takes no more memory than a short one. To a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it stands alone.",
     "Ends with 1 when the list changes on the way or does not come to as many entries as the service says. With --offset, --limit or --snapshot one page is asked for.",
   ],
-  operands: [["NAME", "name of the tag, <group>:<name>"]],
-  options,
-  groups: [
-    { title: "Page", keys: ["offset", "limit", "snapshot"] },
-    callGroups.intel,
-    callGroups.requests,
-    callGroups.run,
-  ],
-  examples: [
-    {
-      command: "repute tags ips credentials:brute-force --local",
-      what: "prints a list of the embedded service",
-    },
-    {
-      command: "repute tags ips credentials:brute-force --intel-url https://intel.example/beta",
-      what: "asks the service, 10,000 addresses at a time",
-    },
-    {
-      command: "repute tags ips credentials:brute-force | jq -r .ip | sort -u > ips.txt",
-      what: "writes the bare addresses to a file; the address of the service comes from REPUTE_INTEL_URL",
-    },
-    {
-      command: "repute tags ips credentials:brute-force --offset 100 --limit 50",
-      what: "prints one page",
-    },
-  ],
+  groups,
+  examples: {
+    "repute tags ips credentials:brute-force --local": "prints a list of the embedded service",
+    "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
+      "asks the service, 10,000 addresses at a time",
+    "repute tags ips credentials:brute-force | jq -r .ip | sort -u > ips.txt":
+      "writes the bare addresses to a file; the address of the service comes from REPUTE_INTEL_URL",
+    "repute tags ips credentials:brute-force --offset 100 --limit 50": "prints one page",
+  },
   exitCodes: callExitCodes,
   run: printIps,
 });
 
-async function printIps(call: CommandCall<Settings>): Promise<number> {
-  const { settings, context } = call;
+async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { settings, context, operand: name } = call;
   const { offset, limit, snapshot } = settings;
-  const name = oneOperand(
-    "tags ips",
-    "the name of a tag",
-    call.operands,
-    "repute tags list names them all",
-  );
   const text = wantsLines(settings.json, context) ? linesOf : plainOf;
   const one = offset !== undefined || limit !== undefined || snapshot !== undefined;
-  await withServices(["intel"], call, ({ intel }) =>
-    withIntelClient(intel, call, async (client) => {
-      const { signal } = context;
-      if (one) {
-        const page = await client.tagIps(name, { offset, limit, snapshot, signal });
-        assertTag(name, page);
-        return writeText(context, text(page));
-      }
-      for await (const page of wholeList(client, name, signal)) {
-        await writeText(context, text(page));
-      }
-    }),
-  );
+  await askService("intel", call, async (client) => {
+    const { signal } = context;
+    if (one) {
+      const page = await client.tagIps(name, { offset, limit, snapshot, signal });
+      assertTag(name, page);
+      return writeText(context, text(page));
+    }
+    for await (const page of wholeList(client, name, signal)) {
+      await writeText(context, text(page));
+    }
+  });
   return exitCodes.done;
 }
 
@@ -131,9 +107,8 @@ async function* wholeList(
 }
 
 function assertTag(name: string, { tag }: TagIps): void {
-  if (tag === name) return;
-  const [asked, answered] = [name, tag].map((each) => JSON.stringify(each));
-  throw new FatalError("other_tag", `asked for tag ${asked}, the service answered for ${answered}`);
+  const fault = otherTag(name, tag);
+  if (fault !== null) throw new FatalError("other_tag", fault);
 }
 
 const again = "what was printed is not the whole list; run it again";

@@ -1,19 +1,13 @@
-import { z } from "zod";
 import { sinkOptions } from "../../outputs/options.js";
-import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
-import { commonExitCodes } from "../exit-code.js";
-import { oneOperand } from "../options/operands.js";
-import { redactAddress } from "../options/redact.js";
 import type { Audit } from "../../pipeline/finish/output-audit.js";
+import { cliOptions } from "../options/cli-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes } from "../exit-code.js";
+import { redactAddress } from "../options/redact.js";
 
-const options = z.strictObject({
-  prefix: sinkOptions.shape.prefix,
-  json: cliOptions.shape.json,
-  quiet: cliOptions.shape.quiet,
-  config: cliOptions.shape.config,
-});
+const { json, quiet, config } = cliOptions.shape;
+
+const groups = { Options: { prefix: sinkOptions.shape.prefix, json, quiet, config } };
 
 /** Holds an output against its manifest. */
 export const verifyCommand = defineCommand({
@@ -24,37 +18,22 @@ export const verifyCommand = defineCommand({
     "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. Of a STIX bundle the indicators are counted, of a table in a database the rows of the manifest's run. Nothing is asked and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, its manifest beside it"]],
-  options,
-  groups: [{ title: "Options", keys: ["prefix", "json", "quiet", "config"] }],
-  examples: [
-    {
-      command: "repute verify enriched.csv",
-      what: "says what the file holds, or how it differs from its manifest",
-    },
-    {
-      command: "repute verify enriched.ndjson.gz --json",
-      what: "tells the same as one JSON object",
-    },
-    {
-      command: "repute verify enriched.csv --quiet && load enriched.csv",
-      what: "loads a file only when it is whole",
-    },
-    {
-      command: "repute verify 'duckdb:intel.duckdb?table=enriched'",
-      what: "counts the rows of the last run in a database",
-    },
-    {
-      command: "repute verify enriched.csv --prefix x_",
-      what: "checks an output whose added columns begin with x_",
-    },
-  ],
+  onlyOperand: { what: "an output" },
+  groups,
+  examples: {
+    "repute verify enriched.csv": "says what the file holds, or how it differs from its manifest",
+    "repute verify enriched.ndjson.gz --json": "tells the same as one JSON object",
+    "repute verify enriched.csv --quiet && load enriched.csv": "loads a file only when it is whole",
+    "repute verify 'duckdb:intel.duckdb?table=enriched'":
+      "counts the rows of the last run in a database",
+    "repute verify enriched.csv --prefix x_": "checks an output whose added columns begin with x_",
+  },
   exitCodes: [...commonExitCodes.filter(([code]) => code !== "1"), ["1", "the output differs"]],
   run: verify,
 });
 
-async function verify(call: CommandCall<z.output<typeof options>>): Promise<number> {
-  const { context, settings } = call;
-  const path = oneOperand("verify", "an output", call.operands);
+async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand: path } = call;
   const { verifyOutput } = await import("../../pipeline/finish/verify-output.js");
   const { audit, differences } = await verifyOutput(path, settings.prefix);
   if (settings.json) {

@@ -1,18 +1,24 @@
-import type { z } from "zod";
 import type { CaseContext } from "../../api/schema/case-context.js";
 import type { Problem } from "../../webhooks/problem.js";
-import { callGroups } from "../services/call-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
-import { dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
-import type { DataColumns } from "../terminal/data-output.js";
+import { caseCallGroups } from "../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { dataOutput, wantsLines } from "../terminal/data-output.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../options/operands.js";
 import { formatCount } from "../terminal/quantity.js";
-import { chosenContext, chosenWebhooks, webhookOptions } from "../services/webhook-file.js";
+import {
+  chosenContext,
+  chosenWebhooks,
+  ofWebhooks,
+  webhookOptions,
+} from "../services/webhook-file.js";
+
+const { name, case: caseId, context } = webhookOptions;
+
+const groups = { "What is checked": { name, case: caseId, context }, ...caseCallGroups };
 
 /** Looks webhooks over without calling anything (behaviour: Webhooks). */
 export const webhookCheckCommand = defineCommand({
+  ...ofWebhooks,
   name: "webhook check",
   usage: "FILE [--case ID | --context FILE] [flags]",
   summary: "look the configuration of webhooks over, without calling their endpoints",
@@ -20,32 +26,17 @@ export const webhookCheckCommand = defineCommand({
     "Reads one webhook, an array of them, or one a line, and prints what is wrong with each: one JSON object a line, a table on a terminal, nothing when all is well.",
     "With a case to compare with, fields that its context lacks are errors, and subscriber data that stands in the payload as static text is warned about. Without one, a note on stderr says what was not checked.",
   ],
-  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
-  options: webhookOptions,
-  groups: [
-    { title: "What is checked", keys: ["name", "case", "context"] },
-    callGroups.case,
-    callGroups.requests,
-    callGroups.run,
-  ],
-  examples: [
-    {
-      command: "repute webhook check samples/webhooks/notify-crm.json",
-      what: "checks form and address, and that every field is well written",
-    },
-    {
-      command: "repute webhook check notify.json --context context.json",
-      what: "checks that the fields exist in a context kept before",
-    },
-    {
-      command: "repute webhook check notify.json --case 4711 --case-url https://cases.example",
-      what: "reads the context of a case; the key comes from REPUTE_CASE_API_KEY",
-    },
-    {
-      command: "repute case context 4711 | repute webhook check notify.json --context -",
-      what: "takes the context from a pipe",
-    },
-  ],
+  groups,
+  examples: {
+    "repute webhook check samples/webhooks/notify-crm.json":
+      "checks form and address, and that every field is well written",
+    "repute webhook check notify.json --context context.json":
+      "checks that the fields exist in a context kept before",
+    "repute webhook check notify.json --case 4711 --case-url https://cases.example":
+      "reads the context of a case; the key comes from REPUTE_CASE_API_KEY",
+    "repute case context 4711 | repute webhook check notify.json --context -":
+      "takes the context from a pipe",
+  },
   exitCodes: [
     ["0", "nothing is wrong, though there may be warnings"],
     ["1", "a webhook has an error, or the context could not be read"],
@@ -60,11 +51,10 @@ interface FoundProblem extends Problem {
   readonly webhook: string;
 }
 
-async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>): Promise<number> {
+async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { settings, context } = call;
-  const file = oneOperand("webhook check", "a file", call.operands);
   const { checkWebhook } = await import("../../webhooks/check.js");
-  const webhooks = await chosenWebhooks(call, file);
+  const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = webhooks.flatMap((webhook) =>
     checkWebhook(webhook, caseContext).map(({ level, code, pointer, message }) => ({
@@ -75,16 +65,18 @@ async function checkWebhooks(call: CommandCall<z.output<typeof webhookOptions>>)
       message,
     })),
   );
-  const lines = wantsLines(settings.json, context);
-  const output = lines
-    ? jsonLines<FoundProblem>(context, (problem) => JSON.stringify(problem))
-    : dataTable(context, columns);
+  const output = dataOutput<FoundProblem>(call, [
+    ["webhook", ({ webhook }) => webhook],
+    ["level", ({ level }) => level],
+    ["place", ({ pointer }) => pointer],
+    ["what", ({ message }) => message],
+  ]);
   for (const problem of problems) await output.add(problem);
   await output.end();
   const note = notCompared(caseContext);
   if (note !== null) context.reporter.print(`repute: note: ${note}`);
   const errors = problems.filter(({ level }) => level === "error").length;
-  if (!lines) {
+  if (!wantsLines(settings.json, context)) {
     const parts = [
       counted(webhooks.length, "webhook"),
       counted(errors, "error"),
@@ -103,13 +95,6 @@ function notCompared(caseContext: CaseContext | undefined): string | null {
   if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
   return "the context has no subscriber data (s.resolver_data), so static data was not looked for";
 }
-
-const columns: DataColumns<FoundProblem> = [
-  ["webhook", ({ webhook }) => webhook],
-  ["level", ({ level }) => level],
-  ["place", ({ pointer }) => pointer],
-  ["what", ({ message }) => message],
-];
 
 function counted(count: number, word: string): string {
   return `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;

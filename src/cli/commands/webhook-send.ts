@@ -4,43 +4,54 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { ApiKey, WebhookRequest } from "../../webhooks/prepare.js";
 import type { Webhook } from "../../webhooks/configuration.js";
-import { callGroups } from "../services/call-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { caseCallGroups } from "../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
-import { endpointKeysOption, readEndpointKeys } from "../options/endpoint-keys.js";
+import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { oneOperand } from "../options/operands.js";
+import { callWebhook } from "../services/call-webhook.js";
 import { printable } from "../terminal/terminal-output.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { showRecord } from "../terminal/show-record.js";
 import {
   chosenContext,
   chosenWebhooks,
+  ofWebhooks,
   shownNames,
   webhookOptions,
 } from "../services/webhook-file.js";
 
-const options = z.strictObject({
-  ...webhookOptions.shape,
-  ...endpointKeysOption,
-  local: option(webhookOptions.shape.local, {
-    description:
-      "Read the case from the embedded service and its sample dataset; the webhook's endpoint is called all the same",
-  }),
-  dryRun: option(z.boolean().default(false), {
-    description: "Show what would be sent and send nothing",
-  }),
-  idempotencyKey: option(z.string().min(1).optional(), {
-    description: "Repeat the call that bore this key; by default a new one is made",
-    value: "KEY",
-  }),
-});
+const { name, case: caseId, context } = webhookOptions;
 
-type Settings = z.output<typeof options>;
+const groups = {
+  "What is sent": {
+    case: caseId,
+    context,
+    name,
+    dryRun: option(z.boolean().default(false), {
+      description: "Show what would be sent and send nothing",
+    }),
+    idempotencyKey: option(z.string().min(1).optional(), {
+      description: "Repeat the call that bore this key; by default a new one is made",
+      value: "KEY",
+    }),
+  },
+  ...caseCallGroups,
+  Service: {
+    ...caseCallGroups.Service,
+    local: option(caseCallGroups.Service.local, {
+      description:
+        "Read the case from the embedded service and its sample dataset; the webhook's endpoint is called all the same",
+    }),
+    endpointKeysFile,
+  },
+};
+
+type Settings = SettingsOf<typeof groups>;
 
 /** Renders a webhook for a case and calls its endpoint (behaviour: Webhooks). */
 export const webhookSendCommand = defineCommand({
+  ...ofWebhooks,
   name: "webhook send",
   usage: "FILE --case ID [--dry-run] [flags]",
   summary: "fill a webhook in for a case and call its endpoint",
@@ -48,34 +59,17 @@ export const webhookSendCommand = defineCommand({
     "Reads the context of the case, fills the payload in and makes the call. Network errors and answers of 5xx are tried again, with the same idempotency key each time; every other answer is final and explained.",
     "The key of the case management instance goes along when the webhook calls that very instance; other endpoints have their keys in the file of --endpoint-keys-file.",
   ],
-  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
-  options,
-  groups: [
-    { title: "What is sent", keys: ["case", "context", "name", "dryRun", "idempotencyKey"] },
-    { ...callGroups.case, keys: [...callGroups.case.keys, "endpointKeysFile"] },
-    callGroups.requests,
-    callGroups.run,
-  ],
-  examples: [
-    {
-      command:
-        "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run",
-      what: "shows the request for a sample context; nothing leaves the machine",
-    },
-    {
-      command: "repute webhook send notify.json --case 4711 --case-url https://cases.example",
-      what: "sends it; the key comes from REPUTE_CASE_API_KEY",
-    },
-    {
-      command: "repute webhook send hooks.json --name 'Notify CRM' --case 4711",
-      what: "sends one of several; the address comes from REPUTE_CASE_URL",
-    },
-    {
-      command:
-        "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json",
-      what: "sends an API key of the endpoint's own",
-    },
-  ],
+  groups,
+  examples: {
+    "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run":
+      "shows the request for a sample context; nothing leaves the machine",
+    "repute webhook send notify.json --case 4711 --case-url https://cases.example":
+      "sends it; the key comes from REPUTE_CASE_API_KEY",
+    "repute webhook send hooks.json --name 'Notify CRM' --case 4711":
+      "sends one of several; the address comes from REPUTE_CASE_URL",
+    "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
+      "sends an API key of the endpoint's own",
+  },
   exitCodes: [
     ["0", "delivered, or shown with --dry-run"],
     ["1", "not delivered, or the context could not be read"],
@@ -88,7 +82,7 @@ export const webhookSendCommand = defineCommand({
 
 async function send(call: CommandCall<Settings>): Promise<number> {
   const { settings, context } = call;
-  const webhook = await theWebhook(call, oneOperand("webhook send", "a file", call.operands));
+  const webhook = await theWebhook(call);
   const apiKeys = await apiKeysOf(call);
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
@@ -106,21 +100,21 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   return exitCodes.done;
 }
 
-async function theWebhook(call: CommandCall<Settings>, file: string): Promise<Webhook> {
-  const [webhook, ...others] = await chosenWebhooks(call, file);
+async function theWebhook(call: CommandCall<Settings>): Promise<Webhook> {
+  const [webhook, ...others] = await chosenWebhooks(call);
   if (webhook && others.length === 0) return webhook;
   const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
-  throw new UsageError("webhook_ambiguous", `${file} has ${names.length} webhooks`, {
+  throw new UsageError("webhook_ambiguous", `${call.operand} has ${names.length} webhooks`, {
     hint: `choose one with --name: ${shownNames(names)}`,
   });
 }
 
 /** The keys, each bound to the address that it is for (interface: Authentication, 3). */
 async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
-  const { settings, loaded, context } = call;
+  const { settings, given, context } = call;
   const keys = await readEndpointKeys(settings.endpointKeysFile, context);
   if (settings.caseUrl === undefined) return keys;
-  const key = await readSecret(secrets.case, loaded.given, context);
+  const key = await readSecret(secrets.case, given, context);
   return key === null ? keys : [...keys, { origin: settings.caseUrl, key }];
 }
 
@@ -131,37 +125,27 @@ async function deliver(
   apiKeys: readonly ApiKey[],
 ): Promise<number> {
   const { settings, context } = call;
-  const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
-    import("../../api/http/dispatcher.js"),
-    import("../../webhooks/send.js"),
-  ]);
-  const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });
-  try {
-    const delivery = await sendWebhook(webhook, caseContext, {
-      dispatcher,
-      apiKeys,
-      idempotencyKey: settings.idempotencyKey,
-      clock: context.clock,
-      signal: context.signal,
-      retries: settings.retries,
-      timeoutMs: settings.timeout,
-    });
-    const { outcome, status, attempts, request, response, error } = delivery;
-    await showRecord(call, {
-      webhook: webhook.name,
-      method: request.method,
-      url: request.url,
-      outcome,
-      status,
-      attempts,
-      idempotency_key: delivery.idempotencyKey,
-      response: response?.body ?? null,
-    });
-    if (error === null) return exitCodes.done;
-    throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
-  } finally {
-    await dispatcher.destroy();
-  }
+  const delivery = await callWebhook(webhook, caseContext, {
+    apiKeys,
+    idempotencyKey: settings.idempotencyKey,
+    clock: context.clock,
+    signal: context.signal,
+    retries: settings.retries,
+    timeoutMs: settings.timeout,
+  });
+  const { outcome, status, attempts, request, response, error } = delivery;
+  await showRecord(call, {
+    webhook: webhook.name,
+    method: request.method,
+    url: request.url,
+    outcome,
+    status,
+    attempts,
+    idempotency_key: delivery.idempotencyKey,
+    response: response?.body ?? null,
+  });
+  if (error === null) return exitCodes.done;
+  throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
 }
 
 /** A request as it goes over the wire (RFC 9112), for a person. */

@@ -2,8 +2,7 @@ import { columns } from "../../core/columns.js";
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { nestedFacts, nestedText } from "../../core/nested-facts.js";
-import type { CliContext } from "../command.js";
-import { type DataOutput, dataTable, jsonLines, wantsLines } from "../terminal/data-output.js";
+import { type DataOutput, dataOutput, type OutputCall } from "../terminal/data-output.js";
 
 /** One argument of `query` or `quick-check`, and what it came to. */
 export interface AnsweredItem {
@@ -49,16 +48,10 @@ export function answerCells(answer: AnsweredItem, names: readonly string[]): rea
 export type AnswerColumns = readonly (readonly [title: string, column: string])[];
 
 /** Shows answers to lookups by hand: lines of JSON, or a table on a terminal. */
-export function answerOutput(
-  {
-    settings,
-    context,
-  }: { readonly settings: { readonly json: boolean }; readonly context: CliContext },
-  columns: AnswerColumns,
-): DataOutput<AnsweredItem> {
-  if (wantsLines(settings.json, context)) return jsonLines(context, answerLine);
-  return dataTable(
-    context,
-    columns.map(([title, name]) => [title, (answer) => answerCells(answer, [name])[0] ?? ""]),
+export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
+  const cells = columns.map(
+    ([title, name]) =>
+      [title, (answer: AnsweredItem) => answerCells(answer, [name])[0] ?? ""] as const,
   );
+  return dataOutput(call, cells, answerLine);
 }

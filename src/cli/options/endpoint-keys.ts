@@ -8,13 +8,11 @@ import { fileFault } from "../file-fault.js";
 import { keyFault, readKeyFile } from "./key-file.js";
 
 /** Where the keys of endpoints other than the case management instance are. */
-export const endpointKeysOption = {
-  endpointKeysFile: option(z.string().min(1).optional(), {
-    description:
-      'JSON file with API keys by endpoint, {"https://crm.example": "KEY"}; each is sent as Bearer to its own origin alone',
-    value: "PATH",
-  }),
-};
+export const endpointKeysFile = option(z.string().min(1).optional(), {
+  description:
+    'JSON file with API keys by endpoint, {"https://crm.example": "KEY"}; each is sent as Bearer to its own origin alone',
+  value: "PATH",
+});
 
 /** Longest file of keys, in bytes. */
 const longestFile = 1024 * 1024;

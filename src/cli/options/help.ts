@@ -26,7 +26,7 @@ export function programHelp(commands: readonly Command[], width: number): string
     examples(
       commands
         .filter(({ name }) => !name.includes(" "))
-        .flatMap((command) => command.examples.slice(0, 1)),
+        .flatMap((command) => Object.entries(command.examples).slice(0, 1)),
       width,
     ),
     wrapText(
@@ -52,7 +52,7 @@ export function groupHelp(
       width,
     ),
     examples(
-      members.flatMap((command) => command.examples.slice(0, 1)),
+      members.flatMap((command) => Object.entries(command.examples).slice(0, 1)),
       width,
     ),
     wrapText(`\`repute ${group.name} COMMAND --help\` tells all about a command.`, width),
@@ -61,10 +61,9 @@ export function groupHelp(
 
 /** The help of one command. */
 export function commandHelp(command: Command, width: number): string {
-  const specs = optionSpecs(command.options);
-  const groups = command.groups.map(({ title, keys }) => ({
+  const groups = Object.entries(command.groups).map(([title, shape]) => ({
     title,
-    entries: keys.flatMap((key) => specs.filter((spec) => spec.key === key)).map(describe),
+    entries: optionSpecs({ shape }).map(describe),
   }));
   const column = columnOf(groups.flatMap((group) => group.entries));
   return sections([
@@ -72,7 +71,7 @@ export function commandHelp(command: Command, width: number): string {
     command.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
     definitions("Arguments", command.operands, width),
     ...groups.map(({ title, entries }) => definitions(title, entries, width, column)),
-    examples(command.examples, width),
+    examples(Object.entries(command.examples), width),
     definitions("Exit codes", command.exitCodes, width),
     environment(command, width),
   ]);
@@ -114,8 +113,8 @@ function definitions(
   return [`${title}:`, ...lines].join("\n");
 }
 
-function examples(list: Command["examples"], width: number): string {
-  const lines = list.map(({ command, what }) => {
+function examples(list: readonly Entry[], width: number): string {
+  const lines = list.map(([command, what]) => {
     const text = wrapText(what, width - 6).replaceAll("\n", "\n      ");
     return `${indent}${command}\n      ${text}`;
   });

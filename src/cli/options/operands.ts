@@ -1,4 +1,24 @@
 import { UsageError } from "../../core/errors.js";
+import type { Command } from "../command.js";
+
+/** @throws UsageError for arguments of a command that takes none, and for all but one of one that takes one */
+export function checkOperands(command: Command, operands: readonly string[]): void {
+  const { name, onlyOperand } = command;
+  if (command.operands.length === 0) noOperands(name, operands);
+  if (onlyOperand === undefined) return;
+  const { what, hint } = onlyOperand;
+  if ((operands[0] ?? "").trim() === "") {
+    const options = hint === undefined ? {} : { hint };
+    throw new UsageError("argument_missing", `${name} needs ${what}`, options);
+  }
+  if (operands.length > 1) {
+    throw new UsageError(
+      "too_many_arguments",
+      `${name} takes ${what} and nothing else; got ${operands.join(" ")}`,
+      { hint: "quote what holds spaces" },
+    );
+  }
+}
 
 /** @throws UsageError when there are arguments */
 export function noOperands(command: string, operands: readonly string[]): void {
@@ -7,31 +27,4 @@ export function noOperands(command: string, operands: readonly string[]): void {
     "too_many_arguments",
     `${command} takes no argument; got ${operands.join(" ")}`,
   );
-}
-
-/**
- * The one argument of a command.
- *
- * @param what as in "the name of a tag"
- * @throws UsageError when there is none, or more than one
- */
-export function oneOperand(
-  command: string,
-  what: string,
-  operands: readonly string[],
-  hint?: string,
-): string {
-  const [operand = "", ...more] = operands;
-  const options = hint === undefined ? {} : { hint };
-  if (operand.trim() === "") {
-    throw new UsageError("argument_missing", `${command} needs ${what}`, options);
-  }
-  if (more.length > 0) {
-    throw new UsageError(
-      "too_many_arguments",
-      `${command} takes ${what} and nothing else; got ${operands.join(" ")}`,
-      { hint: "quote what holds spaces" },
-    );
-  }
-  return operand;
 }

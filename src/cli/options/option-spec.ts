@@ -28,7 +28,7 @@ export interface OptionSpec {
 }
 
 /** Reads off a component's schema what its options are called, take and do. */
-export function optionSpecs(schema: z.ZodObject): readonly OptionSpec[] {
+export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
   return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
 }
 

@@ -1,30 +1,21 @@
+import { apiOptions } from "../../api/options.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
+import { runOptions } from "../../pipeline/options.js";
 import { interruptedExitCodes, runExitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/cli-options.js";
 
-/** Groups of the help that commands which run the main job share. */
+const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
+const { local, ...program } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+
+/** Options of commands that run the main job. */
 export const runGroups = {
-  output: {
-    title: "Output",
-    keys: ["output", ...Object.keys(sinkOptions.shape), "unordered", "tagIps"],
-  },
-  lookups: { title: "Lookups", keys: Object.keys(lookupOptions.shape) },
-  run: {
-    title: "Run",
-    keys: [
-      "resume",
-      "restart",
-      "maxRequests",
-      "deadline",
-      "failOn",
-      "maxFailed",
-      "json",
-      "quiet",
-      "config",
-    ],
-  },
-} as const;
-
+  Output: { output, ...sinkOptions.shape, unordered, tagIps },
+  Service: { intelUrl, local, timeout, apiKeyFile },
+  Lookups: lookupOptions.shape,
+  Run: { ...howToRun, ...program },
+};
 /** Exit codes of those commands, as the help lists them. */
 export function jobExitCodes(rowsFailed = "done, but rows exist that --fail-on counts") {
   return [

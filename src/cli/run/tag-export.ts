@@ -3,7 +3,7 @@ import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import type { TagFormat } from "../../tags/formats/types.js";
 import type { ExportReport, TagProgress } from "../../tags/types.js";
-import { withIntelClient } from "../services/with-client.js";
+import { withClient } from "../services/with-client.js";
 import type { RequestCall } from "../services/with-client.js";
 
 /** Which lists are exported, and how. */
@@ -46,7 +46,7 @@ export async function exportTagLists(
     const hint = error.hint === null ? "" : `\n  ${error.hint}`;
     reporter.print(`repute: the list of tag ${tag} was not exported: ${error.message}${hint}`);
   };
-  return withIntelClient(intel, call, async (client) =>
+  return withClient("intel", intel, call, async (client) =>
     exportTags({
       ...options,
       client,

@@ -16,7 +16,7 @@ export interface ServiceAccess {
 }
 
 /** The part of a call that says which services are asked, and as whom. */
-type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "loaded" | "context">;
+export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
 
 /**
  * Gives `use` the services of these names. Where one of them is the embedded service, that is
@@ -27,7 +27,7 @@ type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "loaded" | "con
  */
 export async function withServices<Name extends ServiceName, T>(
   names: readonly Name[],
-  { settings, loaded: { given }, context }: ServiceCall,
+  { settings, given, context }: ServiceCall,
   use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
   const chosen = new Map<Name, ServiceAccess | null>();

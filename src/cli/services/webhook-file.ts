@@ -5,15 +5,13 @@ import type { CaseContext } from "../../api/schema/case-context.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../webhooks/configuration.js";
-import { caseCallOptions } from "./call-options.js";
-import type { CliContext, CommandCall } from "../command.js";
+import type { caseCallGroups } from "./call-options.js";
+import type { CliContext, CommandCall, SettingsOf } from "../command.js";
 import { fileFault } from "../file-fault.js";
-import { readCaseContext } from "./read-case.js";
-import { withServices } from "./services.js";
+import { askService } from "./with-client.js";
 
 /** Options by which webhooks and the case that they are held against are named. */
-export const webhookOptions = z.strictObject({
-  ...caseCallOptions.shape,
+export const webhookOptions = {
   name: option(z.string().min(1).optional(), {
     description: "Which webhook of the file, by its name",
     value: "NAME",
@@ -26,19 +24,26 @@ export const webhookOptions = z.strictObject({
     description: "JSON file with a context, as repute case context prints it; - for stdin",
     value: "FILE",
   }),
-});
+};
 
-type Call = CommandCall<z.output<typeof webhookOptions>>;
+/** What the commands of webhooks have in common. */
+export const ofWebhooks = {
+  operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
+  onlyOperand: { what: "a file" },
+} as const;
+
+type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
 /**
  * The webhooks that a call is about.
  *
  * @throws UsageError when the file cannot be read or understood, or has none of that name
  */
-export async function chosenWebhooks(call: Call, file: string): Promise<readonly Webhook[]> {
+export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   const { readWebhooks } = await import("../../webhooks/configuration.js");
+  const { settings, operand: file } = call;
   const webhooks = await readWebhooks(file);
-  const { name } = call.settings;
+  const { name } = settings;
   if (name === undefined) return webhooks;
   const chosen = webhooks.filter((webhook) => webhook.name === name);
   if (chosen.length > 0) return chosen;
@@ -66,12 +71,13 @@ export function shownNames(names: readonly string[]): string {
 export async function chosenContext(call: Call): Promise<CaseContext | null> {
   const { case: id, context: file } = call.settings;
   if (id !== undefined && file !== undefined) {
-    const names = ["case", "context"].map((key) => call.loaded.given.get(key)?.name).join(" and ");
+    const names = ["case", "context"].map((key) => call.given.get(key)?.name).join(" and ");
     throw new UsageError("case_and_context", `${names} exclude each other`, { hint: "keep one" });
   }
   if (file !== undefined) return readContext(file, call.context);
   if (id === undefined) return null;
-  return withServices(["case"], call, (services) => readCaseContext(call, services.case, id));
+  const { signal } = call.context;
+  return askService("case", call, (client) => client.context(id, { signal }));
 }
 
 async function readContext(file: string, { stdin }: CliContext): Promise<CaseContext> {

@@ -10,29 +10,31 @@ export interface DataOutput<T> {
 }
 
 /** Columns of a table: the title, and what stands below it. */
-export type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
+type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
 /** Whether data goes out as lines of JSON: to anything but a terminal, and where `--json` says so. */
 export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">): boolean {
   return json || stdout.isTTY !== true;
 }
 
-/** One JSON object a line, as records come. `toLine` gives its text, without the line end. */
-export function jsonLines<T>(
-  context: Pick<CliContext, "stdout" | "signal">,
-  toLine: (record: T) => string,
-): DataOutput<T> {
-  return {
-    add: (record) => writeText(context, `${toLine(record)}\n`),
-    end: () => Promise.resolve(),
-  };
+/** The part of a command's call that says where its data goes, and in which form. */
+export interface OutputCall {
+  readonly settings: { readonly json: boolean };
+  readonly context: Pick<CliContext, "stdout" | "signal">;
 }
 
-/** A table of the records, for a terminal. */
-export function dataTable<T>(
-  context: Pick<CliContext, "stdout">,
+/** Shows records: one JSON object a line as they come, or a table on a terminal. */
+export function dataOutput<T>(
+  { settings, context }: OutputCall,
   columns: DataColumns<T>,
+  toLine: (record: T) => string = JSON.stringify,
 ): DataOutput<T> {
+  if (wantsLines(settings.json, context)) {
+    return {
+      add: (record) => writeText(context, `${toLine(record)}\n`),
+      end: () => Promise.resolve(),
+    };
+  }
   const table = new TerminalTable(context, { titles: columns.map(([title]) => title) });
   return {
     add: (record) => table.add(columns.map(([, cell]) => cell(record))),

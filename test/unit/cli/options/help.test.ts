@@ -60,7 +60,7 @@ describe.each(commands.map((command) => [command.name, command] as const))(
   "help of %s",
   (_, command) => {
     test("has every option in exactly one group", () => {
-      const grouped = command.groups.flatMap((group) => group.keys);
+      const grouped = Object.values(command.groups).flatMap(Object.keys);
       expect(grouped.toSorted()).toEqual(Object.keys(command.options.shape).toSorted());
     });
 
@@ -69,8 +69,9 @@ describe.each(commands.map((command) => [command.name, command] as const))(
     });
 
     test("has four to six examples of the command itself", () => {
-      const own = command.examples.filter((e) => e.command.includes(`repute ${command.name}`));
-      expect(own.length).toBe(command.examples.length);
+      const examples = Object.keys(command.examples);
+      const own = examples.filter((line) => line.includes(`repute ${command.name}`));
+      expect(own.length).toBe(examples.length);
       expect([4, 5, 6]).toContain(own.length);
     });
 

@@ -17,7 +17,7 @@ function local(given: Readonly<Record<string, GivenSetting>>) {
   const places = new Map(Object.entries(given));
   const settings = { local: true };
   const context = fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } });
-  return { settings, loaded: { settings, given: places }, context };
+  return { settings, given: places, context };
 }
 
 describe("the embedded service", () => {

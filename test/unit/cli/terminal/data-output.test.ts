@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonLines, wantsLines, writeText } from "../../../../src/cli/terminal/data-output.js";
+import { dataOutput, wantsLines, writeText } from "../../../../src/cli/terminal/data-output.js";
 import { fakeContext, FakeStream } from "../fake-context.js";
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
 
 test("each record is one line of JSON", async () => {
   const context = fakeContext();
-  const output = jsonLines<object>(context, (record) => JSON.stringify(record));
+  const output = dataOutput<object>({ settings: { json: false }, context }, []);
   await output.add({ name: "a\nb" });
   await output.add({});
   expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{}\n');

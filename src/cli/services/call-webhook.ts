@@ -1,0 +1,21 @@
+import type { JsonObject } from "../../core/finding.js";
+import type { Webhook } from "../../webhooks/configuration.js";
+import type { SendOptions, WebhookDelivery } from "../../webhooks/send.js";
+
+/** Fills a webhook in for a case and calls its endpoint over a connection of its own. */
+export async function callWebhook(
+  webhook: Webhook,
+  caseContext: JsonObject,
+  options: Omit<SendOptions, "dispatcher">,
+): Promise<WebhookDelivery> {
+  const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
+    import("../../api/http/dispatcher.js"),
+    import("../../webhooks/send.js"),
+  ]);
+  const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });
+  try {
+    return await sendWebhook(webhook, caseContext, { ...options, dispatcher });
+  } finally {
+    await dispatcher.destroy();
+  }
+}
