@@ -16,9 +16,6 @@ export type FaultRates = Pick<
   "partialRate" | "unavailableRate" | "resetRate" | "malformedRate"
 >;
 
-/** Requests that went wrong and are not yet answered in full; beyond it the oldest are forgotten. */
-const rememberedRequests = 100_000;
-
 /**
  * Decides which request goes wrong. The decision hangs on the seed, the endpoint, the item and how
  * many times in a row this item went wrong already, and on nothing else: neither the order in which
@@ -41,12 +38,6 @@ export class Faults {
     this.#seed = seed;
   }
 
-  /** Whether any request can go wrong at all. */
-  get active(): boolean {
-    const { partialRate, unavailableRate, resetRate, malformedRate } = this.#rates;
-    return partialRate + unavailableRate + resetRate + malformedRate > 0;
-  }
-
   draw(endpoint: EndpointName, subject: string, canBePartial: boolean): FaultDraw {
     const key = `${endpoint} ${subject}`;
     const earlier = this.#failing.get(key);
@@ -58,7 +49,7 @@ export class Faults {
       if (earlier) this.#failing.delete(key);
     } else {
       const malformed = (earlier?.malformed ?? false) || kind === "malformed";
-      this.#remember(key, { failures: failures + 1, malformed });
+      this.#failing.set(key, { failures: failures + 1, malformed });
     }
     return { kind, dice };
   }
@@ -74,15 +65,6 @@ export class Faults {
     // no more than that (behaviour: Answers), so a second one would be the end of the row.
     if (rest < 0) return wasMalformed && malformedRate < 1 ? "none" : "malformed";
     return canBePartial && rest < partialRate ? "partial" : "none";
-  }
-
-  #remember(key: string, state: { failures: number; malformed: boolean }): void {
-    this.#failing.set(key, state);
-    if (this.#failing.size <= rememberedRequests) return;
-    for (const oldest of this.#failing.keys()) {
-      this.#failing.delete(oldest);
-      break;
-    }
   }
 }
 

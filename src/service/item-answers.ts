@@ -4,7 +4,7 @@ import type { Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
 import { withMissing } from "./dataset/assemble-item.js";
-import type { Dataset, DatasetItem, ListedItem } from "./dataset/dataset.js";
+import type { Dataset, ListedItem } from "./dataset/dataset.js";
 import { notListed } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
@@ -18,20 +18,24 @@ export interface ItemAnswer {
   partial(dice: number): ServedAnswer;
 }
 
-/** Finds the answer to any text in a path; what the dataset lists is written down beforehand. */
+/** Finds the answer to any text in a path. */
 export function itemAnswers(
   dataset: Dataset,
   blocklistField: BlocklistField,
 ): (text: string) => ItemAnswer {
   const toJson = writer(blocklistField);
   const known = new Map<string, ItemAnswer>();
-  for (const [value, entry] of dataset.items) known.set(value, listedAnswer(entry, toJson));
+  for (const [value, entry] of dataset.items) {
+    const answer = "refuse" in entry ? refusal(entry.refuse) : new ResultAnswer(entry, toJson);
+    known.set(value, answer);
+  }
   return (text) => {
     const direct = known.get(text);
     if (direct) return direct;
     const { item, reason } = recognised(text);
     if (item === null) return refusal(noItem(text, reason.message));
-    return known.get(item.value) ?? new PlainAnswer(notListed(item), toJson);
+    const unlisted = { result: notListed(item), answers: {}, partial: null };
+    return known.get(item.value) ?? new ResultAnswer(unlisted, toJson);
   };
 }
 
@@ -48,10 +52,6 @@ function writer(blocklistField: BlocklistField): ToJson {
         ]),
       ),
     );
-}
-
-function listedAnswer(entry: DatasetItem, toJson: ToJson): ItemAnswer {
-  return "refuse" in entry ? refusal(entry.refuse) : new ListedAnswer(entry, toJson);
 }
 
 /** Without a label, names such as `install.sh` read as files; here they can only be domains. */
@@ -74,65 +74,43 @@ function refusal(message: string): ItemAnswer {
   return { canBePartial: false, full: say, partial: say };
 }
 
-/** Writes each answer when it is asked for. */
-class PlainAnswer implements ItemAnswer {
-  readonly #result: QueryResult;
+/** Answers from a result, and follows the item's partial script where it has one. */
+class ResultAnswer implements ItemAnswer {
+  readonly #listed: Omit<ListedItem, "item">;
   readonly #toJson: ToJson;
+  #asked = 0;
 
-  constructor(result: QueryResult, toJson: ToJson) {
-    this.#result = result;
+  constructor(listed: Omit<ListedItem, "item">, toJson: ToJson) {
+    this.#listed = listed;
     this.#toJson = toJson;
   }
 
   get canBePartial(): boolean {
-    return this.#result.type !== "IP_BOGON";
+    return this.#listed.result.type !== "IP_BOGON";
   }
 
   full(endpoint: LookupEndpoint): ServedAnswer {
-    return success(this.#toJson(derived[endpoint](this.#result)));
+    const { result, answers } = this.#listed;
+    const missing = endpoint === "query" ? this.#scripted() : undefined;
+    if (missing) return this.#without(missing);
+    return success(this.#toJson(answers[endpoint] ?? derived[endpoint](result)));
   }
 
   partial(dice: number): ServedAnswer {
-    return this.without(someMembers(this.#result, dice));
+    return this.#without(someMembers(this.#listed.result, dice));
   }
 
-  without(missing: readonly string[]): ServedAnswer {
-    return partialSuccess(this.#toJson(withMissing(this.#result, missing) as object));
-  }
-}
-
-/** Holds its answers ready, and follows the item's partial script. */
-class ListedAnswer implements ItemAnswer {
-  readonly canBePartial: boolean;
-  readonly #plain: PlainAnswer;
-  readonly #full: Readonly<Record<LookupEndpoint, ServedAnswer>>;
-  readonly #script: readonly ServedAnswer[];
-  readonly #forever: boolean;
-  #asked = 0;
-
-  constructor(entry: ListedItem, toJson: ToJson) {
-    const plain = new PlainAnswer(entry.result, toJson);
-    this.canBePartial = plain.canBePartial;
-    this.#plain = plain;
-    this.#full = eachEndpoint((endpoint) => {
-      const listed = entry.answers[endpoint];
-      return listed ? success(toJson(listed)) : plain.full(endpoint);
-    });
-    this.#script = (entry.partial?.missing ?? []).map((missing) => plain.without(missing));
-    this.#forever = entry.partial?.forever ?? false;
-  }
-
-  full(endpoint: LookupEndpoint): ServedAnswer {
-    const full = this.#full[endpoint];
-    if (endpoint !== "query" || this.#script.length === 0) return full;
-    if (this.#forever && this.#asked === this.#script.length) this.#asked = 0;
-    const scripted = this.#script[this.#asked];
+  /** What the next answer lacks by the script; undefined for an answer in full. */
+  #scripted(): readonly string[] | undefined {
+    const { missing = [], forever = false } = this.#listed.partial ?? {};
+    if (forever && this.#asked === missing.length) this.#asked = 0;
+    const scripted = missing[this.#asked];
     this.#asked = scripted ? this.#asked + 1 : 0;
-    return scripted ?? full;
+    return scripted;
   }
 
-  partial(dice: number): ServedAnswer {
-    return this.#plain.partial(dice);
+  #without(missing: readonly string[]): ServedAnswer {
+    return partialSuccess(this.#toJson(withMissing(this.#listed.result, missing)));
   }
 }
 

@@ -30,13 +30,10 @@ export interface ResponderOptions {
 /** Between a route's answer and the wire: counts the request, misbehaves as told, writes. */
 export class Responder {
   readonly #options: ResponderOptions;
-  readonly #misbehaves: boolean;
   readonly #closing = new AbortController();
 
   constructor(options: ResponderOptions) {
     this.#options = options;
-    this.#misbehaves =
-      options.faults.active || options.rateLimit !== null || options.latency.maxMs > 0;
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -46,8 +43,7 @@ export class Responder {
     this.#options.onRequest?.(endpoint, subject);
     reply.hijack();
     if (this.#options.apiKey !== null && this.#refuses(reply, endpoint)) return;
-    if (this.#misbehaves) this.#misbehave(reply, endpoint, subject, answer);
-    else this.#end(reply, endpoint, answer.full());
+    this.#misbehave(reply, endpoint, subject, answer);
   }
 
   /** Answers one request as it stands, without faults or latency. */

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { failure, plain, type ServedAnswer } from "./served-answer.js";
 import type { Responder } from "./responder.js";
-import { HostCheck } from "./host-check.js";
+import { hostCheck } from "./host-check.js";
 import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
 
 /** Longest request line and headers together, in bytes: a URL of 8 KiB triples when it is encoded. */
@@ -49,9 +49,9 @@ export function createServer(
     responder.say(reply, "unknown", plain(code, { message }));
     return reply;
   };
-  const hosts = new HostCheck(host);
+  const isForUs = hostCheck(host);
   app.addHook("onRequest", (request, reply, done) => {
-    if (hosts.accepts(request.headers.host)) done();
+    if (isForUs(request.headers.host)) done();
     else void refuse(request, reply, 421, misdirected(request));
   });
   app.setNotFoundHandler((request, reply) => {

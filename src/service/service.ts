@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { isLoopback } from "../api/http/proxy.js";
 import { systemClock, type Clock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { packagePath } from "../core/program.js";
@@ -8,14 +9,13 @@ import { loadDataset } from "./dataset/load.js";
 import { firstIssue } from "./dataset/record-schemas.js";
 import { Responder } from "./responder.js";
 import { Faults } from "./faults.js";
-import { inUrl, isLoopback } from "./host-check.js";
+import { inUrl } from "./host-check.js";
 import { itemAnswers } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { rateLimit } from "./rate-limit.js";
-import { caseContextRoutes } from "./routes/case-context.js";
 import { itemRoutes } from "./routes/items.js";
 import { localRoutes } from "./routes/local.js";
-import { operationsRoutes } from "./routes/operations.js";
+import { caseContextRoutes, operationsRoutes } from "./routes/operations.js";
 import { tagRoutes } from "./routes/tags.js";
 import { createServer, closeServer } from "./server.js";
 import { TagLists } from "./snapshots.js";
@@ -116,7 +116,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     opsUrl: origin,
     caseUrl: origin,
     port,
-    exposed: !isLoopback(address),
+    exposed: !isLoopback(inUrl(address)),
     stats: () => stats.snapshot(),
     close: () => closeServer(app, responder),
   };

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { snapshotLength } from "../api/schema/vocabulary.js";
 import type { Clock } from "../core/clock.js";
 import type { DatasetTag } from "./dataset/dataset.js";
-import type { IpList } from "./dataset/ip-list.js";
 
 /** One state of a tag's list, fixed by its token. */
 export interface TagListVersion {
-  readonly list: IpList;
+  readonly list: readonly string[];
   /** When the data was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
   /** Exactly 24 characters (interface: Tag IP list). */
@@ -58,7 +57,7 @@ export class TagLists {
   }
 
   /** Gives a tag another list from now on. */
-  replace(tag: string, list: IpList): TagListVersion {
+  replace(tag: string, list: readonly string[]): TagListVersion {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();
     const version = this.#publish(tag, list, now);
@@ -82,10 +81,9 @@ export class TagLists {
     return (this.#superseded.get(tag) ?? []).filter((entry) => entry.since > oldest);
   }
 
-  #publish(tag: string, list: IpList, lastUpdate: string): TagListVersion {
-    const hash = createHash("sha256").update(`${tag}\n${lastUpdate}\n${this.#generation}\n`);
-    for (const bytes of list.bytes()) hash.update(bytes);
-    const snapshot = hash.digest("hex").slice(0, snapshotLength);
+  #publish(tag: string, list: readonly string[], lastUpdate: string): TagListVersion {
+    const content = [tag, lastUpdate, this.#generation, ...list].join("\n");
+    const snapshot = createHash("sha256").update(content).digest("hex").slice(0, snapshotLength);
     const version = { list, lastUpdate, snapshot };
     this.#current.set(tag, version);
     return version;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { datasetOf } from "../../src/service/dataset/dataset-of.js";
+import { datasetOf } from "../helpers/dataset-of.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";

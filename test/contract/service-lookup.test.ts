@@ -8,7 +8,7 @@ import {
 import { partialResultSchema } from "../../src/api/schema/partial-result.js";
 import { queryResultSchema } from "../../src/api/schema/query-result.js";
 import { quickCheckResultSchema } from "../../src/api/schema/quick-check.js";
-import { datasetOf } from "../../src/service/dataset/dataset-of.js";
+import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
 import { ask, askJson, runningService } from "../unit/service/running-service.js";

@@ -36,7 +36,7 @@ export function assembleItem(record: Placed): DatasetItem {
 }
 
 /** The result with the members null that are missing (interface: Partial result). */
-export function withMissing(result: QueryResult, missing: readonly string[]): unknown {
+export function withMissing(result: QueryResult, missing: readonly string[]): object {
   return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
 

@@ -1,7 +1,7 @@
 import { assembleItem } from "./assemble-item.js";
 import { checkCaseTimes } from "./check-times.js";
 import type { Dataset, DatasetItem, DatasetTag } from "./dataset.js";
-import { IpList } from "./ip-list.js";
+import { readIpList } from "./ip-list.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
 import * as schemas from "./record-schemas.js";
 
@@ -10,7 +10,7 @@ export interface DatasetRecords {
   readonly items: readonly Placed[];
   readonly tags: readonly Placed[];
   /** By the tag's name: texts of one address a line. */
-  readonly tagIps: (tag: string) => Placed<Uint8Array> | null;
+  readonly tagIps: (tag: string) => Placed<string> | null;
   readonly customers: readonly Placed[];
   readonly cases: readonly Placed[];
   readonly contexts: readonly Placed[];
@@ -98,8 +98,8 @@ function assembleTags(
     const entry = checked(schemas.tagRecord, record);
     const file = records.tagIps(entry.tag.name);
     const lines = [...(entry.entries ?? []), ...(tagged.get(entry.tag.name) ?? [])].join("\n");
-    const list = IpList.parse([Buffer.from(lines), file?.value ?? new Uint8Array()]);
-    if (list instanceof IpList) return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
+    const list = readIpList([lines, file?.value ?? ""]);
+    if (!("line" in list)) return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
     const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
     throw invalid(place, `${quoted(list.text)} is no IP address`);
   };

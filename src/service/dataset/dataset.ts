@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { CaseContext } from "../../api/schema/case-context.js";
 import type { Customer } from "../../api/schema/customers.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
@@ -6,9 +7,9 @@ import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
 import type { LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import type { IpList } from "./ip-list.js";
+import type { transitionRecord, webhookRecord } from "./record-schemas.js";
 
-/** What the embedded service answers from; made by `loadDataset` or `datasetOf`. */
+/** What the embedded service answers from; made by `loadDataset`. */
 export interface Dataset {
   /** By the item's normal form. */
   readonly items: ReadonlyMap<string, DatasetItem>;
@@ -51,7 +52,7 @@ export interface PartialScript {
 
 export interface DatasetTag {
   readonly tag: Tag;
-  readonly list: IpList;
+  readonly list: readonly string[];
   /** When the list was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
 }
@@ -59,22 +60,7 @@ export interface DatasetTag {
 export type CaseState = (typeof caseStates)[number];
 
 /** A webhook as it is configured (interface: Webhook configuration). */
-export interface Webhook {
-  readonly name: string;
-  /** Address that is called, `http:` or `https:`. */
-  readonly endpoint: string;
-  readonly method: "POST" | "PUT" | "PATCH" | "DELETE" | "GET";
-  /** Path within the endpoint. */
-  readonly path?: string | undefined;
-  /** JSON or text, with PQL fields in its strings. */
-  readonly payload: unknown;
-}
+export type Webhook = Readonly<z.output<typeof webhookRecord>>;
 
 /** A change of a case's state that fires a webhook. */
-export interface PlaybookTransition {
-  /** Absent: from any state. */
-  readonly from?: CaseState | undefined;
-  readonly to: CaseState;
-  /** Name of the webhook. */
-  readonly webhook: string;
-}
+export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;

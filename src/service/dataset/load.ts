@@ -93,13 +93,13 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-async function tagIpsFiles(folder: string): Promise<Map<string, Placed<Uint8Array>>> {
-  const files = new Map<string, Placed<Uint8Array>>();
+async function tagIpsFiles(folder: string): Promise<Map<string, Placed<string>>> {
+  const files = new Map<string, Placed<string>>();
   try {
     const names = await readdir(folder);
     for (const name of names.filter((name) => name.endsWith(".txt")).sort()) {
       const where = join(folder, name);
-      files.set(name, { value: await readFile(where), where });
+      files.set(name, { value: await readFile(where, "utf8"), where });
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return files;

@@ -2,14 +2,13 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { caseStates } from "../../api/schema/vocabulary.js";
 import type { CaseDesk } from "../case-desk.js";
-import type { PlaybookTransition, Webhook } from "../dataset/dataset.js";
-import { IpList } from "../dataset/ip-list.js";
+import { readIpList } from "../dataset/ip-list.js";
 import { firstIssue, transitionRecord, webhookRecord } from "../dataset/record-schemas.js";
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
 /** Largest list that can be put in one request. */
-const listBodyLimit = 512 * 1024 * 1024;
+const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
 const listBody = z.strictObject({ entries: z.array(z.string()) });
@@ -39,7 +38,7 @@ export function localRoutes(
       return refuse(reply, 409, `${id} is ${known.state} already`);
     return (await desk.move(id, body.data.state)) ?? refuse(reply, 404, `there is no case ${id}`);
   });
-  app.register(async (scope) => listRoutes(scope, lists));
+  listRoutes(app, lists);
 }
 
 function webhookRoutes(app: FastifyInstance, desk: CaseDesk): void {
@@ -47,40 +46,33 @@ function webhookRoutes(app: FastifyInstance, desk: CaseDesk): void {
   app.post("/_local/webhooks", (request, reply) => {
     const body = webhookRecord.safeParse(request.body);
     if (!body.success) return refuse(reply, 400, firstIssue(body.error));
-    const webhook: Webhook = body.data;
-    desk.save(webhook);
-    return reply.code(201).send(webhook);
+    desk.save(body.data);
+    return reply.code(201).send(body.data);
   });
   app.get("/_local/transitions", () => desk.transitions());
   app.post("/_local/transitions", (request, reply) => {
     const body = transitionRecord.safeParse(request.body);
     if (!body.success) return refuse(reply, 400, firstIssue(body.error));
-    const transition: PlaybookTransition = body.data;
-    if (desk.attach(transition)) return reply.code(201).send(transition);
-    return refuse(reply, 404, `there is no webhook ${JSON.stringify(transition.webhook)}`);
+    if (desk.attach(body.data)) return reply.code(201).send(body.data);
+    return refuse(reply, 404, `there is no webhook ${JSON.stringify(body.data.webhook)}`);
   });
 }
 
 function listRoutes(app: FastifyInstance, lists: TagLists): void {
-  const asBytes = { parseAs: "buffer" } as const;
-  app.addContentTypeParser("text/plain", asBytes, (_request, body, done) => done(null, body));
   app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request, reply) => {
     const { name } = request.params;
     if (!lists.current(name)) return refuse(reply, 404, `there is no tag ${JSON.stringify(name)}`);
-    const bytes = listBytes(request.body);
-    if (bytes === null) {
+    const text = typeof request.body === "string" ? request.body : entriesOf(request.body);
+    if (text === null) {
       return refuse(reply, 400, 'send {"entries": [...]}, or one address a line as text/plain');
     }
-    const list = IpList.parse([bytes]);
-    if (!(list instanceof IpList)) {
-      return refuse(
-        reply,
-        400,
-        `entry ${list.line}: ${JSON.stringify(list.text)} is no IP address`,
-      );
+    const list = readIpList([text]);
+    if ("line" in list) {
+      const what = `entry ${list.line}: ${JSON.stringify(list.text)} is no IP address`;
+      return refuse(reply, 400, what);
     }
     const { lastUpdate, snapshot } = lists.replace(name, list);
-    return reply.send({ tag: name, total: list.size, lastUpdate, snapshot });
+    return reply.send({ tag: name, total: list.length, lastUpdate, snapshot });
   });
   app.delete<TagPath>("/_local/tags/:name/snapshots", (request, reply) => {
     const { name } = request.params;
@@ -90,10 +82,9 @@ function listRoutes(app: FastifyInstance, lists: TagLists): void {
   });
 }
 
-function listBytes(body: unknown): Uint8Array | null {
-  if (body instanceof Uint8Array) return body;
+function entriesOf(body: unknown): string | null {
   const parsed = listBody.safeParse(body);
-  return parsed.success ? Buffer.from(parsed.data.entries.join("\n")) : null;
+  return parsed.success ? parsed.data.entries.join("\n") : null;
 }
 
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {

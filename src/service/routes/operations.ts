@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import { bodiless, plain, type ServedAnswer } from "../served-answer.js";
-import { bears } from "../bearer.js";
 import type { CaseDesk } from "../case-desk.js";
 import type { Dataset } from "../dataset/dataset.js";
 import type { Responder } from "../responder.js";
@@ -50,8 +49,31 @@ export function operationsRoutes(
   });
 }
 
+/** `GET /api/v1/cases/{caseId}/context` (interface: Endpoints, Case context). */
+export function caseContextRoutes(
+  app: FastifyInstance,
+  responder: Responder,
+  contexts: Dataset["contexts"],
+  caseApiKey: string,
+): void {
+  app.get<CasePath>("/api/v1/cases/:caseId/context", (request, reply) => {
+    const { caseId } = request.params;
+    const full = (): ServedAnswer => {
+      if (!bears(request.headers.authorization, caseApiKey)) return unauthorized();
+      const context = contexts.get(caseId);
+      return context ? plain(200, context) : bodiless(404);
+    };
+    responder.answer(reply, "case-context", caseId, { full, partial: null });
+  });
+}
+
+/** Whether an `Authorization` header bears the token (interface: Authentication). */
+function bears(header: string | undefined, token: string): boolean {
+  return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
+}
+
 /** The refusal of the operations interface and the case management instance: 401 and no body. */
-export function unauthorized(): ServedAnswer {
+function unauthorized(): ServedAnswer {
   return bodiless(401, { "www-authenticate": "Bearer" });
 }
 

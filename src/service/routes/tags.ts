@@ -69,9 +69,9 @@ function tagIps(lists: TagLists, name: string, query: Query): ServedAnswer {
   if (!version) return failure(`snapshot is not one of ${name}, or it has expired`);
   const page = {
     tag: name,
-    entries: version.list.page(offset, limit),
+    entries: version.list.slice(offset, offset + limit),
     lastUpdate: version.lastUpdate,
-    total: version.list.size,
+    total: version.list.length,
     snapshot: version.snapshot,
   };
   return success(JSON.stringify(page));

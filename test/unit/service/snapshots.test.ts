@@ -1,21 +1,13 @@
 import { expect, test } from "vitest";
-import { IpList } from "../../../src/service/dataset/ip-list.js";
 import { TagLists } from "../../../src/service/snapshots.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 const hour = 3_600_000;
 
-function list(...addresses: readonly string[]): IpList {
-  return IpList.parse([Buffer.from(addresses.join("\n"))]) as IpList;
-}
-
 function tagLists(clock = new ManualClock()): TagLists {
   const lastUpdate = "2024-01-01T00:00:00Z";
   const tags = new Map(
-    ["a:one", "a:two"].map((name) => [
-      name,
-      { tag: { name }, lastUpdate, list: list("192.0.2.1") },
-    ]),
+    ["a:one", "a:two"].map((name) => [name, { tag: { name }, lastUpdate, list: ["192.0.2.1"] }]),
   );
   return new TagLists(tags, clock, hour);
 }
@@ -45,7 +37,7 @@ test("tags with the same addresses have different tokens", () => {
 test("a list that changes gets another token and the time of its change", () => {
   const lists = tagLists(new ManualClock({ startMs: Date.UTC(2024, 5, 1) }));
   const before = token(lists);
-  const { snapshot, lastUpdate } = lists.replace("a:one", list("192.0.2.2"));
+  const { snapshot, lastUpdate } = lists.replace("a:one", ["192.0.2.2"]);
   expect(snapshot).not.toBe(before);
   expect(lastUpdate).toBe("2024-06-01T00:00:00.000Z");
 });
@@ -53,15 +45,15 @@ test("a list that changes gets another token and the time of its change", () => 
 test("the token of a superseded list fixes the addresses that it stood for", () => {
   const lists = tagLists();
   const before = token(lists);
-  lists.replace("a:one", list("192.0.2.2", "192.0.2.3"));
-  expect(lists.pinned("a:one", before)?.list.page(0, 10)).toEqual(["192.0.2.1"]);
+  lists.replace("a:one", ["192.0.2.2", "192.0.2.3"]);
+  expect(lists.pinned("a:one", before)?.list).toEqual(["192.0.2.1"]);
 });
 
 test("a superseded list expires when its time is over", async () => {
   const clock = new ManualClock();
   const lists = tagLists(clock);
   const before = token(lists);
-  lists.replace("a:one", list("192.0.2.2"));
+  lists.replace("a:one", ["192.0.2.2"]);
   await clock.advance(hour - 1);
   expect(lists.pinned("a:one", before)).not.toBeNull();
   await clock.advance(1);
@@ -86,12 +78,12 @@ test("tokens that are made to expire are unknown, and the list gets another", ()
   const before = token(lists);
   lists.expire("a:one");
   expect(lists.pinned("a:one", before)).toBeNull();
-  expect(lists.current("a:one")?.list.page(0, 10)).toEqual(["192.0.2.1"]);
+  expect(lists.current("a:one")?.list).toEqual(["192.0.2.1"]);
 });
 
 test("a list that changes without end keeps a bounded number of versions", () => {
   const lists = tagLists();
   const first = token(lists);
-  for (let index = 0; index < 100; index += 1) lists.replace("a:one", list(`198.51.100.${index}`));
+  for (let index = 0; index < 100; index += 1) lists.replace("a:one", [`198.51.100.${index}`]);
   expect(lists.pinned("a:one", first)).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { datasetOf } from "../../../../src/service/dataset/dataset-of.js";
+import { datasetOf } from "../../../helpers/dataset-of.js";
 import { packagePath } from "../../../../src/core/program.js";
 import { loadDataset } from "../../../../src/service/dataset/load.js";
 

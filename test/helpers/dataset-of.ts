@@ -1,6 +1,6 @@
-import { assemble } from "./assemble.js";
-import type { Dataset } from "./dataset.js";
-import type { Placed } from "./placed.js";
+import { assemble } from "../../src/service/dataset/assemble.js";
+import type { Dataset } from "../../src/service/dataset/dataset.js";
+import type { Placed } from "../../src/service/dataset/placed.js";
 
 /** What the lines of a dataset's files hold, as values; `tags` may hold their addresses as `entries`. */
 export interface DatasetParts {
