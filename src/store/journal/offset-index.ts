@@ -1,5 +1,5 @@
-/** Chains: 32 MiB, in which 10 million records make chains of 1.2 on average. */
-const defaultChains = 2 ** 23;
+/** Chains: 16 MiB, in which 5 million records make chains of 1.2 on average. */
+const defaultChains = 2 ** 22;
 
 /**
  * Finds records by the hash of their key: each hash belongs to a chain, the index has the place of
