@@ -6,53 +6,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sealJson } from "../../src/core/files/sealed-json.js";
-import type { Manifest } from "../../src/pipeline/types.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import type { ReadRow } from "../contract/warehouse-readers.js";
-import { mostQueued } from "../helpers/killed-run.js";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import type { AnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
-import type { RunReputeResult } from "../helpers/run-repute.js";
-import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-interface Place {
-  readonly kind: string;
-  /** What `-o` is, in the working folder. */
-  readonly output: string;
-  /** What the run's own files begin with. */
-  readonly base: string;
-  /** Where a query finds the rows. */
-  readonly from: string;
-  /** The file that is the database, where there is one. */
-  readonly database?: string;
-}
-
-const places: readonly Place[] = [
-  {
-    kind: "parquet",
-    output: "out.parquet",
-    base: "out.parquet",
-    from: "read_parquet('FOLDER/out.parquet')",
-  },
-  {
-    kind: "duckdb",
-    output: "duckdb:out.duckdb?table=nightly",
-    base: "out.duckdb.nightly",
-    from: "nightly",
-    database: "out.duckdb",
-  },
-];
-
-/** Everything but what may differ between two runs over the same input. */
-const rowsWithoutTimes = (from: string): string =>
-  `SELECT * EXCLUDE (rep_run_id, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
-
-const countOf = (from: string): string =>
-  `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${from}`;
+import { countOf, manifestOf, places, prepared } from "../helpers/warehouse-run.js";
 
 describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
   const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>
@@ -83,44 +42,6 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     });
     expect(Array.isArray(row?.["rep_tags"])).toBe(true);
   });
-
-  it("has each row once after a run that is killed again and again", async () => {
-    const { cwd, server, distinct } = await prepared(6_000);
-    const calm = await prepared(6_000);
-    await calm.enrich(["in.csv", "-o", output]);
-
-    const random = seeded(kind.length * 104_729);
-    const kills = 8;
-    let killed = 0;
-    let run: RunReputeResult;
-    do {
-      const early = Math.floor(random() * ((2 * distinct) / kills));
-      // The last ones come when everything is asked: while rows are committed, counted and named.
-      const kill =
-        killed < kills
-          ? { requests: 1 + early, ms: 0 }
-          : killed < kills + 2
-            ? { requests: 1, ms: Math.floor(100 + random() * 500) }
-            : null;
-      run = await enrichKilled({
-        server,
-        cwd,
-        args: ["in.csv", "-o", output, "--resume", "--rejects", "left.csv"],
-        kill,
-      });
-      if (run.code === null) killed++;
-      // A kill may come when all is done and only the process has yet to end.
-    } while (run.code === null && existsSync(join(cwd, `${base}.state`)));
-    expect([0, null]).toContain(run.code);
-    expect(run.stderr).toBe("");
-    expect(killed).toBeGreaterThan(kills / 2);
-    expect(await query(cwd, countOf)).toEqual([{ n: 6_000n, keys: 6_000n, last: 6_000n }]);
-    expect(await query(cwd, rowsWithoutTimes)).toEqual(await query(calm.cwd, rowsWithoutTimes));
-    expect(server.total - distinct).toBeLessThanOrEqual(killed * (32 + mostQueued));
-    expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(62);
-    expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
-    expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 6_000 } });
-  }, 180_000);
 
   it("has each row once when rows are written as they come, and begins anew only when told", async () => {
     const { cwd, server, enrich } = await prepared(3_000);
@@ -303,30 +224,6 @@ describe("a table of a DuckDB file", () => {
   const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
     queryDuckdb(sql, join(cwd, "out.duckdb"));
 
-  it("keeps the nights before when a run is thrown away with --restart", async () => {
-    const { cwd, server, enrich } = await prepared(12_000);
-    await enrich(["in.csv", "-o", output]);
-    const first = await manifestOf(cwd, "out.duckdb.nightly");
-    await writeFile(join(cwd, "in2.csv"), inputOf(12_000, "other"));
-    const args = ["in2.csv", "-o", output];
-    expect((await enrichKilled({ server, cwd, args, kill: pastCheckpoint })).signal).toBe(
-      "SIGKILL",
-    );
-    const half = await query(cwd, countOf("nightly"));
-    expect(half[0]?.["n"]).toBeGreaterThan(12_000n);
-    expect((await enrich(["in2.csv", "-o", output, "--restart"])).code).toBe(0);
-    const second = await manifestOf(cwd, "out.duckdb.nightly");
-    const runs = await query(
-      cwd,
-      "SELECT rep_run_id AS run, count(*) AS n FROM nightly GROUP BY 1 ORDER BY min(rep_looked_up_at)",
-    );
-    expect(runs).toEqual([
-      { run: first.run_id, n: 12_000n },
-      { run: second.run_id, n: 12_000n },
-    ]);
-    expect(await query(cwd, "FROM repute_checkpoint")).toEqual([]);
-  });
-
   it("loses a run to --restart that ended between its last row and its manifest", async () => {
     const { cwd, enrich } = await prepared(10);
     await mkdir(join(cwd, "out.duckdb.nightly.manifest.json"));
@@ -335,43 +232,6 @@ describe("a table of a DuckDB file", () => {
     expect((await enrich(["in.csv", "-o", output, "--restart"])).code).toBe(0);
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
   });
-
-  it("goes on from the checkpoint in the database where that is the newer one", async () => {
-    const { cwd, server, args } = await behind();
-    const second = await enrichKilled({ server, cwd, args, kill: null });
-    expect(second).toMatchObject({ code: 0, stderr: "" });
-    expect(await query(cwd, countOf("nightly"))).toEqual([
-      { n: 12_000n, keys: 12_000n, last: 12_000n },
-    ]);
-  });
-
-  it("is refused when rows of the run were taken out of it", async () => {
-    const { cwd, server, args } = await behind();
-    await query(cwd, "DELETE FROM nightly WHERE rep_row = 2");
-    const { code, stderr } = await enrichKilled({ server, cwd, args, kill: null });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /holds \d+ rows of the interrupted run where \d+ were written[^]*--restart/,
-    );
-  });
-
-  /** A run that was killed between a commit and the state folder's checkpoint. */
-  async function behind(): Promise<Prepared & { args: readonly string[] }> {
-    const all = await prepared(12_000);
-    const { cwd, server } = all;
-    const args = ["in.csv", "-o", output, "--resume"];
-    const state = join(cwd, "out.duckdb.nightly.state", "checkpoint.json");
-    const first = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
-    expect(first.signal).toBe("SIGKILL");
-    const known = JSON.parse(await readFile(state, "utf8")) as Record<string, unknown>;
-    const read = known["source"] as Record<string, unknown>;
-    const fresh = { source: { ...read, offset: 0, row: 0, line: 0 }, ahead: [] };
-    const tally = emptyTally(known["tally"] as Record<string, unknown>);
-    const sink = { length: 0, rows: 0 };
-    const { checksum: _checksum, ...rest } = known;
-    await writeFile(state, sealJson({ ...rest, ...fresh, tally, sink }));
-    return { ...all, args };
-  }
 
   it("goes on the next day when the requests of one are used up", async () => {
     const { cwd, enrich } = await prepared(500);
@@ -424,74 +284,6 @@ it("stops on SIGINT while a database does not answer", async () => {
   });
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
-
-/**
- * Of these requests' rows at most 4,096 wait to be written, so that at least 5,000 are, and with them
- * a checkpoint.
- */
-const pastCheckpoint = { requests: 10_000, ms: 0 };
-
-interface Prepared {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  /** Items that are asked for. */
-  readonly distinct: number;
-  readonly enrich: (
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ) => ReturnType<typeof runRepute>;
-}
-
-/** A working folder with `in.csv` and a service that answers. */
-async function prepared(rows: number): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), inputOf(rows));
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  return {
-    cwd,
-    server,
-    distinct: rows - Math.floor(rows / 10),
-    enrich: (args, env) =>
-      runRepute(["enrich", ...args, ...service, "--quiet"], {
-        cwd,
-        // A module that is to be missing is so from a process's start.
-        ...(env === undefined ? {} : { env, ownProcess: true }),
-      }),
-  };
-}
-
-/** Every tenth row asks what one before it asks, or would if it were an item; one in a hundred is none. */
-function inputOf(rows: number, name = "host"): string {
-  const lines = Array.from({ length: rows }, (_, n) => {
-    if (n % 100 === 50) return `${n},setup.exe\n`;
-    return `${n},${name}-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
-  });
-  return `n,domain\n${lines.join("")}`;
-}
-
-async function manifestOf(cwd: string, base: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(cwd, `${base}.manifest.json`), "utf8")) as Manifest;
-}
-
-/** A tally of the same form in which nothing is counted but requests. */
-function emptyTally(tally: Record<string, unknown>): Record<string, unknown> {
-  const zeros = (counts: unknown): Record<string, number> =>
-    Object.fromEntries(Object.keys(counts as object).map((name) => [name, 0]));
-  const counted = ["statuses", "verdicts", "kinds", "sources"].map((name) => [
-    name,
-    zeros(tally[name]),
-  ]);
-  return {
-    ...tally,
-    ...Object.fromEntries(counted),
-    rows: 0,
-    unsupported: {},
-    errors: {},
-    tags: {},
-  };
-}
 
 /** An environment in which a package cannot be found. */
 async function without(folder: string, name: string): Promise<Record<string, string>> {

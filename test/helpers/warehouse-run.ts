@@ -1,0 +1,87 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "./answering-server.js";
+import type { AnsweringServer } from "./answering-server.js";
+import { runRepute } from "./run-repute.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+export interface Place {
+  readonly kind: string;
+  /** What `-o` is, in the working folder. */
+  readonly output: string;
+  /** What the run's own files begin with. */
+  readonly base: string;
+  /** Where a query finds the rows. */
+  readonly from: string;
+  /** The file that is the database, where there is one. */
+  readonly database?: string;
+}
+
+export const places: readonly Place[] = [
+  {
+    kind: "parquet",
+    output: "out.parquet",
+    base: "out.parquet",
+    from: "read_parquet('FOLDER/out.parquet')",
+  },
+  {
+    kind: "duckdb",
+    output: "duckdb:out.duckdb?table=nightly",
+    base: "out.duckdb.nightly",
+    from: "nightly",
+    database: "out.duckdb",
+  },
+];
+
+/** Everything but what may differ between two runs over the same input. */
+export const rowsWithoutTimes = (from: string): string =>
+  `SELECT * EXCLUDE (rep_run_id, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
+
+export const countOf = (from: string): string =>
+  `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${from}`;
+
+export interface Prepared {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  /** Items that are asked for. */
+  readonly distinct: number;
+  readonly enrich: (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => ReturnType<typeof runRepute>;
+}
+
+/** A working folder with `in.csv` and a service that answers. */
+export async function prepared(rows: number): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), inputOf(rows));
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  return {
+    cwd,
+    server,
+    distinct: rows - Math.floor(rows / 10),
+    enrich: (args, env) =>
+      runRepute(["enrich", ...args, ...service, "--quiet"], {
+        cwd,
+        // A module that is to be missing is so from a process's start.
+        ...(env === undefined ? {} : { env, ownProcess: true }),
+      }),
+  };
+}
+
+/** Every tenth row asks what one before it asks, or would if it were an item; one in a hundred is none. */
+export function inputOf(rows: number, name = "host"): string {
+  const lines = Array.from({ length: rows }, (_, n) => {
+    if (n % 100 === 50) return `${n},setup.exe\n`;
+    return `${n},${name}-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
+  });
+  return `n,domain\n${lines.join("")}`;
+}
+
+export async function manifestOf(cwd: string, base: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(cwd, `${base}.manifest.json`), "utf8")) as Manifest;
+}
