@@ -109,7 +109,6 @@ describe("a stream as output", () => {
       encoder,
       stdout: stream,
       resume: null,
-      rejects: null,
     });
     await sink.write(rows(1, 2));
     expect(String(stream.read()).split("\n")).toHaveLength(4);
@@ -122,7 +121,6 @@ describe("a stream as output", () => {
       encoder,
       stdout: stream,
       resume: null,
-      rejects: null,
     });
     let taken = false;
     const writing = sink
@@ -144,7 +142,6 @@ describe("a stream as output", () => {
       encoder,
       stdout: stream,
       resume: null,
-      rejects: null,
     });
     stream.destroy();
     await expect(sink.write(rows(1, 1))).rejects.toMatchObject({ code: "output_closed" });
@@ -175,7 +172,6 @@ async function open(
       encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
       stdout: new PassThrough(),
       resume,
-      rejects: null,
     },
   );
   return { sink, target };

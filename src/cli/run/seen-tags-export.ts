@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ReputeError } from "../../core/errors.js";
-import { rewriteManifest } from "../../pipeline/finish/manifest.js";
+import { writeManifest } from "../../pipeline/finish/manifest.js";
+import { outputBase } from "../../pipeline/output/paths.js";
 import { seenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
 import type { SeenTags } from "../../pipeline/run/seen-tags.js";
 import { othersName } from "../../pipeline/run/tally.js";
@@ -62,9 +63,12 @@ export async function exportSeenTags(
   }
   const failed = records.filter(({ status }) => status === "failed").length;
   const recorded: Manifest = { ...manifest, tag_exports: records };
-  await rewriteManifest(settings.output, recorded).catch((error: unknown) => {
-    fault ??= { error };
-  });
+  // Of rows that went to stdout there is none.
+  if (manifest.output.path !== null) {
+    await writeManifest(outputBase(settings.output), recorded).catch((error: unknown) => {
+      fault ??= { error };
+    });
+  }
   return { manifest: recorded, failed, fault };
 }
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/failed-name.js";
-import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { readJsonFile } from "../../core/files/json-file.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -12,10 +12,11 @@ import type { Checkpoint } from "../state/checkpoint.js";
 import { finalPath, manifestPath } from "../output/paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../output/open-output.js";
 import type { RowJob } from "../run/reading.js";
-import { compareRuns, takeFingerprint } from "../state/same-run.js";
+import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
+import { writeManifest } from "./manifest.js";
 
 /**
  * A run whose rows are written and checked: only publishing is left. Saved in the state folder before
@@ -45,7 +46,8 @@ export async function finishEarlier(
   const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
   await publishAgain(job, target, finished, state.path);
   const now = await takeFingerprint(job, rows, target);
-  const { differences } = await compareRuns(job, finished.checkpoint, now);
+  const { fingerprint } = finished.checkpoint;
+  const { differences } = await compareFingerprints(fingerprint, now, job.input);
   if (differences.length === 0) return finished.manifest;
   job.onWarning?.(
     `completed the earlier run of ${target.name}; this is another one and starts now`,
@@ -82,10 +84,7 @@ export async function saveRecord(
   suffix: string,
 ): Promise<void> {
   if (target.base === null) return;
-  const path = manifestPath(target.base + suffix);
-  await writeJsonFile(path, manifest).catch((error: unknown) => {
-    throw outputFault(path, error);
-  });
+  await writeManifest(target.base + suffix, manifest);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
 }
 

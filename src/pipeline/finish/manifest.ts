@@ -1,64 +1,56 @@
+import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/failed-name.js";
-import { writeJsonFile } from "../../core/files/json-file.js";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { placeName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { Audit } from "./output-audit.js";
-import type { OutputTarget } from "../output/open-output.js";
-import { manifestPath, outputBase } from "../output/paths.js";
-import type { TallySnapshot } from "../run/tally.js";
+import { manifestPath } from "../output/paths.js";
+import type { WrittenRun } from "./publish.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
 
-/** What was written, as the sink counted it. */
-export type WrittenOutput = Pick<SinkPosition, "rows" | "indicators"> & {
-  /** Null for a database, which holds more than this run. */
+/** How a run that was written ends. */
+export interface RunEnd {
+  /** What was written, as the sink counted it. */
+  readonly written: Pick<SinkPosition, "rows" | "indicators">;
+  /** Of a stream; null where the audit knows, and for a database, which holds more than this run. */
   readonly bytes: number | null;
-};
-
-/** What a run knows of itself when it is done. */
-export interface RunFacts {
-  readonly runId: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  /** Seconds spent, in all processes of the run. */
-  readonly seconds: number;
-  readonly resumed: number;
-  readonly inputBytes: number;
-  readonly inputGrew: boolean;
-  readonly reading: InputReading;
-  readonly target: OutputTarget;
-  readonly written: WrittenOutput;
   /** What was appended to the output's name. */
   readonly suffix: string;
   /** What the output was found to hold; null for a stream. */
   readonly audit: Audit | null;
-  readonly tally: TallySnapshot;
 }
 
 /** The record of a run. */
-export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
-  const { tally, target, written, suffix } = facts;
+export function manifestOf(
+  job: EnrichJob,
+  { source, inputGrew, target, checkpointer, ...run }: WrittenRun,
+  { written, bytes, suffix, audit }: RunEnd,
+): Manifest {
+  const tally = run.tally.snapshot();
+  const { clock = systemClock } = job;
   return {
     schema_version: schemaVersion,
     program: programInfo(),
-    run_id: facts.runId,
+    run_id: checkpointer.runId,
     command: job.command,
     input: {
       path: "path" in job.input ? job.input.path : null,
-      ...readingFacts(facts.reading),
-      bytes: facts.inputBytes,
+      ...readingFacts(source.reading),
+      bytes: source.bytesTotal ?? source.bytesRead(),
       rows: tally.rows,
-      grew_while_interrupted: facts.inputGrew,
+      grew_while_interrupted: inputGrew,
     },
     output: {
       path: target.base === null ? null : target.name + (target.file === null ? "" : suffix),
       format: target.format,
-      bytes: facts.audit === null ? written.bytes : facts.audit.bytes,
-      rows: facts.audit?.rows ?? written.rows,
-      sha256: facts.audit?.sha256 ?? null,
+      bytes: audit === null ? bytes : audit.bytes,
+      rows: audit?.rows ?? written.rows,
+      sha256: audit?.sha256 ?? null,
       ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
     },
     statuses: tally.statuses,
@@ -71,10 +63,10 @@ export function manifestOf(job: EnrichJob, facts: RunFacts): Manifest {
     tags: tally.tags,
     drift: tally.drift,
     warnings: tally.warnings,
-    started_at: facts.startedAt,
-    ended_at: facts.endedAt,
-    seconds: Math.round(facts.seconds * 1000) / 1000,
-    resumed: facts.resumed,
+    started_at: checkpointer.startedAt,
+    ended_at: new Date(clock.now()).toISOString(),
+    seconds: Math.round(checkpointer.seconds * 1000) / 1000,
+    resumed: checkpointer.resumed,
     exit_reason: suffix === failedSuffix ? "too_many_failed" : "done",
   };
 }
@@ -94,16 +86,32 @@ function readingFacts({ format, delimiter, header, item, kind }: InputReading): 
 }
 
 /**
- * Replaces the manifest beside the output of a run that has more to tell; a reader finds the old or
- * the new one. Of rows that went to stdout there is none.
+ * Writes the manifest beside an output; a reader finds the old or the new one.
  *
- * @param output as it was given
- * @throws FatalError `output_*`; the file stays as it was
+ * @param base path that the output's own files begin with
+ * @throws FatalError `output_*`; a file that was there stays as it was
  */
-export async function rewriteManifest(output: string, manifest: Manifest): Promise<void> {
-  if (manifest.output.path === null) return;
-  const path = manifestPath(outputBase(output));
+export async function writeManifest(base: string, manifest: Manifest): Promise<void> {
+  const path = manifestPath(base);
   await writeJsonFile(path, manifest).catch((error: unknown) => {
     throw outputFault(path, error);
   });
+}
+
+/**
+ * Reads the manifest beside an output; what it holds may be another program's.
+ *
+ * @param hint what to do where there is none
+ * @throws UsageError `manifest_missing`, `manifest_unreadable`
+ */
+export async function readManifest(base: string, hint: string): Promise<Partial<Manifest>> {
+  const path = manifestPath(base);
+  let found: unknown;
+  try {
+    found = await readJsonFile(path);
+  } catch (error) {
+    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
+  }
+  if (found === null) throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
+  return found as Partial<Manifest>;
 }

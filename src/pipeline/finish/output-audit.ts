@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError } from "../../core/errors.js";
+import { findingStatuses } from "../../core/finding.js";
+import { verdicts } from "../../core/verdict.js";
 import { formats } from "../../formats/registry.js";
 import type { Counted, CountOptions, SinkFormat } from "../../formats/types.js";
+import type { Manifest } from "../types.js";
 
 export interface AuditOptions extends CountOptions {
   readonly format: SinkFormat;
@@ -29,10 +32,13 @@ export interface Audit extends Counted {
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
   let bytes = 0;
-  const file = chunksOf(path, (chunk) => {
-    hash.update(chunk);
-    bytes += chunk.length;
-  });
+  const read = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      hash.update(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      yield chunk as Buffer;
+    }
+  };
   const format = formats[options.format];
   const counter = format.count(options);
   const splitter = format.split();
@@ -41,47 +47,44 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
       for (const record of splitter.push(chunk)) counter.add(record);
     }
   };
-  if (options.gzip) await pipeline(copies(file), createGunzip(), count);
-  else await count(file);
+  if (options.gzip) await pipeline(read, createGunzip(), count);
+  else await count(read());
   if (splitter.end() !== null) {
     throw new FatalError("output_corrupt", `the output's last line is not whole`);
   }
   return { bytes, ...counter.counted(), sha256: hash.digest("hex") };
 }
 
-/**
- * The bytes of a file, all through two buffers, one of which is filled while the other is read.
- * A chunk is valid until the next one is taken.
- */
-async function* chunksOf(path: string, visit: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
-  const handle = await open(path, "r");
-  const fill = (buffer: Buffer): Promise<Buffer> => {
-    const filled = handle
-      .read(buffer, 0, buffer.length)
-      .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
-    // A failed read is reported when its chunk is taken; until then it must not count as unhandled.
-    filled.catch(() => undefined);
-    return filled;
-  };
-  const [first, second] = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)];
-  let filling = fill(first);
-  try {
-    for (let next = second; ; next = next === first ? second : first) {
-      const chunk = await filling;
-      if (chunk.length === 0) return;
-      filling = fill(next);
-      visit(chunk);
-      yield chunk;
-    }
-  } finally {
-    await filling.catch(() => undefined);
-    await handle.close();
-  }
+/** What a run says that it wrote. */
+type SaidCounts = Pick<Manifest, "statuses" | "verdicts"> & {
+  readonly rows: number;
+  readonly indicators?: number | undefined;
+};
+
+/** A count that an output does not have as it was said. */
+interface WrongCount {
+  /** What is counted, and the same as a phrase behind a number. */
+  readonly what: string;
+  readonly phrase: string;
+  readonly said: number | null | undefined;
+  readonly found: number | null | undefined;
 }
 
-const chunkBytes = 256 * 1024;
-
-/** A stream takes more than one chunk at a time. */
-async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.from(chunk);
+/** Holds what was said against what an output has; a bundle does not hold its rows one by one. */
+export function wrongCounts(said: SaidCounts, found: Audit): readonly WrongCount[] {
+  const wrong: WrongCount[] = [];
+  const check = (what: string, phrase: string, said?: number | null, there?: number | null) => {
+    if (said !== there) wrong.push({ what, phrase, said, found: there });
+  };
+  check("indicators", "indicators written", said.indicators, found.indicators);
+  if (found.statuses !== null) check("rows", "rows written", said.rows, found.rows);
+  for (const status of found.statuses === null ? [] : findingStatuses) {
+    const rows = `rows ${status}`;
+    check(rows, rows, said.statuses[status], found.statuses?.[status]);
+  }
+  for (const verdict of found.verdicts === null ? [] : verdicts) {
+    const phrase = `rows with the verdict ${verdict}`;
+    check(`verdict ${verdict}`, phrase, said.verdicts[verdict], found.verdicts?.[verdict]);
+  }
+  return wrong;
 }

@@ -1,10 +1,8 @@
-import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { verdicts } from "../../core/verdict.js";
 import type { EncoderOptions } from "../../formats/types.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
@@ -12,10 +10,8 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/closing-warnings.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
-import type { WrittenOutput } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
-import { auditOutput } from "./output-audit.js";
-import type { Audit } from "./output-audit.js";
+import { type Audit, auditOutput, wrongCounts } from "./output-audit.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { Tally } from "../run/tally.js";
 import { tooManyFailed } from "../run/row-limits.js";
@@ -59,37 +55,13 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);
-    return describe(job, run, { ...position, bytes, suffix }, audit);
+    return manifestOf(job, run, { written: position, bytes, suffix, audit });
   }
-  const manifest = describe(job, run, { ...position, bytes: null, suffix }, audit);
+  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix);
   await saveRecord(job, target, manifest, suffix);
   return manifest;
-}
-
-function describe(
-  job: EnrichJob,
-  { source, inputGrew, target, tally, checkpointer }: WrittenRun,
-  { suffix, ...written }: WrittenOutput & { readonly suffix: string },
-  audit: Audit | null,
-): Manifest {
-  const clock = job.clock ?? systemClock;
-  return manifestOf(job, {
-    runId: checkpointer.runId,
-    startedAt: checkpointer.startedAt,
-    endedAt: new Date(clock.now()).toISOString(),
-    seconds: checkpointer.seconds,
-    resumed: checkpointer.resumed,
-    inputBytes: source.bytesTotal ?? source.bytesRead(),
-    inputGrew,
-    reading: source.reading,
-    target,
-    suffix,
-    written,
-    audit,
-    tally: tally.snapshot(),
-  });
 }
 
 async function auditTarget(run: WrittenRun): Promise<Audit | null> {
@@ -127,30 +99,14 @@ function addUp(
   audit: Audit | null,
   indicators: number | undefined,
 ): void {
-  const counted = findingStatuses.reduce((sum, status) => sum + tally.statuses[status], 0);
+  const { rows, statuses, verdicts } = tally;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
   const faults: string[] = [];
-  if (tally.rows !== rowsRead) faults.push(`${rowsRead} rows read, ${tally.rows} written`);
-  if (counted !== tally.rows) faults.push(`${tally.rows} rows written, ${counted} with a status`);
-  if (audit !== null && audit.indicators !== indicators) {
-    faults.push(`${indicators} indicators written, ${audit.indicators} in the file`);
-  }
-  if (audit !== null && audit.statuses !== null) {
-    if (audit.rows !== tally.rows) {
-      faults.push(`${tally.rows} rows written, ${audit.rows} in the output`);
-    }
-    for (const status of findingStatuses) {
-      if (audit.statuses[status] !== tally.statuses[status]) {
-        faults.push(
-          `${tally.statuses[status]} rows ${status}, ${audit.statuses[status]} in the output`,
-        );
-      }
-    }
-  }
-  for (const verdict of verdicts) {
-    const [counted, found] = [tally.verdicts[verdict], audit?.verdicts?.[verdict]];
-    if (found !== undefined && found !== counted) {
-      faults.push(`${counted} rows with the verdict ${verdict}, ${found} in the output`);
-    }
+  if (rows !== rowsRead) faults.push(`${rowsRead} rows read, ${rows} written`);
+  if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
+  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts, indicators }, audit);
+  for (const { what, phrase, said, found } of wrong) {
+    faults.push(`${said} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`);
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {

@@ -2,16 +2,13 @@ import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/failed-name.js";
-import { findingStatuses } from "../../core/finding.js";
-import { readJsonFile } from "../../core/files/json-file.js";
-import { verdicts } from "../../core/verdict.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath } from "../output/paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
 import type { EncoderOptions } from "../../formats/types.js";
-import { auditOutput } from "./output-audit.js";
-import type { Audit } from "./output-audit.js";
+import { readManifest } from "./manifest.js";
+import { type Audit, auditOutput, wrongCounts } from "./output-audit.js";
 import { openEarlierOutput } from "../retry/earlier-output.js";
 import type { EarlierOutputOptions } from "../retry/earlier-output.js";
 import type { Manifest } from "../types.js";
@@ -35,7 +32,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   const warehouse = findWarehouse(path);
   if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
   const file = await realpath(path).catch(() => path);
-  const manifest = await readManifest(manifestPath(file));
+  const manifest = await manifestOfOutput(file);
   const format = sinkFormats.find((known) => known === manifest.output.format);
   if (format === undefined) {
     throw new UsageError(
@@ -71,7 +68,7 @@ async function layoutOf({ format, ...options }: EarlierOutputOptions): Promise<L
 
 async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
   const { base, kind, display } = warehouse.target;
-  const manifest = await readManifest(manifestPath(base));
+  const manifest = await manifestOfOutput(base);
   const audit = await warehouse.recount({
     runId: manifest.run_id,
     prefix,
@@ -87,50 +84,27 @@ async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Ve
 }
 
 function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {
-  const { output, statuses } = manifest;
-  const facts: [what: string, said: unknown, found: unknown][] = [
-    ["bytes", output.bytes, audit.bytes],
-    ["sha256", output.sha256, audit.sha256],
-    ["indicators", output.indicators, audit.indicators],
-  ];
-  const { statuses: found } = audit;
-  if (found !== null) {
-    facts.push(["rows", output.rows, audit.rows]);
-    for (const status of findingStatuses) {
-      facts.push([`rows ${status}`, statuses[status], found[status]]);
-    }
-  }
-  if (audit.verdicts !== null) {
-    for (const verdict of verdicts) {
-      facts.push([`verdict ${verdict}`, manifest.verdicts[verdict], audit.verdicts[verdict]]);
-    }
-  }
-  return facts
-    .filter(([, said, found]) => said !== found)
+  const { output, statuses, verdicts } = manifest;
+  const { rows, indicators } = output;
+  return [
+    { what: "bytes", said: output.bytes, found: audit.bytes },
+    { what: "sha256", said: output.sha256, found: audit.sha256 },
+    ...wrongCounts({ rows, indicators, statuses, verdicts }, audit),
+  ]
+    .filter(({ said, found }) => said !== found)
     .map(
-      ([what, said, found]) =>
-        `${what}: the manifest says ${String(said)}, the ${place} has ${String(found)}`,
+      ({ what, said, found }) => `${what}: the manifest says ${said}, the ${place} has ${found}`,
     );
 }
 
-async function readManifest(path: string): Promise<Manifest> {
-  let found: unknown;
-  try {
-    found = await readJsonFile(path);
-  } catch (error) {
-    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
-  }
-  if (found === null) {
-    throw new UsageError("manifest_missing", `there is no ${path}`, {
-      hint: "a manifest stands beside every output of a run that was done",
-    });
-  }
-  const manifest = found as Partial<Manifest>;
+async function manifestOfOutput(base: string): Promise<Manifest> {
+  const hint = "a manifest stands beside every output of a run that was done";
+  const manifest = await readManifest(base, hint);
   const version = manifest.schema_version ?? 1;
   if (version > schemaVersion) {
     throw new UsageError(
       "schema_newer",
-      `${path} has schema version ${version}; this program reads versions up to ${schemaVersion}`,
+      `${manifestPath(base)} has schema version ${version}; this program reads versions up to ${schemaVersion}`,
       { hint: "use the version of repute that wrote it, or a newer one" },
     );
   }
@@ -139,7 +113,7 @@ async function readManifest(path: string): Promise<Manifest> {
     manifest.statuses === undefined ||
     (manifest.verdicts === undefined && version > 1)
   ) {
-    throw new FatalError("manifest_unreadable", `${path} is no manifest of a run`);
+    throw new FatalError("manifest_unreadable", `${manifestPath(base)} is no manifest of a run`);
   }
   return manifest as Manifest;
 }

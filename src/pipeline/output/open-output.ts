@@ -10,16 +10,11 @@ import { rereadOutput } from "../../outputs/reread-output.js";
 import { streamDestination } from "../../outputs/stream-destination.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
-import type { Encoder, EncoderOptions, SinkFormat } from "../../formats/types.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import type { Warehouse } from "../../outputs/warehouse/registry.js";
-import type { SourceFormat } from "../../formats/types.js";
+import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
+import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { checkOutputName } from "./check-output-name.js";
-import { chooseWarehouse } from "./choose-warehouse.js";
-import { checkFolder, checkInputIsSafe, checkRejects } from "./check-paths.js";
-import { finalPath } from "./paths.js";
-import { addRejects } from "./open-rejects.js";
-import type { RejectsFile } from "./open-rejects.js";
+import { checkFolder, checkInputIsNot, checkInputIsSafe, checkRejects } from "./check-paths.js";
+import { finalPath, manifestPath } from "./paths.js";
 
 /** Where the rows go. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
@@ -103,6 +98,53 @@ async function chooseTarget(
   return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
 }
 
+/**
+ * Makes sure that a warehouse can be written to, as far as that is known before it is opened.
+ *
+ * @throws UsageError `text_option`, `output_is_directory`, `output_no_file`,
+ * `output_folder_missing`, `output_is_input`
+ */
+async function chooseWarehouse(
+  warehouse: Warehouse,
+  settings: Pick<SinkSettings, "to" | "shape">,
+  inputPath: string | null,
+): Promise<WarehouseOutputTarget> {
+  const { kind, display, file, base } = warehouse.target;
+  refuseTextOptions(display, settings);
+  if (file !== null) {
+    const facts = await stat(file).catch(() => null);
+    if (facts !== null && !facts.isFile()) {
+      const what = facts.isDirectory() ? "is a directory" : "is no regular file";
+      const code = facts.isDirectory() ? "output_is_directory" : "output_no_file";
+      throw new UsageError(code, `the output ${display} ${what}`, { hint: "name a file" });
+    }
+    await checkFolder(file);
+  }
+  // Parquet appears by rename; a database is written in place, and never beside itself.
+  const appears = file !== null && file === base;
+  if (appears) await checkInputIsSafe(display, file, inputPath);
+  else await checkInputIsNot(display, [file, manifestPath(base)], inputPath);
+  return {
+    file: appears ? file : null,
+    name: display,
+    base,
+    format: kind,
+    gzip: false,
+    warehouse,
+  };
+}
+
+function refuseTextOptions(
+  display: string,
+  { to, shape }: Pick<SinkSettings, "to" | "shape">,
+): void {
+  const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
+  if (given === null) return;
+  throw new UsageError("text_option", `${given} is for text files; ${display} has typed columns`, {
+    hint: `leave ${given.split(" ", 1)[0]} out, or name another output`,
+  });
+}
+
 export interface OpenSinkOptions {
   readonly encoder: EncoderOptions;
   /** Changes how rows are written, where the work needs it. */
@@ -110,15 +152,13 @@ export interface OpenSinkOptions {
   readonly stdout: Writable;
   /** Where an interrupted run got to, or null. */
   readonly resume: SinkPosition | null;
-  /** File for rejected rows and the form that they came in; null for none. */
-  readonly rejects: RejectsFile | null;
 }
 
 /** Opens the sink for a target, cut back to a checkpoint where there is one. */
 export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
   const plain = formats[target.format].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
-  const { resume, rejects } = options;
+  const { resume } = options;
   const { file, gzip } = target;
   const destination = await openDestination(target, options.stdout, resume);
   try {
@@ -129,9 +169,7 @@ export async function openSink(target: TextOutputTarget, options: OpenSinkOption
     await destination.abandon();
     throw error;
   }
-  const resumeRows = resume?.rows ?? null;
-  const sink = textSink(encoder, destination, { gzip, resumeRows });
-  return addRejects(sink, rejects, resume);
+  return textSink(encoder, destination, { gzip, resumeRows: resume?.rows ?? null });
 }
 
 async function openDestination(

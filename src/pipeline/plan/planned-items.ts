@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   eachEndpoint,
   type Finding,
@@ -10,7 +11,6 @@ import { cacheKeys } from "../../store/cache/cache-key.js";
 import { isLocalBogon } from "../../lookup/local-bogons.js";
 import type { FindingStore } from "../../store/store.js";
 import { showsSomething } from "../../lookup/triage.js";
-import { DistinctTexts } from "../state/distinct-texts.js";
 
 /** What a run would have at hand already. */
 export interface PlannedCache {
@@ -48,8 +48,8 @@ export class PlannedItems {
   readonly #options: PlannedItemsOptions;
   readonly #seen = new DistinctTexts();
   readonly #find: (endpoint: LookupEndpoint, item: Item) => Cached | Promise<Cached>;
-  /** Looks at the cache that could not be answered at once. */
-  #open: Promise<void>[] = [];
+  /** Items that are looked up in the cache. */
+  readonly #open: Promise<void>[] = [];
   /** Queries that triage makes whatever the quick checks show, and those that it may make. */
   readonly #triage = { certain: 0, possible: 0 };
 
@@ -75,21 +75,12 @@ export class PlannedItems {
     const bogon = isLocalBogon(item);
     if (bogon) this.bogons++;
     if (bogon && this.#options.bogons === "local") return;
-    const found = lookupEndpoints.map((endpoint) => this.#find(endpoint, item));
-    if (found.some((one) => one instanceof Promise)) {
-      const all = Promise.all(found.map((one) => Promise.resolve(one)));
-      this.#open.push(all.then((known) => this.#count(known)));
-    } else {
-      this.#count(found as Cached[]);
-    }
+    this.#open.push(this.#count(item));
   }
 
   /** Resolves when all that was added is counted. */
   async counted(): Promise<void> {
-    const open = this.#open;
-    if (open.length === 0) return;
-    this.#open = [];
-    await Promise.all(open);
+    await Promise.all(this.#open.splice(0));
   }
 
   /** Requests under each `--lookups`. */
@@ -110,14 +101,39 @@ export class PlannedItems {
     };
   }
 
-  /** @param found in the cache, in the order of `lookupEndpoints` */
-  #count(found: readonly Cached[]): void {
-    for (const [index, endpoint] of lookupEndpoints.entries()) {
-      if (found[index] !== null) this.cached[endpoint]++;
-    }
-    if (found[lookupEndpoints.indexOf("query")] !== null) return;
-    const quickCheck = found[lookupEndpoints.indexOf("quick-check")] ?? null;
+  async #count(item: Item): Promise<void> {
+    const [query, quickCheck] = await Promise.all([
+      this.#find("query", item),
+      this.#find("quick-check", item),
+    ]);
+    if (query !== null) this.cached.query++;
+    if (quickCheck !== null) this.cached["quick-check"]++;
+    if (query !== null) return;
     if (quickCheck === null) this.#triage.possible++;
     else if (showsSomething(quickCheck)) this.#triage.certain++;
+  }
+}
+
+/**
+ * Counts distinct texts in about 64 bytes each, by the first 128 bits of their SHA-256. With a
+ * thousand million texts the chance that any two are taken for one is below 1 in 10^20.
+ */
+export class DistinctTexts {
+  /** A set holds 2^24 texts at most; these are told apart by their first byte. */
+  readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** True when the text was not there before. */
+  add(text: string): boolean {
+    const digest = hash("sha256", text, "buffer").toString("latin1", 0, 16);
+    const set = this.#sets[digest.charCodeAt(0)]!;
+    if (set.has(digest)) return false;
+    set.add(digest);
+    this.#size++;
+    return true;
   }
 }

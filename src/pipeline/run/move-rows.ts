@@ -65,8 +65,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
   const start = (row: Row): void => {
     options.onRead(row);
     const { item, finding } = options.start(row, signals.stop);
-    if (finding instanceof Promise) window.add(row, item, finding);
-    else window.addSettled(row, item, finding);
+    window.add(row, item, finding);
   };
   try {
     await readAll(source, window, skip, start);

@@ -3,14 +3,17 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { raceAbort } from "../../core/race-abort.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import type { OpenedSource } from "../../inputs/types.js";
-import type { EncoderOptions } from "../../formats/types.js";
-import type { Sink } from "../../outputs/types.js";
+import { detectSinkFormat, formats } from "../../formats/registry.js";
+import type { EncoderOptions, RejectsOptions } from "../../formats/types.js";
+import { openFileDestination } from "../../outputs/file-destination.js";
+import { textSink } from "../../outputs/text-sink.js";
+import type { Sink, SinkPosition } from "../../outputs/types.js";
+import { withRejects } from "../../outputs/with-rejects.js";
 import { openSink, type OutputTarget } from "../output/open-output.js";
-import { addRejects } from "../output/open-rejects.js";
+import { finalPath } from "../output/paths.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
 import type { Checkpoint } from "../state/checkpoint.js";
-import type { Fingerprint } from "../state/fingerprint.js";
-import { sameRun, takeFingerprint } from "../state/same-run.js";
+import { type Fingerprint, sameRun, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob } from "../types.js";
 import { announceReading, type RowJob } from "./reading.js";
@@ -54,7 +57,7 @@ export async function openRun(
   const { target, state } = place;
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, rows, target);
-  const inputGrew = saved !== null && (await sameRun(job, saved, fingerprint));
+  const inputGrew = saved !== null && (await sameRun(job, saved.fingerprint, fingerprint));
   const runId = saved?.runId ?? randomUUID();
   const warehouse =
     target.warehouse === null || state === null
@@ -112,10 +115,39 @@ async function openRunSink(
   const { columns, reading } = source;
   const rejects = path === undefined ? null : { path, columns, reading, formulaGuard };
   const resume = before?.sink ?? null;
-  if (target.warehouse === null) {
-    const { stdout } = job;
-    return openSink(target, { encoder, wrapEncoder: rows.encoder, stdout, resume, rejects });
+  if (target.warehouse !== null) {
+    if (warehouse === null) throw new TypeError("a warehouse is opened without a state folder");
+    return addRejects(await warehouse.sink(columns), rejects, resume);
   }
-  if (warehouse === null) throw new TypeError("a warehouse is opened without a state folder");
-  return addRejects(await warehouse.sink(columns), rejects, resume);
+  const options = { encoder, wrapEncoder: rows.encoder, stdout: job.stdout, resume };
+  return addRejects(await openSink(target, options), rejects, resume);
+}
+
+/** File for rejected rows and the form that they came in. */
+type RejectsFile = RejectsOptions & { readonly path: string };
+
+/**
+ * Adds the file of rejected rows to a run's sink, cut back to a checkpoint where there is one.
+ *
+ * @param resume where the interrupted run got to, or null
+ * @throws FatalError `output_*`; the sink is abandoned then
+ */
+async function addRejects(
+  sink: Sink,
+  rejects: RejectsFile | null,
+  resume: SinkPosition | null,
+): Promise<Sink> {
+  if (rejects === null) return sink;
+  try {
+    const apart = resume?.rejects ?? null;
+    const file = await openFileDestination(await finalPath(rejects.path), apart);
+    const rejectsSink = textSink(formats[rejects.reading.format].rejects(rejects), file, {
+      gzip: detectSinkFormat(rejects.path).gzip,
+      resumeRows: apart?.rows ?? null,
+    });
+    return withRejects(sink, rejectsSink);
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
 }

@@ -7,9 +7,8 @@ export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
   readonly capacity: number;
   /**
-   * Most rows whose lookups are under way, waiting ones included. Far fewer than `capacity`: a row
-   * that is soon done with is cheap to collect, and only a row that holds up those behind it makes
-   * the window fill.
+   * Most rows whose lookups are under way, waiting ones included. Far fewer than `capacity`: only a
+   * row that holds up those behind it makes the window fill.
    */
   readonly capacityUnsettled: number;
   /** Says when enough lookups wait for their turn. */
@@ -36,12 +35,6 @@ interface WindowFailure {
   readonly writing: boolean;
 }
 
-interface Waiter {
-  readonly ready: () => boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 interface Entry {
   readonly row: Row;
   readonly item: Item | null;
@@ -57,6 +50,8 @@ interface Entry {
  * order. Bounded in rows and bytes, so that neither what runs nor what waits grows with the input.
  */
 export class RowWindow {
+  /** Null while the window goes on. */
+  failure: WindowFailure | null = null;
   readonly #options: RowWindowOptions;
   /** Oldest entry not yet written; entries are linked in input order. */
   #oldest: Entry | null = null;
@@ -69,14 +64,12 @@ export class RowWindow {
   #lastEnd = 0;
   #lastWritten: Row | null = null;
   #pumping = false;
-  /** Resolves when what is being written is written. */
   #pumped: Promise<void> = Promise.resolve();
-  #failure: WindowFailure | null = null;
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
   /** The reader of the input, which waits for space or for the end; there is only one. */
-  #waiter: Waiter | null = null;
+  #waiter: { ready(): boolean; resolve(): void; reject(error: unknown): void } | null = null;
 
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
@@ -94,15 +87,10 @@ export class RowWindow {
     );
   }
 
-  /** Null while the window goes on. */
-  get failure(): WindowFailure | null {
-    return this.#failure;
-  }
-
   /** Tells one listener, the latest, that the window has come to an end. */
   onFailure(listener: (error: unknown) => void): void {
     this.#onFailure = listener;
-    if (this.#failure !== null) listener(this.#failure.error);
+    if (this.failure !== null) listener(this.failure.error);
   }
 
   /** Resolves when another row may be added. @throws what made a lookup or a write fail */
@@ -115,19 +103,17 @@ export class RowWindow {
     return this.#wait(() => this.#rows === 0 && !this.#pumping);
   }
 
-  /** Takes a row whose finding is known already. */
-  addSettled(row: Row, item: Item | null, finding: Finding): void {
+  /** Takes a row with its finding, or with its lookup under way; a rejection fails the window. */
+  add(row: Row, item: Item | null, finding: Finding | Promise<Finding>): void {
     const entry = this.#append(row, item);
-    this.#settle(entry, finding);
-  }
-
-  /** Takes a row whose lookup is under way; a rejection fails the window. */
-  add(row: Row, item: Item | null, lookup: Promise<Finding>): void {
-    const entry = this.#append(row, item);
+    if (!(finding instanceof Promise)) {
+      this.#settle(entry, finding);
+      return;
+    }
     this.#unsettled++;
-    lookup.then(
-      (finding) => {
-        this.#settle(entry, finding);
+    finding.then(
+      (found) => {
+        this.#settle(entry, found);
         this.#settledOne();
       },
       (error: unknown) => {
@@ -143,9 +129,15 @@ export class RowWindow {
     return new Promise((resolve) => (this.#onAllSettled = resolve));
   }
 
-  /** Ends the window and rejects its waiter. Finished rows can still be written by `flush`. */
-  fail(error: unknown): void {
-    this.#end(error, false);
+  /**
+   * Ends the window and rejects its waiter. Finished rows can still be written by `flush`, unless
+   * writing is what failed.
+   */
+  fail(error: unknown, writing = false): void {
+    if (this.failure !== null && !writing) return;
+    this.failure = { error: this.failure?.error ?? error, writing };
+    this.#onFailure?.(this.failure.error);
+    this.#wake();
   }
 
   /** After an end: writes what is finished and next in order, and resolves when that is done. */
@@ -158,8 +150,8 @@ export class RowWindow {
   position(): WindowPosition {
     const ahead: number[] = [];
     // In order nothing is written before what comes before it.
-    if (this.#options.ordered) return { last: this.#lastWritten, ahead };
-    for (let entry = this.#oldest; entry !== null; entry = entry.next) {
+    const first = this.#options.ordered ? null : this.#oldest;
+    for (let entry = first; entry !== null; entry = entry.next) {
       if (entry.written) ahead.push(entry.row.number);
     }
     return { last: this.#lastWritten, ahead };
@@ -193,7 +185,7 @@ export class RowWindow {
     } else {
       this.#ready.push(entry);
     }
-    if (this.#ready.length === 0 || this.#pumping || this.#failure !== null) return;
+    if (this.#ready.length === 0 || this.#pumping || this.failure !== null) return;
     this.#pumping = true;
     // One turn later, so that what finishes together is written together.
     this.#pumped = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#pump());
@@ -201,20 +193,13 @@ export class RowWindow {
 
   async #pump(): Promise<void> {
     try {
-      while (this.#ready.length > 0 && this.#failure === null) await this.#writeReady();
+      while (this.#ready.length > 0 && this.failure === null) await this.#writeReady();
       this.#pumping = false;
       this.#wake();
     } catch (error) {
       this.#pumping = false;
-      this.#end(error, true);
+      this.fail(error, true);
     }
-  }
-
-  #end(error: unknown, writing: boolean): void {
-    if (this.#failure !== null && !writing) return;
-    this.#failure = { error: this.#failure?.error ?? error, writing };
-    this.#onFailure?.(this.#failure.error);
-    this.#wake();
   }
 
   #settledOne(): void {
@@ -247,16 +232,16 @@ export class RowWindow {
   }
 
   #wait(ready: () => boolean): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure.error);
+    if (this.failure !== null) return Promise.reject(this.failure.error);
     if (ready()) return Promise.resolve();
     return new Promise((resolve, reject) => (this.#waiter = { ready, resolve, reject }));
   }
 
   #wake(): void {
     const waiter = this.#waiter;
-    if (waiter === null || (this.#failure === null && !waiter.ready())) return;
+    if (waiter === null || (this.failure === null && !waiter.ready())) return;
     this.#waiter = null;
-    if (this.#failure === null) waiter.resolve();
-    else waiter.reject(this.#failure.error);
+    if (this.failure === null) waiter.resolve();
+    else waiter.reject(this.failure.error);
   }
 }

@@ -1,7 +1,6 @@
 import { UsageError } from "../../core/errors.js";
-import { readJsonFile } from "../../core/files/json-file.js";
-import { manifestPath } from "../output/paths.js";
-import { outputBase } from "../output/paths.js";
+import { readManifest } from "../finish/manifest.js";
+import { manifestPath, outputBase } from "../output/paths.js";
 import { othersName } from "./tally.js";
 import type { Manifest } from "../types.js";
 
@@ -33,20 +32,10 @@ export function uncountedText({ names, uncounted }: SeenTags): string {
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function tagsSeenIn(output: string): Promise<SeenTags> {
-  const path = manifestPath(outputBase(output));
-  let manifest: Partial<Manifest> | null;
-  try {
-    manifest = (await readJsonFile(path)) as Partial<Manifest> | null;
-  } catch (error) {
-    throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
-  }
-  if (manifest === null) {
-    throw new UsageError("manifest_missing", `there is no ${path}`, {
-      hint: "name an output of repute; its manifest says which tags its rows have",
-    });
-  }
-  if (typeof manifest.tags !== "object") {
-    throw new UsageError("manifest_unreadable", `${path} is no manifest of a run`);
-  }
-  return seenTags({ tags: manifest.tags });
+  const base = outputBase(output);
+  const hint = "name an output of repute; its manifest says which tags its rows have";
+  const { tags } = await readManifest(base, hint);
+  if (typeof tags === "object") return seenTags({ tags });
+  const message = `${manifestPath(base)} is no manifest of a run`;
+  throw new UsageError("manifest_unreadable", message);
 }

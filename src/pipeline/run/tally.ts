@@ -7,10 +7,11 @@ import { rowWarnings } from "../../core/row.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { verdictOf, verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";
-import type { RequestCounts } from "../types.js";
 
 /** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
 const mostNames = 10_000;
+
+type Counts = Map<string, number>;
 
 /** Stands for names beyond the most that are kept. */
 export const othersName = "(others)";
@@ -38,67 +39,47 @@ export interface TallySnapshot {
 
 /** Counts what a run does. Rows are counted when they are written, requests when they end. */
 export class Tally {
-  #rows = 0;
-  readonly #statuses = zeros(findingStatuses);
-  readonly #verdicts = zeros(verdicts);
+  rows = 0;
+  requestTotal = 0;
+  /** True when the service answered at all, whatever it said. */
+  answered = false;
+  readonly statuses = zeros(findingStatuses);
+  readonly verdicts = zeros(verdicts);
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
-  readonly #requests = new Map<string, Map<string, number>>();
-  readonly #journalled = new Map<string, Map<string, number>>();
+  readonly #requests = new Map<string, Counts>();
+  readonly #journalled = new Map<string, Counts>();
   #unjournalled: TallySnapshot["unjournalled"] = {};
-  #requestTotal = 0;
-  #answered = false;
-  readonly #unsupported = new Map<string, number>();
-  readonly #errors = new Map<string, number>();
-  readonly #tags = new Map<string, number>();
-  readonly #drift = new Map<string, number>();
-  readonly #warnings = new Map<string, number>();
+  readonly #unsupported: Counts;
+  readonly #errors: Counts;
+  readonly #tags: Counts;
+  readonly #drift: Counts = new Map();
+  readonly #warnings: Counts;
 
   constructor(from?: TallySnapshot) {
+    this.#unsupported = countsFrom(from?.unsupported);
+    this.#errors = countsFrom(from?.errors);
+    this.#tags = countsFrom(from?.tags);
+    this.#warnings = countsFrom(from?.warnings);
     if (from === undefined) return;
-    this.#rows = from.rows;
-    Object.assign(this.#statuses, from.statuses);
-    Object.assign(this.#verdicts, from.verdicts);
+    this.rows = from.rows;
+    Object.assign(this.statuses, from.statuses);
+    Object.assign(this.verdicts, from.verdicts);
     Object.assign(this.#kinds, from.kinds);
     Object.assign(this.#sources, from.sources);
     this.#unjournalled = from.unjournalled;
     for (const [endpoint, outcomes] of Object.entries(from.unjournalled)) {
       for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
     }
-    restore(this.#unsupported, from.unsupported);
-    restore(this.#errors, from.errors);
-    restore(this.#tags, from.tags);
-    restore(this.#warnings, from.warnings);
-  }
-
-  get rows(): number {
-    return this.#rows;
-  }
-
-  get requestTotal(): number {
-    return this.#requestTotal;
-  }
-
-  /** True when the service answered at all, whatever it said. */
-  get answered(): boolean {
-    return this.#answered;
-  }
-
-  get statuses(): Readonly<Record<FindingStatus, number>> {
-    return this.#statuses;
-  }
-
-  get verdicts(): Readonly<Record<Verdict, number>> {
-    return this.#verdicts;
   }
 
   /** Counts a row that was written. */
   row({ row, item, finding }: EnrichedRow): void {
     for (const message of rowWarnings(row)) this.warning(message);
-    this.#rows++;
-    this.#statuses[finding.status]++;
+    this.rows++;
+    this.statuses[finding.status]++;
     const verdict = verdictOf(finding);
-    if (verdict !== null) this.#verdicts[verdict]++;
+    if (verdict !== null) this.verdicts[verdict]++;
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;
@@ -115,9 +96,9 @@ export class Tally {
   /** Counts a request that ended: with an HTTP status, or with a transport fault's code. */
   request(endpoint: string, outcome: string, n = 1): void {
     add(outcomesOf(this.#requests, endpoint), outcome, n);
-    this.#requestTotal += n;
+    this.requestTotal += n;
     // Asked for each lookup; an outcome that is a number is a status.
-    if (!this.#answered) this.#answered = /^\d+$/.test(outcome);
+    if (!this.answered) this.answered = /^\d+$/.test(outcome);
   }
 
   /** Counts a record that goes into the journal, or was found there by a resumed run. */
@@ -146,9 +127,9 @@ export class Tally {
 
   snapshot(): TallySnapshot {
     return {
-      rows: this.#rows,
-      statuses: { ...this.#statuses },
-      verdicts: { ...this.#verdicts },
+      rows: this.rows,
+      statuses: { ...this.statuses },
+      verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
       sources: { ...this.#sources },
       requests: Object.fromEntries(
@@ -171,37 +152,29 @@ function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }
 
-function outcomesOf(
-  requests: Map<string, Map<string, number>>,
-  endpoint: string,
-): Map<string, number> {
-  let outcomes = requests.get(endpoint);
-  if (outcomes === undefined) requests.set(endpoint, (outcomes = new Map()));
+function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
+  const known = requests.get(endpoint);
+  if (known !== undefined) return known;
+  const outcomes: Counts = new Map();
+  requests.set(endpoint, outcomes);
   return outcomes;
 }
 
-function add(counts: Map<string, number>, name: string, n = 1): void {
-  const known = counts.get(name);
-  if (known !== undefined) counts.set(name, known + n);
-  else if (counts.size < mostNames) counts.set(name, n);
-  else counts.set(othersName, (counts.get(othersName) ?? 0) + n);
+function add(counts: Counts, name: string, n = 1): void {
+  const counted = counts.size < mostNames || counts.has(name) ? name : othersName;
+  counts.set(counted, (counts.get(counted) ?? 0) + n);
 }
 
-function restore(counts: Map<string, number>, from: Record<string, number>): void {
-  for (const [name, n] of Object.entries(from)) counts.set(name, n);
+function countsFrom(from: Readonly<Record<string, number>> = {}): Counts {
+  return new Map(Object.entries(from));
 }
 
 /** Commonest first; a name such as `__proto__` becomes an ordinary member. */
-function plain(counts: ReadonlyMap<string, number>): Record<string, number> {
-  return Object.fromEntries(
-    [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)),
-  );
+function plain(counts: Counts): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
-function requestCounts(outcomes: ReadonlyMap<string, number>): RequestCounts & {
-  outcomes: Record<string, number>;
-} {
-  let total = 0;
-  for (const n of outcomes.values()) total += n;
+function requestCounts(outcomes: Counts): TallySnapshot["requests"][string] {
+  const total = [...outcomes.values()].reduce((sum, n) => sum + n, 0);
   return { total, outcomes: plain(outcomes) };
 }

@@ -19,7 +19,7 @@ export interface CheckpointerOptions {
   /** Made durable before the checkpoint that relies on it. */
   readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** Null when the output is a stream: there is nothing to come back to. */
-  readonly state: StateFolder | null;
+  readonly state: Pick<StateFolder, "save"> | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
   /** Its columns, how it is read, and the checksum of what was read of it. */

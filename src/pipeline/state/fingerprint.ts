@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
 import type { SourceInput } from "../../inputs/types.js";
+import type { OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/paths.js";
+import type { RowJob } from "../run/reading.js";
+import type { EnrichJob } from "../types.js";
 
 /** Bytes hashed at either end of an input file to know it again. */
 const sampleBytes = 64 * 1024;
@@ -57,11 +61,26 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   }
 }
 
-export function fingerprintOf(
-  input: InputIdentity,
-  options: Readonly<Record<string, unknown>>,
-): Fingerprint {
-  return { schemaVersion, input, options };
+/** What makes a run the one that it is: its input, and all that its output depends on. */
+export async function takeFingerprint(
+  { settings, input, serviceName }: EnrichJob,
+  rows: RowJob,
+  target: OutputTarget,
+): Promise<Fingerprint> {
+  const options = {
+    ...rows.options,
+    to: target.format,
+    gzip: target.gzip,
+    prefix: settings.prefix,
+    shape: settings.shape ?? null,
+    "formula-guard": settings.formulaGuard,
+    unordered: settings.unordered,
+    lookups: settings.lookups,
+    bogons: settings.bogons === "local" ? "local" : null,
+    rejects: settings.rejects ?? null,
+    "intel-url": serviceName ?? settings.intelUrl ?? null,
+  };
+  return { schemaVersion, input: await identifyInput(input), options };
 }
 
 /** What a comparison came to: sentences that name each difference, and whether the input grew. */
@@ -74,13 +93,13 @@ export interface FingerprintComparison {
  * Holds the fingerprint of an interrupted run against this one. An input that only grew is no
  * difference: log files do.
  *
- * @param nowAtOldSize identity of today's input cut to the size that it had
+ * @param input today's input
  */
-export function compareFingerprints(
+export async function compareFingerprints(
   before: Fingerprint,
   now: Fingerprint,
-  nowAtOldSize: InputIdentity,
-): FingerprintComparison {
+  input: SourceInput,
+): Promise<FingerprintComparison> {
   const differences: string[] = [];
   if (before.schemaVersion !== now.schemaVersion) {
     differences.push(`schema version ${before.schemaVersion}, now ${now.schemaVersion}`);
@@ -91,21 +110,49 @@ export function compareFingerprints(
     const is = JSON.stringify(now.options[name] ?? null);
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
-  const was = before.input;
-  if (!isSamePath(was, now.input)) {
-    differences.push(
-      `the input was ${was.path ?? "a stream"}, now ${now.input.path ?? "a stream"}`,
+  const inputDiffers = await inputDifference(before.input, now.input, input);
+  if (inputDiffers !== null) differences.push(inputDiffers);
+  return { differences, inputGrew: (now.input.bytes ?? 0) > (before.input.bytes ?? 0) };
+}
+
+/**
+ * Makes sure that this run is the one that was interrupted; tells whether its input grew.
+ *
+ * @throws UsageError `resume_differs`, naming the differences
+ */
+export async function sameRun(
+  job: EnrichJob,
+  before: Fingerprint,
+  now: Fingerprint,
+): Promise<boolean> {
+  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
+  if (differences.length > 0) {
+    throw new UsageError(
+      "resume_differs",
+      `this is not the run that was interrupted: ${differences.join("; ")}`,
+      { hint: "repeat it with what it was given, or start anew with --restart" },
     );
-  } else if (now.input.bytes === null) {
-    // Nothing to hold against what it was: a device, or a file that opening it will explain.
-  } else if (was.bytes !== null && (now.input.bytes ?? 0) < was.bytes) {
-    differences.push(
-      `${was.path ?? "the input"} had ${was.bytes} bytes, now ${now.input.bytes ?? 0}`,
-    );
-  } else if (was.head !== nowAtOldSize.head || was.tail !== nowAtOldSize.tail) {
-    differences.push(`the content of ${was.path ?? "the input"} has changed`);
   }
-  return { differences, inputGrew: (now.input.bytes ?? 0) > (was.bytes ?? 0) };
+  if (inputGrew) job.onWarning?.("the input has become longer since the run was interrupted");
+  return inputGrew;
+}
+
+async function inputDifference(
+  was: InputIdentity,
+  now: InputIdentity,
+  input: SourceInput,
+): Promise<string | null> {
+  if (!isSamePath(was, now)) {
+    return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
+  }
+  // Nothing to hold against what it was: a device, or a file that opening it will explain.
+  if (now.bytes === null) return null;
+  const name = was.path ?? "the input";
+  if (was.bytes !== null && now.bytes < was.bytes) {
+    return `${name} had ${was.bytes} bytes, now ${now.bytes}`;
+  }
+  const { head, tail } = await identifyInput(input, was.bytes ?? undefined);
+  return was.head === head && was.tail === tail ? null : `the content of ${name} has changed`;
 }
 
 /** `./a.csv`, `a.csv` and an absolute path name the same input; so do links to it. */

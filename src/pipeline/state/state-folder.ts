@@ -18,34 +18,6 @@ import {
 } from "./read-checkpoint.js";
 import { listState, removeEntries, removeState } from "./state-contents.js";
 
-/** What is kept beside a growing output: checkpoint, journal and lock. */
-export interface StateFolder {
-  readonly path: string;
-  /** Folder of the lookup journal. */
-  readonly journalPath: string;
-  /** Where an interrupted run got to; null when this one starts. */
-  readonly checkpoint: Checkpoint | null;
-  /** A run that was killed after its rows were complete; null when there is none to resume. */
-  readonly finished: FinishedRun | null;
-  /** True when the folder holds something to come back to. */
-  readonly worthKeeping: boolean;
-  /** The run came to nothing: there is no need to come back. */
-  forget(): void;
-  save(checkpoint: Checkpoint): Promise<void>;
-  /** Saves that the rows are complete: from here on, a resume publishes and looks nothing up. */
-  markFinished(finished: FinishedRun): Promise<void>;
-  /** Forgets the earlier run, so that a new one can start. */
-  startOver(): Promise<void>;
-  /** Removes everything but the mark of a finished run and the lock. */
-  tidy(): Promise<void>;
-  /** Removes what `tidy` left. Synchronous, because it is the last step before the process exits. */
-  removeMark(): void;
-  /** Removes the folder: the run came to nothing. */
-  remove(): Promise<void>;
-  /** Lets the lock go and leaves the rest for `--resume`. */
-  release(): Promise<void>;
-}
-
 /** A checkpoint that may be another version's: nothing in it is sure to be there. */
 export type AnyCheckpoint = Partial<Checkpoint>;
 
@@ -109,20 +81,26 @@ export async function openStateFolder(
     const checkpoint = finished?.checkpoint ?? (resume ? await readCheckpoint(folder) : null);
     // Killed before it began: what else is there belongs to no known run.
     if (resume && checkpoint === null) await removeEntries(folder, found);
-    return new OpenStateFolder(folder, checkpoint, finished, release);
+    return new StateFolder(folder, checkpoint, finished, release);
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-class OpenStateFolder implements StateFolder {
+/** What is kept beside a growing output: checkpoint, journal and lock. */
+export class StateFolder {
   readonly path: string;
+  /** Folder of the lookup journal. */
   readonly journalPath: string;
+  /** Where an interrupted run got to; null when this one starts. */
   checkpoint: Checkpoint | null;
+  /** A run that was killed after its rows were complete; null when there is none to resume. */
   finished: FinishedRun | null;
+  /** True when the folder holds something to come back to. */
   worthKeeping: boolean;
-  readonly #release: () => Promise<void>;
+  /** Lets the lock go and leaves the rest for `--resume`. */
+  readonly release: () => Promise<void>;
 
   constructor(
     folder: string,
@@ -135,9 +113,10 @@ class OpenStateFolder implements StateFolder {
     this.checkpoint = checkpoint;
     this.finished = finished;
     this.worthKeeping = checkpoint !== null;
-    this.#release = release;
+    this.release = release;
   }
 
+  /** The run came to nothing: there is no need to come back. */
   forget(): void {
     this.worthKeeping = false;
   }
@@ -147,10 +126,12 @@ class OpenStateFolder implements StateFolder {
     this.worthKeeping = true;
   }
 
+  /** Saves that the rows are complete: from here on, a resume publishes and looks nothing up. */
   async markFinished(finished: FinishedRun): Promise<void> {
     await this.#write(markName, { version: checkpointVersion, ...finished });
   }
 
+  /** Forgets the earlier run, so that a new one can start. */
   async startOver(): Promise<void> {
     await this.tidy();
     await rm(join(this.path, markName), { force: true });
@@ -159,6 +140,7 @@ class OpenStateFolder implements StateFolder {
     this.worthKeeping = false;
   }
 
+  /** Removes everything but the mark of a finished run and the lock. */
   async tidy(): Promise<void> {
     await sweepLocks(join(this.path, "lock"));
     const names = (await listState(this.path)).filter(isOfOneRun);
@@ -168,16 +150,18 @@ class OpenStateFolder implements StateFolder {
     );
   }
 
+  /** Removes what `tidy` left. Synchronous, because it is the last step before the process exits. */
   removeMark(): void {
     const mark = markBeside(this.path);
     renameSync(join(this.path, markName), mark);
     // The lock is given back at once, before the promise is returned.
-    void this.#release().catch(() => undefined);
+    void this.release().catch(() => undefined);
     removeEmptyFolder(this.path);
     // In one step, and the last one: until here a resume finds the mark.
     rmSync(mark);
   }
 
+  /** Removes the folder: the run came to nothing. */
   async remove(): Promise<void> {
     // In one step: half a folder would look like a run that never began. What somebody put there
     // during the run stays.
@@ -191,10 +175,6 @@ class OpenStateFolder implements StateFolder {
       if (error.code !== "ENOENT") throw error;
     });
     await removeState(gone);
-  }
-
-  release(): Promise<void> {
-    return this.#release();
   }
 
   async #write(name: string, value: object): Promise<void> {

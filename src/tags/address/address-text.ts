@@ -49,7 +49,8 @@ function v6Words(text: string): number[] {
     else groups.push(quadWord(group) >>> 16, quadWord(group) & 0xffff);
     start = at + 1;
   }
-  if (groups.length < 8) groups.splice(gap, 0, ...new Array<number>(8 - groups.length).fill(0));
+  if (groups.length < 8)
+    groups.splice(gap, 0, ...Array.from({ length: 8 - groups.length }, () => 0));
   return [0, 2, 4, 6].map((at) => groups[at]! * 0x10000 + groups[at + 1]!);
 }
 

@@ -71,7 +71,7 @@ describe("RowWindow", () => {
       ordered: true,
       write: () => allowed,
     });
-    window.addSettled(
+    window.add(
       aRow({ number: 1 }),
       anItem,
       aFinding({ answers: { query: { result: {}, bytes: 60 } } }),
@@ -119,7 +119,7 @@ describe("RowWindow", () => {
       ordered: true,
       write: () => Promise.reject(new Error("disk full")),
     });
-    window.addSettled(aRow(), anItem, aFinding());
+    window.add(aRow(), anItem, aFinding());
     await expect(window.drained()).rejects.toThrow("disk full");
     expect(window.failure?.writing).toBe(true);
   });

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { openSealedJson } from "../../../../src/core/files/sealed-json.js";
 import type { Checkpoint } from "../../../../src/pipeline/state/checkpoint.js";
 import { Checkpointer } from "../../../../src/pipeline/state/checkpointer.js";
-import type { StateFolder } from "../../../../src/pipeline/state/state-folder.js";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
@@ -65,24 +64,12 @@ function prepared() {
     finish: () => Promise.resolve({ path: null, bytes: 0, rows: 0 }),
     abandon: () => Promise.resolve(),
   };
-  const state: StateFolder = {
-    path: "",
-    journalPath: "",
-    checkpoint: null,
-    finished: null,
-    worthKeeping: true,
-    forget: () => undefined,
-    save(checkpoint) {
+  const state = {
+    save(checkpoint: Checkpoint) {
       steps.push("saved");
       saved.push(checkpoint);
       return Promise.resolve();
     },
-    markFinished: () => Promise.resolve(),
-    startOver: () => Promise.resolve(),
-    tidy: () => Promise.resolve(),
-    removeMark: () => undefined,
-    remove: () => Promise.resolve(),
-    release: () => Promise.resolve(),
   };
   const checkpointer = new Checkpointer({
     clock: new ManualClock(),

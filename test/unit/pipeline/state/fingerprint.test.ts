@@ -3,10 +3,10 @@ import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   compareFingerprints,
-  fingerprintOf,
+  type Fingerprint,
+  type FingerprintComparison,
   identifyInput,
 } from "../../../../src/pipeline/state/fingerprint.js";
-import type { FingerprintComparison } from "../../../../src/pipeline/state/fingerprint.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 describe("compareFingerprints", () => {
@@ -45,14 +45,14 @@ async function compareAfter(
 ): Promise<FingerprintComparison> {
   const path = join(await temporaryFolder(), "in.csv");
   await writeFile(path, "ip\n192.0.2.1\n192.0.2.2\n");
-  const before = fingerprintOf(await identifyInput({ path }), { prefix: "rep_" });
+  const before = await fingerprintOf(path, { prefix: "rep_" });
   await change(path);
-  const now = fingerprintOf(await identifyInput({ path }), options);
-  return compareFingerprints(
-    before,
-    now,
-    await identifyInput({ path }, before.input.bytes ?? undefined),
-  );
+  const now = await fingerprintOf(path, options);
+  return compareFingerprints(before, now, { path });
+}
+
+async function fingerprintOf(path: string, options: Fingerprint["options"]): Promise<Fingerprint> {
+  return { schemaVersion: 2, input: await identifyInput({ path }), options };
 }
 
 it("knows an input again however its path is spelled", async () => {
@@ -67,14 +67,15 @@ it("knows an input again however its path is spelled", async () => {
     join(folder, ".", "x", "..", "in.csv"),
     join(link, "in.csv"),
   ];
-  const before = fingerprintOf(await identifyInput({ path: `${folder}/./in.csv` }), {});
+  const before = await fingerprintOf(`${folder}/./in.csv`, {});
   for (const spelled of spellings) {
-    const now = await identifyInput({ path: spelled });
-    const { differences } = compareFingerprints(before, fingerprintOf(now, {}), now);
+    const now = await fingerprintOf(spelled, {});
+    const { differences } = await compareFingerprints(before, now, { path: spelled });
     expect([spelled, differences]).toEqual([spelled, []]);
   }
-  const other = await identifyInput({ path: join(folder, "other.csv") });
-  expect(compareFingerprints(before, fingerprintOf(other, {}), other).differences).toEqual([
+  const otherPath = join(folder, "other.csv");
+  const other = await fingerprintOf(otherPath, {});
+  expect((await compareFingerprints(before, other, { path: otherPath })).differences).toEqual([
     `the input was ${folder}/./in.csv, now ${join(folder, "other.csv")}`,
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DistinctTexts } from "../../../../src/pipeline/state/distinct-texts.js";
+import { DistinctTexts } from "../../../../src/pipeline/plan/planned-items.js";
 
 test("each text counts once, however many there are", () => {
   const texts = new DistinctTexts();
