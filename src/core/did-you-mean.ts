@@ -2,12 +2,17 @@
  * The candidate that `word` was most likely meant to be, or null when none is near.
  *
  * Near is an edit distance (insert, delete, replace, swap two neighbours; letter case aside) of at
- * most a third of the word's length, at least 1. Of equally near ones the first wins.
+ * most `most`, by default a third of the word's length, at least 1. Of equally near ones the first
+ * wins.
  */
-export function didYouMean(word: string, candidates: Iterable<string>): string | null {
+export function didYouMean(
+  word: string,
+  candidates: Iterable<string>,
+  most?: number,
+): string | null {
   const wanted = word.trim().toLowerCase().slice(0, longestWord);
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let bestDistance = (most ?? Math.max(1, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of candidates) {
     const name = candidate.trim().toLowerCase().slice(0, longestWord);
     if (name === "" || Math.abs(name.length - wanted.length) >= bestDistance) continue;
@@ -25,7 +30,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 const longestWord = 80;
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

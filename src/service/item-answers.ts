@@ -1,5 +1,5 @@
 import type { QueryResult } from "../api/schema/query-result.js";
-import { eachEndpoint, type LookupEndpoint } from "../core/finding.js";
+import type { LookupEndpoint } from "../core/finding.js";
 import type { Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";

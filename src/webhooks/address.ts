@@ -1,5 +1,5 @@
 import { isLoopback } from "../api/http/proxy.js";
-import { refuseErrors, type Problem } from "./problem.js";
+import { errorAt, type Problem, refuseErrors, warningAt } from "./problem.js";
 import type { Webhook } from "./configuration.js";
 
 type Address = Pick<Webhook, "name" | "endpoint" | "path">;
@@ -27,60 +27,38 @@ export function webhookUrl(webhook: Address): URL {
  */
 export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
   const problems: Problem[] = [];
-  const report = (level: Problem["level"], code: string, pointer: string, message: string) =>
-    problems.push({ level, code, pointer, message });
-
-  for (const [pointer, text] of [
-    ["/endpoint", endpoint],
-    ["/path", path],
-  ] as const) {
+  for (const [pointer, text] of Object.entries({ "/endpoint": endpoint, "/path": path })) {
     if (text.includes("{{")) {
-      report(
-        "error",
-        "field_outside_payload",
-        pointer,
-        "PQL fields are filled in within the payload only",
-      );
+      const message = "PQL fields are filled in within the payload only";
+      problems.push(errorAt(pointer, "field_outside_payload", message));
     } else if (text.includes("#")) {
-      report("error", "bad_path", pointer, 'what follows "#" is never sent; write "#" as %23');
+      const message = 'what follows "#" is never sent; write "#" as %23';
+      problems.push(errorAt(pointer, "bad_path", message));
     }
   }
   const fault = pathFault(split(path)[0] ?? "");
-  if (fault !== null) report("error", "bad_path", "/path", fault);
+  if (fault !== null) problems.push(errorAt("/path", "bad_path", fault));
   const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    report("error", "bad_endpoint", "/endpoint", "must be an http:// or https:// address");
-    return problems;
+    const message = "must be an http:// or https:// address";
+    return [...problems, errorAt("/endpoint", "bad_endpoint", message)];
   }
   if (url.username !== "" || url.password !== "") {
-    report(
-      "error",
-      "credentials_in_endpoint",
-      "/endpoint",
-      "user name and password do not belong into an address; use Bearer authentication with an API key",
-    );
+    const message =
+      "user name and password do not belong into an address; use Bearer authentication with an API key";
+    problems.push(errorAt("/endpoint", "credentials_in_endpoint", message));
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    report(
-      "warning",
-      "plain_http",
-      "/endpoint",
-      "http:// sends subscriber data and API key unencrypted; use https://",
-    );
+    const message = "http:// sends subscriber data and API key unencrypted; use https://";
+    problems.push(warningAt("/endpoint", "plain_http", message));
   }
-  for (const [pointer, search] of [
-    ["/endpoint", url.search],
-    ["/path", split(path)[1] ?? ""],
-  ] as const) {
-    const names = [...new URLSearchParams(search).keys()];
-    if (names.some((name) => secretName.test(name))) {
-      report(
-        "warning",
-        "secret_in_address",
-        pointer,
-        "a secret in an address ends up in logs; use Bearer authentication with an API key",
-      );
-    }
+  const queries = { "/endpoint": url.search, "/path": split(path)[1] ?? "" };
+  for (const [pointer, query] of Object.entries(queries)) {
+    const names = [...new URLSearchParams(query).keys()];
+    if (!names.some((name) => secretName.test(name))) continue;
+    const message =
+      "a secret in an address ends up in logs; use Bearer authentication with an API key";
+    problems.push(warningAt(pointer, "secret_in_address", message));
   }
   return problems;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/finding.js";
 import { addressProblems } from "./address.js";
 import type { Webhook } from "./configuration.js";
 import { parsePql } from "./pql.js";
-import { childPointer, type Problem } from "./problem.js";
+import { childPointer, type Problem, warningAt } from "./problem.js";
 import { malformedFields, renderCollecting } from "./render.js";
 import { findSubscriberValues, subscriberValues, type SubscriberValue } from "./static-data.js";
 
@@ -54,7 +54,7 @@ function textProblems(
   if (kind === "member name") {
     if (!text.includes("{{")) return [];
     const message = "PQL fields in the name of a member are not filled in";
-    return [{ level: "warning", code: "field_in_member_name", message, pointer }];
+    return [warningAt(pointer, "field_in_member_name", message)];
   }
   const parsed = parsePql(text);
   const problems = tellMalformed ? malformedFields(parsed, pointer) : [];
@@ -64,7 +64,7 @@ function textProblems(
   );
   if (bare && parsed.faults.length === 0) {
     const message = `a PQL field stands between braces: write {{ ${bare[0]} }}`;
-    problems.push({ level: "warning", code: "bare_field", message, pointer });
+    problems.push(warningAt(pointer, "bare_field", message));
   }
   for (const { fields } of findSubscriberValues(statics, values)) {
     problems.push(staticData(pointer, `write ${alternatives(fields)} instead`));
@@ -91,7 +91,7 @@ function staticAddress(webhook: Webhook, values: readonly SubscriberValue[]): Pr
 
 function staticData(pointer: string, advice: string): Problem {
   const message = `subscriber data stands here as static text, which is right for one case only; ${advice}`;
-  return { level: "warning", code: "static_data", message, pointer };
+  return warningAt(pointer, "static_data", message);
 }
 
 function alternatives(fields: readonly string[]): string {
@@ -106,12 +106,12 @@ function bodyProblems({ method, payload }: Webhook): Problem[] {
   if (method === "GET" && payload !== null) {
     const message =
       "the body of a GET has no defined meaning (RFC 9110, section 9.3.1); many servers ignore it";
-    problems.push({ level: "warning", code: "payload_with_get", message, pointer: "/payload" });
+    problems.push(warningAt("/payload", "payload_with_get", message));
   }
   if (typeof payload === "string" && /^\s*(?:\{(?!\{)|\[)/.test(payload)) {
     const message =
       "this text looks like JSON but is sent as plain text, its fields not escaped; write the payload as a JSON value, without quotes around it";
-    problems.push({ level: "warning", code: "json_as_text", message, pointer: "/payload" });
+    problems.push(warningAt("/payload", "json_as_text", message));
   }
   return problems;
 }

@@ -1,6 +1,6 @@
 import { closestName } from "./closest-name.js";
 import { formatPath, readField, type PqlField } from "./pql.js";
-import { quote, type Problem } from "./problem.js";
+import { errorAt, type Problem, quote } from "./problem.js";
 
 /** Where the interface puts subscriber data (interface: Case context). */
 export const resolverDataPath = ["s", "resolver_data"] as const;
@@ -52,7 +52,7 @@ export function unknownFields(missing: readonly MissingField[], context: unknown
     const list =
       index < missing.length - 1 ? "" : `${meant === null ? "." : ""} ${existing(names, context)}`;
     const message = `the context has no field ${shorten(name)}${asked}${list}`;
-    return { level: "error", code: "unknown_field", message, pointer };
+    return errorAt(pointer, "unknown_field", message);
   });
 }
 

@@ -1,4 +1,4 @@
-import { visible } from "./visible.js";
+import { visible } from "./problem.js";
 
 /** A reference to a value of the case context, e.g. `s.resolver_data.CustomerEmail`. */
 export interface PqlField {
@@ -27,23 +27,24 @@ export interface PqlText {
  * else: no operators, no calls. A `}}` without its `{{` is plain text.
  */
 export function parsePql(text: string): PqlText {
-  let open = text.indexOf("{{");
-  if (open === -1) return { parts: text === "" ? [] : [text], faults: [] };
   const parts: (string | PqlField)[] = [];
   const faults: PqlFault[] = [];
+  const field = new RegExp(fieldStart, "uy");
   let done = 0;
-  while (open !== -1) {
+  for (let open = text.indexOf("{{"); open !== -1; open = text.indexOf("{{", done)) {
     if (open > done) parts.push(text.slice(done, open));
-    const { part, end } = parseField(text, open);
-    if (typeof part === "object" && "message" in part) {
-      faults.push(part);
+    field.lastIndex = open;
+    const [start = "", quoted, path] = field.exec(text) ?? [];
+    const end = open + start.length;
+    const isWritten = quoted !== undefined || path !== undefined;
+    if (isWritten && text.startsWith("}}", end)) {
+      parts.push(quoted === undefined ? { path: readPath(path ?? "") } : unquoted(quoted));
+      done = end + 2;
+    } else {
+      faults.push({ at: open, message: isWritten ? notClosed(text, end) : noName(text, end) });
       const close = text.indexOf("}}", open);
       done = close === -1 ? text.length : close + 2;
-    } else {
-      parts.push(part);
-      done = end;
     }
-    open = text.indexOf("{{", done);
   }
   if (done < text.length) parts.push(text.slice(done));
   return { parts, faults };
@@ -81,85 +82,34 @@ export function readField(
   return value === undefined ? null : { value };
 }
 
-function parseField(
-  text: string,
-  open: number,
-): { readonly part: string | PqlField | PqlFault; readonly end: number } {
-  const fail = (message: string) => ({ part: { at: open, message }, end: open });
-  let at = skipSpace(text, open + 2);
-  const literal = readString(text, at);
-  const path: (string | number)[] = [];
-  if (literal) {
-    at = literal.end;
-  } else {
-    const root = matchName(text, at);
-    if (root === "") {
-      return fail(
-        text.startsWith("}}", at)
-          ? 'there is no field between "{{" and "}}"'
-          : 'after "{{" the name of a field must follow, such as s.resolver_data; two braces as text are written {{ "{{" }}',
-      );
-    }
-    path.push(root);
-    at = skipSpace(text, at + root.length);
-    for (let step = readStep(text, at); step; step = readStep(text, at)) {
-      path.push(step.name);
-      at = skipSpace(text, step.end);
-    }
-  }
-  at = skipSpace(text, at);
-  if (text.startsWith("}}", at)) return { part: literal ? literal.name : { path }, end: at + 2 };
-  if (at >= text.length) return fail('"{{" is never closed with "}}"');
-  return fail(
-    `character ${at + 1} cannot stand in a field, which is a path like s.resolver_data.CustomerEmail, items[0] or s.resolver_data["two words"]; expressions are not evaluated`,
-  );
+const name = String.raw`[\p{L}_$][\p{L}\p{N}_$-]*`;
+/** A JSON string (RFC 8259, section 7). */
+const string = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
+const inBrackets = String.raw`\[\s*(?:\d{1,9}|${string})\s*\]`;
+/** The braces and as much of a field as is well written: a string, or a path. */
+const fieldStart = String.raw`\{\{\s*(?:(${string})|(${name}(?:\s*(?:\.${name}|${inBrackets}))*))?\s*`;
+
+/** The steps of a path that is well written. */
+function readPath(path: string): readonly (string | number)[] {
+  const steps = new RegExp(String.raw`${name}|\d{1,9}(?=\s*\])|${string}`, "gu");
+  return [...path.matchAll(steps)].map(([step]) => {
+    if (step.startsWith('"')) return unquoted(step);
+    return /^\d/.test(step) ? Number(step) : step;
+  });
 }
 
-interface Step {
-  readonly name: string | number;
-  readonly end: number;
+function unquoted(text: string): string {
+  return JSON.parse(text) as string;
 }
 
-function readStep(text: string, at: number): Step | null {
-  if (text[at] === ".") {
-    const member = matchName(text, at + 1);
-    return member === "" ? null : { name: member, end: at + 1 + member.length };
-  }
-  if (text[at] !== "[") return null;
-  const start = skipSpace(text, at + 1);
-  const digits = match(/\d{1,9}/y, text, start);
-  const step =
-    digits === "" ? readString(text, start) : { name: Number(digits), end: start + digits.length };
-  if (!step) return null;
-  const close = skipSpace(text, step.end);
-  return text[close] === "]" ? { name: step.name, end: close + 1 } : null;
+function noName(text: string, at: number): string {
+  return text.startsWith("}}", at)
+    ? 'there is no field between "{{" and "}}"'
+    : 'after "{{" the name of a field must follow, such as s.resolver_data; two braces as text are written {{ "{{" }}';
 }
 
-function readString(text: string, at: number): { name: string; end: number } | null {
-  if (text[at] !== '"') return null;
-  for (let end = at + 1; end < text.length; end += 1) {
-    if (text[end] === "\\") {
-      end += 1;
-    } else if (text[end] === '"') {
-      try {
-        return { name: JSON.parse(text.slice(at, end + 1)) as string, end: end + 1 };
-      } catch {
-        return null;
-      }
-    }
-  }
-  return null;
-}
-
-function skipSpace(text: string, at: number): number {
-  return at + match(/\s*/y, text, at).length;
-}
-
-function matchName(text: string, at: number): string {
-  return match(/[\p{L}_$][\p{L}\p{N}_$-]*/uy, text, at);
-}
-
-function match(pattern: RegExp, text: string, at: number): string {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? "";
+function notClosed(text: string, at: number): string {
+  return at >= text.length
+    ? '"{{" is never closed with "}}"'
+    : `character ${at + 1} cannot stand in a field, which is a path like s.resolver_data.CustomerEmail, items[0] or s.resolver_data["two words"]; expressions are not evaluated`;
 }

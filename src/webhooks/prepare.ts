@@ -3,7 +3,7 @@ import { UsageError } from "../core/errors.js";
 import type { JsonObject } from "../core/finding.js";
 import { addressProblems, shownUrl, webhookUrl } from "./address.js";
 import type { Webhook } from "./configuration.js";
-import { refuseErrors, WebhookError } from "./problem.js";
+import { errorAt, refuseErrors, WebhookError } from "./problem.js";
 import { renderCollecting } from "./render.js";
 
 /** An API key and where it may go. */
@@ -102,10 +102,7 @@ function encode(
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const message = "the rendered payload is nested too deep, or too large, to be sent";
-    throw new WebhookError(
-      [{ level: "error", code: "too_large", message, pointer: "/payload" }],
-      name,
-    );
+    throw new WebhookError([errorAt("/payload", "too_large", message)], name);
   }
 }
 

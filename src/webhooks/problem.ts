@@ -1,5 +1,4 @@
 import { UsageError } from "../core/errors.js";
-import { visible } from "./visible.js";
 
 /** Something wrong, or doubtful, about a webhook. */
 export interface Problem {
@@ -11,6 +10,16 @@ export interface Problem {
   readonly message: string;
   /** Place in the webhook as a JSON pointer (RFC 6901), e.g. `/payload/customer/email`. */
   readonly pointer: string;
+}
+
+/** Something that keeps a webhook from being sent. */
+export function errorAt(pointer: string, code: string, message: string): Problem {
+  return { level: "error", code, message, pointer };
+}
+
+/** Something that is likely not meant. */
+export function warningAt(pointer: string, code: string, message: string): Problem {
+  return { level: "warning", code, message, pointer };
 }
 
 /** A webhook that cannot be rendered or sent. `code` is that of the first problem. */
@@ -46,6 +55,16 @@ export function childPointer(pointer: string, member: string | number): string {
 /** A text of unknown origin in quotes: shortened, and nothing in it acts on a terminal. */
 export function quote(text: string, longest = 80): string {
   return visible(text.length > longest ? `${text.slice(0, longest)}…` : text);
+}
+
+/** Writes a text as a JSON string in which nothing acts on a terminal or hides from the reader. */
+export function visible(text: string): string {
+  return JSON.stringify(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
 
 const mostShown = 20;

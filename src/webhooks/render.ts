@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/finding.js";
 import { unknownFields, type MissingField } from "./fields.js";
 import { deepestJson } from "./json-fault.js";
 import { parsePql, readField, type PqlText } from "./pql.js";
-import { childPointer, refuseErrors, type Problem } from "./problem.js";
+import { childPointer, errorAt, type Problem, refuseErrors, warningAt } from "./problem.js";
 
 /**
  * Puts the values of a case context in the place of a payload's PQL fields (behaviour: Webhooks).
@@ -39,12 +39,8 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
     if (typeof value === "string") return renderText(value, pointer);
     if (typeof value !== "object" || value === null) return value;
     if (depth === deepestJson) {
-      problems.push({
-        level: "error",
-        code: "too_deep",
-        message: `nested deeper than ${deepestJson} levels`,
-        pointer,
-      });
+      const message = `nested deeper than ${deepestJson} levels`;
+      problems.push(errorAt(pointer, "too_deep", message));
       return null;
     }
     if (Array.isArray(value)) {
@@ -82,21 +78,14 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
 
 /** What is wrong with the fields of a text, as problems at its place. */
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
-  return text.faults.map(({ at, message }) => ({
-    level: "error",
-    code: "malformed_field",
-    message: `in the field at character ${at + 1}: ${message}`,
-    pointer,
-  }));
+  return text.faults.map(({ at, message }) =>
+    errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
+  );
 }
 
 function nullInText(pointer: string): Problem {
-  return {
-    level: "warning",
-    code: "null_in_text",
-    message: "a field within this text is null in the context and is left out",
-    pointer,
-  };
+  const message = "a field within this text is null in the context and is left out";
+  return warningAt(pointer, "null_in_text", message);
 }
 
 function joined(values: readonly unknown[], pointer: string, problems: Problem[]): string {
@@ -106,7 +95,7 @@ function joined(values: readonly unknown[], pointer: string, problems: Problem[]
     if (!(cause instanceof RangeError)) throw cause;
     const message =
       "with its fields filled in, this text is nested too deep, or too large, to be written";
-    problems.push({ level: "error", code: "too_large", message, pointer });
+    problems.push(errorAt(pointer, "too_large", message));
     return "";
   }
 }
