@@ -99,7 +99,7 @@ function judgePartial(asked: Asked, answer: Answer, bench: Bench): Attempt {
 /** A result that follows the interface, if it can be about the item. */
 function answered(
   { endpoint, item }: Asked,
-  { status, body, tookMs }: Answer,
+  { status, body }: Answer,
   bench: Bench,
   result: JsonObject,
   text: string,
@@ -132,7 +132,6 @@ function answered(
     again: isFull ? null : partial,
     drift: item === null ? [] : driftFor(item, result),
     body: isFull ? body : undefined,
-    tookMs,
   };
 }
 

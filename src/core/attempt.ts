@@ -29,8 +29,6 @@ export interface Attempt {
    * that has it need not write the data as JSON again.
    */
   readonly body?: Buffer | undefined;
-  /** Milliseconds from sending to the end of the answer, where the sender measured them. */
-  readonly tookMs?: number | undefined;
 }
 
 /** What a journal keeps of a lookup, or of one attempt that is followed by another. */

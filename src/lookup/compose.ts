@@ -1,13 +1,10 @@
 import type { Clock } from "../core/clock.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
-import type { Backlog } from "./pace/backlog.js";
 import { type BudgetOptions, budget } from "./pace/budget.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups } from "./combine.js";
-import { ConcurrencyNeed } from "./pace/concurrency-need.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./attempt/keep.js";
-import { limit } from "./pace/limit.js";
 import { localBogons } from "./local-bogons.js";
 import type { LookupChoice } from "./options.js";
 import { guarded } from "./attempt/outage.js";
@@ -16,7 +13,7 @@ import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
 import { paced, share } from "./pace/paced.js";
 import { retry } from "./attempt/retry.js";
-import type { SendAhead } from "./pace/send-ahead.js";
+import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import { triage } from "./triage.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
@@ -34,12 +31,10 @@ export interface ComposeOptions {
   readonly bogons?: "ask" | "local";
   /** Most attempts that are sent; without it as many as it takes. */
   readonly budget?: BudgetOptions | undefined;
-  /** Most attempts open at once; fewer where fewer are needed. */
+  /** Most attempts open at once. */
   readonly concurrency: number;
-  /** How many more may queue in front of the connections; without it none. It ends when the service throttles. */
-  readonly ahead?: SendAhead | undefined;
-  /** Is told how many lookups wait for one of those. */
-  readonly backlog?: Backlog | undefined;
+  /** What attempts share instead of so many slots. */
+  readonly slots?: Slots | undefined;
   /** The pace of the run; calls that are no lookups spend from it as well. */
   readonly pace: RequestPace;
   /** What an endpoint has of its own beside it. */
@@ -75,10 +70,8 @@ export interface ComposeOptions {
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache } = options;
   const retried = retry(options);
-  const { concurrency, ahead, backlog, isResumed = false } = options;
-  const need = new ConcurrencyNeed(concurrency);
-  const limited = limit({ concurrency, ahead, need, backlog });
-  const atPace = paced(options.pace, { need, ahead, clock: options.clock });
+  const { concurrency, isResumed = false, slots = new Slots({ concurrency }) } = options;
+  const atPace = paced(options.pace, () => slots.limited());
   const guard: AttemptWrapper =
     options.outage === undefined ? (next) => next : guarded(options.outage);
   const counted: AttemptWrapper =
@@ -96,7 +89,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
         reachable(
           retried(
             guard(
-              limited(
+              slots.limit(
                 keep({ endpoint, store })(
                   shared(endpoint)(
                     atPace(counted((item, own) => client.attempt(endpoint, item, own))),

@@ -1,11 +1,8 @@
 import type { Clock } from "../../src/core/clock.js";
 import type { Attempt } from "../../src/core/attempt.js";
-import type { Rate } from "../../src/core/options.js";
-import { ConcurrencyNeed } from "../../src/lookup/pace/concurrency-need.js";
-import { limit } from "../../src/lookup/pace/limit.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 import { paced } from "../../src/lookup/pace/paced.js";
-import { SendAhead } from "../../src/lookup/pace/send-ahead.js";
+import { Slots } from "../../src/lookup/pace/slots.js";
 import type { AttemptLookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
 
@@ -64,15 +61,11 @@ async function settle(): Promise<void> {
 /**
  * Sends without end through limit and an adaptive pace, as a run does, and counts what came back,
  * second by second.
- *
- * @param ahead so many requests may wait for one of `concurrency` connections
  */
 export async function simulatePace(
   server: ScriptedServer,
   seconds: number,
   concurrency = 64,
-  rates: readonly Rate[] = [],
-  ahead = 0,
 ): Promise<readonly Second[]> {
   const clock = new SimulatedClock();
   const counts = Array.from({ length: seconds + 1 }, () => ({
@@ -83,9 +76,7 @@ export async function simulatePace(
   }));
   const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
   let open = 0;
-  const waiting: (() => void)[] = [];
   const ask: AttemptLookup = async () => {
-    if (open === concurrency) await new Promise<void>((go) => waiting.push(go));
     open++;
     const second = now();
     second.sent++;
@@ -93,23 +84,18 @@ export async function simulatePace(
     const { afterMs, throttled } = server(clock.now(), open);
     await clock.sleep(afterMs);
     open--;
-    waiting.shift()?.();
     if (throttled) now().throttled++;
     else now().accepted++;
-    return { ...(throttled ? refused : accepted), tookMs: afterMs };
+    return throttled ? refused : accepted;
   };
-  const run = new Pace({ rates, adaptive: true, clock, random: () => 0.5 });
-  const need = new ConcurrencyNeed(concurrency);
-  const sendAhead = new SendAhead(ahead);
-  sendAhead.begin();
-  const attempt = paced(run, { need, ahead: sendAhead, clock })(ask);
-  const lookup = limit({ concurrency, need, ahead: sendAhead })(attempt);
+  const run = new Pace({ rates: [], adaptive: true, clock, random: () => 0.5 });
+  const lookup = new Slots({ concurrency }).limit(paced(run)(ask));
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {
     while (clock.now() < seconds * 1000)
       await lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
   };
-  for (let i = 0; i < 2 * concurrency + ahead; i++) void worker();
+  for (let i = 0; i < 2 * concurrency; i++) void worker();
   await clock.run(seconds * 1000);
   return counts.slice(0, seconds);
 }

@@ -1,7 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { CredentialMask } from "../../core/credential-mask.js";
-import type { Abortable, AbortGroup } from "./abort-groups.js";
-import type { Deadlines, DeadlineSeat, Expiring } from "./deadlines.js";
+import type { Abortable, AbortGroups, Leave } from "./abort-groups.js";
 import { decodeBody } from "./decode-body.js";
 import type { ShiftedAnswers } from "../shifted-answers.js";
 import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
@@ -11,8 +10,6 @@ import type { Answer, Receiver, ResponseHeaders } from "../types.js";
 export interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Ends those that take longer than `timeoutMs`. */
-  readonly deadlines: Deadlines;
   /** Notices answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
   /** Whether the status counts where the body is too long or breaks off. */
@@ -26,13 +23,12 @@ export interface ExchangeBounds extends Peer {
  * A body that drips on for ever ends with the time allowed, which undici's own timeouts (silence
  * between two pieces) do not see.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring {
+export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #bounds: ExchangeBounds;
   readonly #path: string;
   readonly #receiver: Receiver;
-  readonly #group: AbortGroup;
-  readonly #seat: number;
-  readonly #deadline: DeadlineSeat;
+  readonly #leave: Leave;
+  readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #stopReason: Error | null = null;
@@ -44,22 +40,29 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
   #length = Number.NaN;
   #looks = 0;
 
-  /** @param path what is asked for, below the base address */
-  constructor(bounds: ExchangeBounds, path: string, receiver: Receiver, group: AbortGroup) {
+  /**
+   * @param path what is asked for, below the base address
+   * @param signal aborting it ends the exchange, as a member of `aborts`
+   */
+  constructor(
+    bounds: ExchangeBounds,
+    path: string,
+    receiver: Receiver,
+    signal: AbortSignal,
+    aborts: AbortGroups,
+  ) {
     this.#bounds = bounds;
     this.#path = path;
     this.#receiver = receiver;
-    this.#group = group;
-    this.#seat = group.join(this);
-    this.#deadline = bounds.deadlines.join(this);
+    this.#leave = aborts.join(signal, this);
+    this.#timer = setTimeout(() => this.#expire(), Math.min(bounds.timeoutMs, longestTimerMs));
   }
 
   abort(reason: unknown): void {
     this.#stop(reason);
   }
 
-  /** Its time is over. */
-  expire(): void {
+  #expire(): void {
     if (this.#endEarly()) return;
     const { origin, timeoutMs } = this.#bounds;
     this.#stop(
@@ -205,10 +208,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable, Expiring
 
   #settle(): void {
     this.#settled = true;
-    this.#bounds.deadlines.leave(this.#deadline);
-    this.#group.leave(this.#seat);
+    clearTimeout(this.#timer);
+    this.#leave();
   }
 }
+
+/** What `setTimeout` takes at most, in milliseconds: 25 days. */
+const longestTimerMs = 2 ** 31 - 1;
 
 const closeBrace = 0x7d;
 

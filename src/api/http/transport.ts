@@ -2,7 +2,6 @@ import type { Dispatcher } from "undici";
 import { CredentialMask } from "../../core/credential-mask.js";
 import { type Abortable, AbortGroups } from "./abort-groups.js";
 import { parseBase } from "../base-address.js";
-import { Deadlines } from "./deadlines.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
 import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "../shifted-answers.js";
@@ -67,12 +66,10 @@ export class Transport implements Requests {
     this.#prefix = base.pathname.replace(/\/+$/, "");
     this.#dispatcher = options.dispatcher;
     const own = options.headers ?? [];
-    const timeoutMs = options.timeoutMs ?? 30_000;
     this.#bounds = {
       origin: this.origin,
       proxy: proxyOf(options.dispatcher),
-      timeoutMs,
-      deadlines: new Deadlines(timeoutMs),
+      timeoutMs: options.timeoutMs ?? 30_000,
       shifted: new ShiftedAnswers(),
       mask: maskOf(own),
       maxBodyBytes: options.maxBodyBytes ?? defaultMaxBodyBytes,
@@ -109,7 +106,7 @@ export class Transport implements Requests {
       receiver.failed(signal.reason);
       return null;
     }
-    const exchange = new Exchange(this.#bounds, path, receiver, this.#aborts.of(signal));
+    const exchange = new Exchange(this.#bounds, path, receiver, signal, this.#aborts);
     const request = { origin: this.origin, path: this.#prefix + path, method, headers, body };
     try {
       this.#dispatcher.dispatch(request, exchange);

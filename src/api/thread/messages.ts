@@ -10,37 +10,28 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
 
 /** To the thread: what to request, and what to break off. */
 export interface Orders {
-  readonly requests: {
-    readonly id: number;
-    /** Path below the base address, encoded. */
-    readonly path: string;
-  }[];
+  /** Each with its path below the base address, encoded. */
+  readonly requests: { readonly id: number; readonly path: string }[];
   /** Ids of requests that nobody waits for any more. */
   readonly cancelled: number[];
 }
 
-/** An answer; its body is the next `length` bytes of the message's bodies. */
-export interface ThreadAnswer {
-  readonly id: number;
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  readonly length: number;
-  /** Milliseconds from sending to the last byte. */
-  readonly tookMs: number;
-}
-
-/** A request that brought no answer. */
-export interface ThreadFault {
-  readonly id: number;
-  readonly code: TransportFault;
-  readonly message: string;
-  readonly httpStatus: number | null;
-  readonly cause: string | null;
-}
-
 /** From the thread: what ended since the last message. */
 export interface Arrivals {
-  readonly answers: readonly ThreadAnswer[];
+  /** The body of each answer is the next `length` bytes of `bodies`. */
+  readonly answers: {
+    readonly id: number;
+    readonly status: number;
+    readonly headers: ResponseHeaders;
+    readonly length: number;
+  }[];
   readonly bodies: Uint8Array<ArrayBuffer>;
-  readonly faults: readonly ThreadFault[];
+  /** Requests that brought no answer. */
+  readonly faults: {
+    readonly id: number;
+    readonly code: TransportFault;
+    readonly message: string;
+    readonly httpStatus: number | null;
+    readonly cause: string | null;
+  }[];
 }

@@ -5,13 +5,6 @@ import { ThreadRequests } from "./thread-requests.js";
 /** What a client gives when it opens its way to the service. */
 export type ThreadTransport = Omit<ThreadStart, "connections">;
 
-export interface RequestThreadOptions {
-  /** Called when a thread broke down and requests are made on the caller's own. */
-  readonly onBroken?: (() => void) | undefined;
-  /** The module that the thread runs. */
-  readonly entry?: URL;
-}
-
 /** In the bundle too, this module lies beside that of the thread. */
 const threadEntry = new URL("./entry.js", import.meta.url);
 
@@ -25,13 +18,16 @@ const threadEntry = new URL("./entry.js", import.meta.url);
  */
 export class RequestThread {
   readonly #connections: number;
-  readonly #options: RequestThreadOptions;
+  readonly #entry: URL;
   readonly #opened: ThreadRequests[] = [];
 
-  /** @param connections most connections open at once; more requests than that queue on the thread */
-  constructor(connections: number, options: RequestThreadOptions = {}) {
+  /**
+   * @param connections most connections open at once; more requests than that queue on the thread
+   * @param options `entry`: the module that the thread runs
+   */
+  constructor(connections: number, options: { readonly entry?: URL } = {}) {
     this.#connections = connections;
-    this.#options = options;
+    this.#entry = options.entry ?? threadEntry;
   }
 
   /**
@@ -41,9 +37,8 @@ export class RequestThread {
    * @throws UsageError for what is no address of a service
    */
   open(transport: ThreadTransport): Requests {
-    const { entry = threadEntry, onBroken = () => undefined } = this.#options;
     const start = { ...transport, connections: this.#connections };
-    const requests = new ThreadRequests(start, entry, onBroken);
+    const requests = new ThreadRequests(start, this.#entry);
     this.#opened.push(requests);
     return requests;
   }

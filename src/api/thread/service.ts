@@ -1,7 +1,7 @@
 import type { Abortable } from "../http/abort-groups.js";
 import { TransportError } from "../http/transport-error.js";
-import type { Answer, Receiver, Requests } from "../types.js";
-import type { Arrivals, Orders, ThreadAnswer, ThreadFault } from "./messages.js";
+import type { Answer, Requests } from "../types.js";
+import type { Arrivals, Orders } from "./messages.js";
 
 export interface ThreadServiceOptions {
   readonly requests: Requests;
@@ -10,17 +10,21 @@ export interface ThreadServiceOptions {
   readonly post: (arrivals: Arrivals) => void;
 }
 
+/** Never aborts: each request is broken off by itself. */
+const { signal } = new AbortController();
+
 /**
  * The thread's side: queues requests in front of its connections, and reports what ended together,
  * once per turn of the event loop.
  */
 export class ThreadService {
   readonly #options: ThreadServiceOptions;
-  #queue: ThreadRequest[] = [];
-  readonly #open = new Map<number, ThreadRequest>();
-  #answers: ThreadAnswer[] = [];
+  #queue: Orders["requests"] = [];
+  /** What ends each open request; null while it is being sent. */
+  readonly #open = new Map<number, Abortable | null>();
+  #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
-  #faults: ThreadFault[] = [];
+  #faults: Arrivals["faults"] = [];
   #willReport = false;
 
   constructor(options: ThreadServiceOptions) {
@@ -28,44 +32,54 @@ export class ThreadService {
   }
 
   take({ requests, cancelled }: Orders): void {
-    for (const { id, path } of requests) this.#queue.push(new ThreadRequest(id, path, this.#ended));
+    this.#queue.push(...requests);
     for (const id of cancelled) {
       this.#queue = this.#queue.filter((request) => request.id !== id);
-      this.#open.get(id)?.abort();
+      this.#open.get(id)?.abort(null);
     }
     this.#sendNext();
   }
 
   #sendNext(): void {
-    const room = this.#options.connections - this.#open.size;
-    for (const request of this.#queue.splice(0, room)) {
-      this.#open.set(request.id, request);
-      request.send(this.#options.requests);
+    const { connections, requests } = this.#options;
+    for (const { id, path } of this.#queue.splice(0, connections - this.#open.size)) {
+      this.#open.set(id, null);
+      const exchange = requests.get(path, signal, {
+        answered: (answer) => this.#answered(id, answer),
+        failed: (reason) => this.#failed(id, reason),
+      });
+      if (this.#open.has(id)) this.#open.set(id, exchange);
     }
   }
 
-  readonly #ended = (id: number, outcome: Answer | TransportError | null): void => {
-    this.#open.delete(id);
-    if (outcome instanceof TransportError) {
-      const { code, message, httpStatus, cause } = outcome;
+  #answered(id: number, { status, headers, body }: Answer): void {
+    this.#answers.push({ id, status, headers, length: body.length });
+    this.#bodies.push(body);
+    this.#ended(id);
+  }
+
+  #failed(id: number, reason: unknown): void {
+    // One that was broken off is not reported.
+    if (reason instanceof TransportError) {
+      const { code, message, httpStatus, cause } = reason;
       // An error that crosses to another thread keeps its message alone.
       const why = cause instanceof Error ? cause.message : null;
       this.#faults.push({ id, code, message, httpStatus, cause: why });
-    } else if (outcome !== null) {
-      const { status, headers, body, tookMs = 0 } = outcome;
-      this.#answers.push({ id, status, headers, length: body.length, tookMs });
-      this.#bodies.push(body);
     }
+    this.#ended(id);
+  }
+
+  #ended(id: number): void {
+    this.#open.delete(id);
     if (this.#willReport) return;
     this.#willReport = true;
     setImmediate(this.#report);
-  };
+  }
 
   readonly #report = (): void => {
     this.#willReport = false;
     this.#sendNext();
-    const bytes = this.#bodies.reduce((sum, { length }) => sum + length, 0);
-    const bodies = new Uint8Array(bytes);
+    const bodies = new Uint8Array(this.#bodies.reduce((sum, { length }) => sum + length, 0));
     let end = 0;
     for (const body of this.#bodies) {
       bodies.set(body, end);
@@ -75,41 +89,4 @@ export class ThreadService {
     [this.#answers, this.#bodies, this.#faults] = [[], [], []];
     this.#options.post({ answers, bodies, faults });
   };
-}
-
-/** Never aborts: each request is broken off by itself. */
-const { signal } = new AbortController();
-
-/** Told once how a request ended: null when it was broken off. */
-type OnEnd = (id: number, outcome: Answer | TransportError | null) => void;
-
-class ThreadRequest implements Receiver {
-  readonly id: number;
-  readonly #path: string;
-  readonly #onEnd: OnEnd;
-  #sentAt = 0;
-  #exchange: Abortable | null = null;
-
-  constructor(id: number, path: string, onEnd: OnEnd) {
-    this.id = id;
-    this.#path = path;
-    this.#onEnd = onEnd;
-  }
-
-  send(requests: Requests): void {
-    this.#sentAt = performance.now();
-    this.#exchange = requests.get(this.#path, signal, this);
-  }
-
-  abort(): void {
-    this.#exchange?.abort(null);
-  }
-
-  answered(answer: Answer): void {
-    this.#onEnd(this.id, { ...answer, tookMs: performance.now() - this.#sentAt });
-  }
-
-  failed(reason: unknown): void {
-    this.#onEnd(this.id, reason instanceof TransportError ? reason : null);
-  }
 }

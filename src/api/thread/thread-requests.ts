@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../base-address.js";
-import { type Abortable, type AbortGroup, AbortGroups } from "../http/abort-groups.js";
+import { AbortGroups, type Leave } from "../http/abort-groups.js";
 import { TransportError } from "../http/transport-error.js";
 import { Transport } from "../http/transport.js";
 import type { Receiver, Requests } from "../types.js";
@@ -15,12 +15,17 @@ interface OwnRequests {
   readonly destroy: () => Promise<void>;
 }
 
+/** A request whose end the thread has not told. */
+interface Pending {
+  readonly asked: Parameters<Requests["get"]>;
+  readonly leave: Leave;
+}
+
 /** The caller's side of a thread: orders to it, answers from it. */
 export class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
-  readonly #onBroken: () => void;
   readonly #aborts = new AbortGroups();
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
@@ -31,17 +36,16 @@ export class ThreadRequests implements Requests {
   /** Takes the thread's place when it broke down. */
   #fallback: Promise<OwnRequests> | null = null;
 
-  constructor(start: ThreadStart, entry: URL, onBroken: () => void) {
+  constructor(start: ThreadStart, entry: URL) {
     this.#origin = parseBase(start.baseUrl).origin;
     this.#start = start;
     this.#entry = entry;
-    this.#onBroken = onBroken;
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): null {
     if (signal.aborted) receiver.failed(signal.reason);
-    else if (this.#state === "open") this.#order({ path, signal, receiver });
-    else if (this.#state === "broken") this.#sendHere({ path, signal, receiver });
+    else if (this.#state === "open") this.#order(path, signal, receiver);
+    else if (this.#state === "broken") this.#sendHere(path, signal, receiver);
     else receiver.failed(this.#fault("the connections are closed"));
     return null;
   }
@@ -55,15 +59,16 @@ export class ThreadRequests implements Requests {
     await (await this.#fallback?.catch(() => null))?.destroy();
   }
 
-  #order(asked: Asked): void {
+  #order(...asked: Pending["asked"]): void {
+    const [path, signal] = asked;
     const id = ++this.#lastId;
-    const pending = new Pending(asked, this.#aborts.of(asked.signal), () => {
-      this.#pending.delete(id);
+    const abort = (reason: unknown): void => {
+      this.#settle(id)?.failed(reason);
       this.#orders.cancelled.push(id);
       this.#sendSoon();
-    });
-    this.#pending.set(id, pending);
-    this.#orders.requests.push({ id, path: asked.path });
+    };
+    this.#pending.set(id, { asked, leave: this.#aborts.join(signal, { abort }) });
+    this.#orders.requests.push({ id, path });
     this.#sendSoon();
   }
 
@@ -85,8 +90,7 @@ export class ThreadRequests implements Requests {
     } catch {
       // No thread can be started. Nothing was sent yet.
       this.#state = "broken";
-      this.#onBroken();
-      for (const pending of this.#takePending()) this.#sendHere(pending.asked);
+      for (const asked of this.#takePending()) this.#sendHere(...asked);
     }
   };
 
@@ -105,47 +109,48 @@ export class ThreadRequests implements Requests {
       this.#settle(id)?.failed(new TransportError(code, message, more));
     }
     let end = 0;
-    for (const { id, status, headers, length, tookMs } of answers) {
+    for (const { id, status, headers, length } of answers) {
       const body = Buffer.from(bodies.buffer, end, length);
       end += length;
-      this.#settle(id)?.answered({ status, headers, body, tookMs });
+      this.#settle(id)?.answered({ status, headers, body });
     }
   }
 
   /** Who waits for a request; null when nobody does any more. */
   #settle(id: number): Receiver | null {
     const pending = this.#pending.get(id);
+    if (pending === undefined) return null;
     this.#pending.delete(id);
-    pending?.settle();
-    return pending?.asked.receiver ?? null;
+    pending.leave();
+    return pending.asked[2];
   }
 
   #broke(cause: unknown): void {
     if (this.#state !== "open") return;
     this.#state = "broken";
-    this.#onBroken();
     this.#failAll(this.#fault("the thread that asks broke down", cause));
   }
 
   #failAll(error: TransportError): void {
-    for (const { asked } of this.#takePending()) asked.receiver.failed(error);
+    for (const [, , receiver] of this.#takePending()) receiver.failed(error);
   }
 
-  #takePending(): readonly Pending[] {
+  #takePending(): readonly Pending["asked"][] {
     const taken = [...this.#pending.values()];
     this.#pending.clear();
-    for (const pending of taken) pending.settle();
-    return taken;
+    for (const { leave } of taken) leave();
+    return taken.map(({ asked }) => asked);
   }
 
   #fault(what: string, cause: unknown = null): TransportError {
     return new TransportError("connection_reset", `${this.#origin}: ${what}`, { cause });
   }
 
-  #sendHere({ path, signal, receiver }: Asked): void {
+  #sendHere(...asked: Pending["asked"]): void {
+    const [, , receiver] = asked;
     this.#fallback ??= requestsHere(this.#start);
     this.#fallback.then(
-      ({ requests }) => requests.get(path, signal, receiver),
+      ({ requests }) => requests.get(...asked),
       (error: unknown) => receiver.failed(error),
     );
   }
@@ -158,36 +163,4 @@ async function requestsHere(start: ThreadStart): Promise<OwnRequests> {
     requests: new Transport({ ...start, dispatcher }),
     destroy: () => dispatcher.destroy(),
   };
-}
-
-/** What was asked, as `Requests` has it. */
-interface Asked {
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly receiver: Receiver;
-}
-
-/** A request whose end the thread has not told. */
-class Pending implements Abortable {
-  readonly asked: Asked;
-  readonly #group: AbortGroup;
-  readonly #seat: number;
-  readonly #onAbort: () => void;
-
-  constructor(asked: Asked, group: AbortGroup, onAbort: () => void) {
-    this.asked = asked;
-    this.#group = group;
-    this.#onAbort = onAbort;
-    this.#seat = group.join(this);
-  }
-
-  settle(): void {
-    this.#group.leave(this.#seat);
-  }
-
-  abort(reason: unknown): void {
-    this.settle();
-    this.#onAbort();
-    this.asked.receiver.failed(reason);
-  }
 }

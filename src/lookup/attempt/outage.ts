@@ -151,15 +151,14 @@ export class Outage {
   #change(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
-      const group = this.#groups.of(signal);
-      const seat = group.join({
+      const leave = this.#groups.join(signal, {
         abort: (reason) => {
-          group.leave(seat);
+          leave();
           reject(reason);
         },
       });
       this.#waiting.push(() => {
-        group.leave(seat);
+        leave();
         resolve();
       });
     });

@@ -13,13 +13,12 @@ export class Sleeps {
   /** @throws the signal's reason when it aborts first */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw signal.reason;
-    const group = this.#groups.of(signal);
     const own = new AbortController();
-    const seat = group.join(own);
+    const leave = this.#groups.join(signal, own);
     try {
       await this.#clock.sleep(ms, own.signal);
     } finally {
-      group.leave(seat);
+      leave();
     }
   }
 }

@@ -24,13 +24,12 @@ export class FairQueue<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const go = (value: T): void => {
-        group.leave(seat);
+        leave();
         resolve(value);
       };
-      const group = this.#aborts.of(signal);
-      const seat = group.join({
+      const leave = this.#aborts.join(signal, {
         abort: (reason) => {
-          group.leave(seat);
+          leave();
           this.#waiting.delete(go);
           reject(reason);
           if (this.#waiting.size === 0) this.#onEmpty();

@@ -89,15 +89,10 @@ export class Pace implements RequestPace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.takeAtOnce() !== null) return this.#granted;
+    if (this.#queue.size === 0 && this.#leave()) return this.#granted;
     const turn = this.#queue.enqueue(signal);
     this.#wake();
     return turn;
-  }
-
-  /** As `take`, for a request that may leave now; null when it has to wait its turn. */
-  takeAtOnce(): number | null {
-    return this.#queue.size === 0 && this.#leave() ? this.#ticket : null;
   }
 
   /**

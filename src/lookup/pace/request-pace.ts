@@ -11,8 +11,6 @@ export interface RequestPace {
    * @throws the signal's reason when it aborts first; an EarlyEndError ends the run, resumable
    */
   take(signal: AbortSignal): Promise<number>;
-  /** As `take`, for a request that may leave now; null when it has to wait. Optional short cut. */
-  takeAtOnce?(): number | null;
   /**
    * The service asked for fewer requests.
    *

@@ -8,8 +8,7 @@ import { AddressWatch } from "../../lookup/address-watch.js";
 import { Outage } from "../../lookup/attempt/outage.js";
 import { reachable } from "../../lookup/attempt/reachable.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
-import { Backlog } from "../../lookup/pace/backlog.js";
-import { SendAhead } from "../../lookup/pace/send-ahead.js";
+import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FindingStore, LookupStore } from "../../store/store.js";
 import type { RunSignals } from "../run/run-signals.js";
@@ -40,14 +39,11 @@ export interface AssembleOptions {
 export interface AssembledLookup {
   readonly lookup: Lookup;
   readonly journal: Pick<LookupStore, "sync" | "durableBytes">;
-  /** How many lookups wait for their turn. */
-  readonly backlog: Backlog;
+  /** Says when enough lookups wait for their turn. */
+  readonly slots: Slots;
   /** Which endpoints answered anything but 404. */
   readonly address: AddressWatch;
 }
-
-/** Least number of waiting lookups at which reading pauses, so that no slot is empty meanwhile. */
-const leastBacklog = 16;
 
 /** Picks what a run's lookups are made of: journal, cache, pace, connections, client. */
 export async function assembleLookup(
@@ -63,20 +59,18 @@ export async function assembleLookup(
   const cache = await openCacheOf(job, options, stack);
   const paces = await openPacesOf(job, intelUrl, options, stack);
   const connections = await openConnectionsOf(job, intelUrl, stack);
-  const { ahead } = connections;
   const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
-  const backlog = new Backlog(Math.max(leastBacklog, settings.concurrency + ahead.ceiling));
   const answered = (): boolean => tally.answered;
   const onEarlyEnd = (error: unknown): void => signals.end(error);
   const { concurrency, maxRequests } = settings;
+  const slots = new Slots({ concurrency, ahead: connections.ahead });
   const lookup = composeLookup({
-    client: clientOf(job, intelUrl, options, { connections, paces, address }),
+    client: clientOf(job, intelUrl, options, { connections, paces, address, slots }),
     lookups: settings.lookups,
     bogons: settings.bogons,
     budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: onEarlyEnd },
     concurrency,
-    ahead,
-    backlog,
+    slots,
     pace: paces.run,
     shares: paces.shares,
     retries: settings.retries,
@@ -94,7 +88,7 @@ export async function assembleLookup(
     cache,
     clock,
   });
-  return { lookup, journal: journal.store, backlog, address };
+  return { lookup, journal: journal.store, slots, address };
 }
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {
@@ -153,11 +147,18 @@ async function openConnectionsOf(
   stack: ResourceStack,
 ): Promise<Connections> {
   if (shared?.connections !== undefined) {
-    return { dispatcher: shared.connections, ahead: new SendAhead(0) };
+    return { dispatcher: shared.connections, ahead: 0 };
   }
   const connections = await openConnections(intelUrl, settings);
   stack.defer(() => connections.dispatcher.destroy());
   return connections;
+}
+
+interface ClientParts {
+  readonly connections: Connections;
+  readonly paces: Paces;
+  readonly address: AddressWatch;
+  readonly slots: Slots;
 }
 
 /** Sends requests, and takes note of what each answer says about the service and its limits. */
@@ -165,13 +166,11 @@ function clientOf(
   { settings, apiKey, shared }: EnrichJob,
   baseUrl: string,
   { clock, tally, signals, asReceived = false }: AssembleOptions,
-  parts: { connections: Connections; paces: Paces; address: AddressWatch },
+  { connections, paces, address, slots }: ClientParts,
 ): LookupClient {
-  const { connections, paces, address } = parts;
-  const { dispatcher, ahead } = connections;
   const client = new IntelClient({
     baseUrl,
-    dispatcher,
+    dispatcher: connections.dispatcher,
     clock,
     apiKey: apiKey ?? undefined,
     timeoutMs: settings.timeout,
@@ -180,8 +179,8 @@ function clientOf(
       tally.request(endpoint, outcome);
       address.note(attempt);
       if (headers === null) return;
-      if (tellsLimit(headers)) ahead.end();
-      else if (outcome === "200") ahead.begin();
+      if (tellsLimit(headers)) slots.limited();
+      else if (outcome === "200") slots.answered();
       const hint = rateLimitHintMs(headers, clock);
       if (hint !== null) paces.run.hold(hint);
       const allowed = rateLimitPolicy(headers);

@@ -4,7 +4,6 @@ import type { RequestThread } from "../../api/thread/request-thread.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { type EndpointRates, ratesOf } from "../../lookup/options.js";
-import { SendAhead } from "../../lookup/pace/send-ahead.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Requests a second from which a thread of their own is worth its memory. */
@@ -31,7 +30,7 @@ type Settings = Pick<EnrichSettings, "concurrency" | "rate" | "maxRequests"> & E
 export interface Connections {
   readonly dispatcher: Dispatcher | RequestThread;
   /** How many requests may queue for one of them. */
-  readonly ahead: SendAhead;
+  readonly ahead: number;
 }
 
 /** Opens the connections of a run: one with a high rate makes its requests on a thread of its own. */
@@ -43,13 +42,12 @@ export async function openConnections(
   const { concurrency, rate = [] } = settings;
   if (threads && perSecond(rate) >= worthThread) {
     const { RequestThread } = await import("../../api/thread/request-thread.js");
-    const ahead = new SendAhead(mayQueue(settings) ? longestQueue : 0);
-    const dispatcher = new RequestThread(concurrency, { onBroken: () => ahead.end() });
-    return { dispatcher, ahead };
+    const ahead = mayQueue(settings) ? longestQueue : 0;
+    return { dispatcher: new RequestThread(concurrency), ahead };
   }
   const { createDispatcher } = await import("../../api/http/dispatcher.js");
   const dispatcher = createDispatcher(intelUrl, { connections: concurrency });
-  return { dispatcher, ahead: new SendAhead(0) };
+  return { dispatcher, ahead: 0 };
 }
 
 /** A quota or a budget is spent when a request leaves, so nothing queues where there is one. */

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { raceAbort } from "../../core/race-abort.js";
 import type { Row } from "../../core/row.js";
-import type { Backlog } from "../../lookup/pace/backlog.js";
+import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { StartRow } from "./reading.js";
@@ -38,7 +38,7 @@ export interface RowMoveOptions {
   /** Most requests open at once. */
   readonly concurrency: number;
   /** Of the lookups that `start` makes. */
-  readonly backlog?: Backlog;
+  readonly slots?: Slots;
   readonly signals: RunSignals;
   /** Rows of this input that are written already although rows before them are not. */
   readonly skip: ReadonlySet<number>;
@@ -78,14 +78,14 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
 }
 
 function windowFor(options: RowMoveOptions): RowWindow {
-  const { sink, tally, ordered, backlog, concurrency, startOffset } = options;
+  const { sink, tally, ordered, slots, concurrency, startOffset } = options;
   const { least, perRequest } = unsettledBounds;
   const window: RowWindow = new RowWindow(
     {
       capacity: windowBounds.rows,
       capacityUnsettled: Math.max(least, perRequest * concurrency),
       capacityBytes: windowBounds.bytes,
-      backlog,
+      slots,
       ordered,
       async write(rows) {
         await sink.write(rows);

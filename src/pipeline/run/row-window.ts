@@ -1,7 +1,7 @@
 import { type Finding, largeBytes } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import type { Backlog } from "../../lookup/pace/backlog.js";
+import type { Slots } from "../../lookup/pace/slots.js";
 
 export interface RowWindowOptions {
   /** Most rows held at once, from being added until being written. */
@@ -12,7 +12,7 @@ export interface RowWindowOptions {
    */
   readonly capacityUnsettled: number;
   /** Says when enough lookups wait for their turn. */
-  readonly backlog?: Pick<Backlog, "crowded" | "onRoom"> | undefined;
+  readonly slots?: Pick<Slots, "crowded" | "onRoom"> | undefined;
   /** Most bytes of input and of large answers held at once; one row may exceed it alone. */
   readonly capacityBytes: number;
   /** Write rows in the order they were added; otherwise as their lookups finish. */
@@ -74,7 +74,7 @@ export class RowWindow {
   constructor(options: RowWindowOptions, resumeFrom = 0) {
     this.#options = options;
     this.#lastEnd = resumeFrom;
-    options.backlog?.onRoom(() => this.#wake());
+    options.slots?.onRoom(() => this.#wake());
   }
 
   /** True when the next row has to wait for `space`. */
@@ -82,7 +82,7 @@ export class RowWindow {
     return (
       this.#rows >= this.#options.capacity ||
       this.#unsettled >= this.#options.capacityUnsettled ||
-      this.#options.backlog?.crowded === true ||
+      this.#options.slots?.crowded === true ||
       (this.#bytes >= this.#options.capacityBytes && this.#rows > 0)
     );
   }

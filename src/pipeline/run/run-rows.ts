@@ -87,7 +87,7 @@ async function runThrough(
     start: rows.start(lookup.lookup),
     ordered: !unordered,
     concurrency,
-    backlog: lookup.backlog,
+    slots: lookup.slots,
     signals,
     skip: new Set(before?.ahead),
     startOffset: before?.source.offset ?? 0,

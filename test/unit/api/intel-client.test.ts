@@ -2,9 +2,8 @@ import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
-import type { RequestThread } from "../../../src/api/thread/request-thread.js";
 import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
-import type { AttemptReport, Receiver, Requests } from "../../../src/api/types.js";
+import type { AttemptReport } from "../../../src/api/types.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import {
@@ -166,27 +165,6 @@ describe("lookups", () => {
     const intel = await client([reply(200, success(ipResult()))]);
     for (let n = 0; n < 5; n++) await intel.query(address, { signal });
     expect(pool.stats.connected).toBeLessThan(5);
-  });
-});
-
-describe("a request that waits on a thread", () => {
-  const attempts: AttemptReport[] = [];
-  const asked: Receiver[] = [];
-  const onThread = (): Promise<IntelClient> => {
-    attempts.length = 0;
-    asked.length = 0;
-    const requests: Requests = { get: (_path, _signal, receiver) => (asked.push(receiver), null) };
-    const dispatcher = { open: () => requests } as unknown as RequestThread;
-    return client([], { dispatcher, onAttempt: (attempt) => attempts.push(attempt) });
-  };
-
-  test("took as long as the thread measured", async () => {
-    const intel = await onThread();
-    const attempt = intel.attempt("query", address, { signal });
-    const body = Buffer.from(JSON.stringify(success(ipResult())));
-    asked[0]?.answered({ status: 200, headers: {}, body, tookMs: 12.5 });
-    expect(await attempt).toMatchObject({ finding: { status: "complete" }, tookMs: 12.5 });
-    expect(attempts).toMatchObject([{ outcome: "200", ms: 12.5 }]);
   });
 });
 

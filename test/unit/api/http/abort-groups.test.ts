@@ -9,49 +9,58 @@ function member() {
 
 test("aborting ends every member once, with the signal's reason", () => {
   const controller = new AbortController();
-  const group = new AbortGroups().of(controller.signal);
+  const groups = new AbortGroups();
   const members = [member(), member()];
-  for (const each of members) group.join(each);
+  for (const each of members) groups.join(controller.signal, each);
   controller.abort("stop");
   expect(members.map((each) => each.reasons)).toEqual([["stop"], ["stop"]]);
 });
 
 test("a member that left is not ended", () => {
   const controller = new AbortController();
-  const group = new AbortGroups().of(controller.signal);
+  const groups = new AbortGroups();
   const [gone, here] = [member(), member()];
-  const seat = group.join(gone);
-  group.join(here);
-  group.leave(seat);
+  const leave = groups.join(controller.signal, gone);
+  groups.join(controller.signal, here);
+  leave();
   controller.abort("stop");
   expect([gone.reasons, here.reasons]).toEqual([[], ["stop"]]);
 });
 
-test("a seat that was left is taken again", () => {
-  const group = new AbortGroups().of(new AbortController().signal);
-  const seat = group.join(member());
-  group.join(member());
-  group.leave(seat);
-  expect(group.join(member())).toBe(seat);
+test("a member that takes the place of one that left is ended", () => {
+  const controller = new AbortController();
+  const groups = new AbortGroups();
+  const [first, second, third] = [member(), member(), member()];
+  const leave = groups.join(controller.signal, first);
+  groups.join(controller.signal, second);
+  leave();
+  groups.join(controller.signal, third);
+  controller.abort("stop");
+  expect([first, second, third].map(({ reasons }) => reasons)).toEqual([[], ["stop"], ["stop"]]);
 });
 
 test("members may leave while they are ended", () => {
   const controller = new AbortController();
-  const group = new AbortGroups().of(controller.signal);
-  const seats = [0, 1, 2].map(() => {
-    const seat = group.join({ abort: () => group.leave(seat) });
-    return seat;
-  });
+  const groups = new AbortGroups();
+  const ended: number[] = [];
+  for (const number of [0, 1, 2]) {
+    const leave = groups.join(controller.signal, {
+      abort() {
+        leave();
+        ended.push(number);
+      },
+    });
+  }
   controller.abort("stop");
-  expect(seats).toEqual([0, 1, 2]);
+  expect(ended).toEqual([0, 1, 2]);
 });
 
 test("a signal has one listener however many members there are, and none without any", () => {
   const { signal } = new AbortController();
   const groups = new AbortGroups();
-  const seats = [0, 1, 2].map(() => groups.of(signal).join(member()));
+  const leaving = [0, 1, 2].map(() => groups.join(signal, member()));
   const many = getEventListeners(signal, "abort").length;
-  for (const seat of seats) groups.of(signal).leave(seat);
+  for (const leave of leaving) leave();
   expect([many, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
 });
 
@@ -59,8 +68,8 @@ test("signals have nothing to do with each other", () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const groups = new AbortGroups();
   const spared = member();
-  groups.of(one.signal).join(member());
-  groups.of(other.signal).join(spared);
+  groups.join(one.signal, member());
+  groups.join(other.signal, spared);
   one.abort("stop");
   expect(spared.reasons).toEqual([]);
 });

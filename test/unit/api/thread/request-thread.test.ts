@@ -98,7 +98,7 @@ test("no more requests are open than connections; the others queue on the thread
   expect((await second).body.toString()).toBe("{}");
 });
 
-test("headers, status and time of an answer cross the thread", async () => {
+test("headers and status of an answer cross the thread", async () => {
   const url = await serve((_, response) => {
     response.writeHead(503, { "retry-after": "7", "content-type": "text/plain" }).end();
   });
@@ -108,7 +108,6 @@ test("headers, status and time of an answer cross the thread", async () => {
     headers: { "retry-after": "7", "content-type": "text/plain" },
   });
   expect(answer.body).toHaveLength(0);
-  expect(answer.tookMs).toBeGreaterThan(0);
 });
 
 test("what is open when it is destroyed fails, and so does what comes later", async () => {
@@ -164,8 +163,7 @@ test.each([
 });
 
 test("where no thread is to be had, nothing is lost: nothing was sent yet", async () => {
-  const onBroken = vi.fn<() => void>();
-  const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js"), onBroken });
+  const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js") });
   closing.push(() => thread.destroy());
   const headers = [["x-api-key", "secret"]] as const;
   const requests = thread.open({ baseUrl: await serve(echo), headers });
@@ -175,7 +173,6 @@ test("where no thread is to be had, nothing is lost: nothing was sent yet", asyn
   controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
   expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
-  expect(onBroken).toHaveBeenCalledOnce();
 });
 
 test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {

@@ -69,14 +69,21 @@ test.each([
   [50, 0.3],
   [20, 0.1],
 ])("a limit of %i/s that takes the place of noise (%f) is found", async (limit, noise) => {
-  const server = ill(
-    tokenBucket((now) => (now < 40_000 ? 100_000 : limit)),
-    (now) => (now < 40_000 ? noise : 0),
-    5,
-  );
-  const seconds = await simulatePace(server, 200);
-  expect(used(seconds, limit, 110, 200)).toBeGreaterThanOrEqual(0.9);
-  expect(throttledShare(seconds.slice(110))).toBeLessThanOrEqual(0.08);
+  let [accepted, throttled, sent] = [0, 0, 0];
+  for (const seed of [4, 5, 6]) {
+    const server = ill(
+      tokenBucket((now) => (now < 40_000 ? 100_000 : limit)),
+      (now) => (now < 40_000 ? noise : 0),
+      seed,
+    );
+    const seconds = (await simulatePace(server, 200)).slice(110);
+    accepted += sum(seconds, "accepted");
+    throttled += sum(seconds, "throttled");
+    sent += sum(seconds, "sent");
+  }
+  // Where a trial is wrong by chance more is throttled for a while, so no single run counts.
+  expect(accepted / (3 * 90 * limit)).toBeGreaterThanOrEqual(0.9);
+  expect(throttled / sent).toBeLessThanOrEqual(0.08);
 });
 
 test("a time in which everything is throttled is no reason for a trial", async () => {

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/core/finding.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { Backlog } from "../../../../src/lookup/pace/backlog.js";
-import { RowWindow } from "../../../../src/pipeline/run/row-window.js";
+import { RowWindow, type RowWindowOptions } from "../../../../src/pipeline/run/row-window.js";
 import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
 
 describe("RowWindow", () => {
@@ -93,12 +92,13 @@ describe("RowWindow", () => {
   });
 
   it("is full while enough lookups wait for their turn", async () => {
-    const backlog = new Backlog(4);
-    const window = windowOf([], { capacity: 100, backlog });
-    backlog.note(4);
+    let onRoom: (() => void) | null = null;
+    const slots = { crowded: true, onRoom: (listener: () => void) => (onRoom = listener) };
+    const window = windowOf([], { capacity: 100, slots });
     expect(window.full).toBe(true);
     const room = window.space();
-    backlog.note(2);
+    slots.crowded = false;
+    (onRoom as (() => void) | null)?.();
     await room;
     expect(window.full).toBe(false);
   });
@@ -156,7 +156,7 @@ function windowOf(
     capacityUnsettled?: number;
     capacityBytes?: number;
     ordered?: boolean;
-    backlog?: Backlog;
+    slots?: RowWindowOptions["slots"];
     onWrite?: (n: number) => void;
   },
 ): RowWindow {
@@ -165,7 +165,7 @@ function windowOf(
     capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
     capacityBytes: options.capacityBytes ?? 1_000_000,
     ordered: options.ordered ?? true,
-    backlog: options.backlog,
+    slots: options.slots,
     write(rows: readonly EnrichedRow[]) {
       written.push(...rows.map(({ row }) => row.number));
       options.onWrite?.(rows.length);

@@ -1,8 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
-import { Backlog } from "../../../../src/lookup/pace/backlog.js";
-import { limit } from "../../../../src/lookup/pace/limit.js";
-import { SendAhead } from "../../../../src/lookup/pace/send-ahead.js";
+import { Slots, type SlotsOptions } from "../../../../src/lookup/pace/slots.js";
 import { complete, held, item, otherItem, unaborted } from "../attempts.js";
 
 test("no more attempts are open than allowed", async () => {
@@ -13,27 +11,28 @@ test("no more attempts are open than allowed", async () => {
   expect(next.open).toHaveLength(2);
 });
 
-test("as many more begin as may queue, once all slots are needed and until a limit shows", async () => {
+test("as many more begin as may queue, from the first good answer until a limit shows", async () => {
   const next = held();
-  const [ahead, need] = [new SendAhead(3), { most: 1 }];
-  const lookup = limit({ concurrency: 2, ahead, need })(next);
+  const slots = new Slots({ concurrency: 2, ahead: 3 });
+  const lookup = slots.limit(next);
   for (let i = 0; i < 9; i++) void lookup(item, unaborted());
   await settle();
-  expect(next.open).toHaveLength(1);
-  ahead.begin();
-  need.most = 2;
+  expect(next.open).toHaveLength(2);
+  slots.answered();
   next.open[0]?.answer(complete());
   await settle();
   expect(next.open).toHaveLength(1 + 5);
-  ahead.end();
+  slots.limited();
   for (const open of next.open.slice(1, 4)) open.answer(complete());
   await settle();
   expect(next.open).toHaveLength(6);
   next.open[4]?.answer(complete());
   await settle();
   expect(next.open).toHaveLength(7);
-  ahead.begin();
-  expect(ahead.most).toBe(0);
+  slots.answered();
+  next.open[5]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(8);
 });
 
 test("the next attempt begins when one ends", async () => {
@@ -49,7 +48,7 @@ test("the next attempt begins when one ends", async () => {
   expect((await second).finding.answers.query?.result["item"]).toBe("example.com");
 });
 
-test("lookups under the same wrapper share its slots", async () => {
+test("lookups under the same limit share its slots", async () => {
   const [query, quickCheck] = [held(), held()];
   const wrap = limit({ concurrency: 1 });
   void wrap(query)(item, unaborted());
@@ -120,43 +119,6 @@ test("however many wait, their signal has one listener", () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
 });
 
-test("as many more are opened as have become needed", async () => {
-  const next = held();
-  const need = { most: 1 };
-  const lookup = limit({ concurrency: 10, need })(next);
-  for (let i = 0; i < 9; i++) void lookup(item, unaborted());
-  await settle();
-  expect(next.open).toHaveLength(1);
-  need.most = 5;
-  next.open[0]?.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(6);
-});
-
-test("fewer are opened when fewer are needed, and all are asked in the end", async () => {
-  const next = held();
-  const need = { most: 4 };
-  const lookup = limit({ concurrency: 4, need })(next);
-  const all = Array.from({ length: 10 }, () => lookup(item, unaborted()));
-  await settle();
-  need.most = 1;
-  for (const [ended, open] of [
-    [4, 5],
-    [5, 6],
-    [6, 7],
-  ] as const) {
-    for (const attempt of next.open.slice(0, ended)) attempt.answer(complete());
-    await settle();
-    expect(next.open).toHaveLength(open);
-  }
-  for (let n = 7; n < 10; n++) {
-    next.open[n - 1]?.answer(complete());
-    await settle();
-  }
-  next.open[9]?.answer(complete());
-  await expect(Promise.all(all)).resolves.toHaveLength(10);
-});
-
 test("a slot that was left empty is taken again", async () => {
   const next = held();
   const lookup = limit({ concurrency: 2 })(next);
@@ -181,19 +143,30 @@ test("an attempt that throws frees its slot", async () => {
   for (const each of all) await expect(each).rejects.toThrow("refused");
 });
 
-test("says when enough wait, and when there is room again", async () => {
+test("is crowded from when enough wait until half of them do", async () => {
   const next = held();
-  const backlog = new Backlog(2);
+  const slots = new Slots({ concurrency: 1 });
   const onRoom = vi.fn<() => void>();
-  backlog.onRoom(onRoom);
-  const lookup = limit({ concurrency: 1, backlog })(next);
-  for (let i = 0; i < 3; i++) void lookup(item, unaborted());
-  await settle();
-  expect(backlog.crowded).toBe(true);
-  next.open[0]?.answer(complete());
-  await settle();
-  expect([backlog.crowded, onRoom.mock.calls.length]).toEqual([false, 1]);
+  slots.onRoom(onRoom);
+  const lookup = slots.limit(next);
+  const crowded: boolean[] = [];
+  for (let i = 0; i < 18; i++) {
+    void lookup(item, unaborted());
+    crowded.push(slots.crowded);
+  }
+  expect(crowded.indexOf(true)).toBe(16);
+  for (let n = 0; n < 10; n++) {
+    next.open[n]?.answer(complete());
+    await settle();
+    crowded.push(slots.crowded);
+  }
+  expect(crowded.lastIndexOf(true)).toBe(18 + 7);
+  expect(onRoom).toHaveBeenCalledOnce();
 });
+
+function limit(options: SlotsOptions) {
+  return new Slots(options).limit;
+}
 
 /** Lets everything happen that waits for nothing. */
 function settle(): Promise<void> {
