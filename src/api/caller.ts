@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
-import type { z } from "zod";
 import type { Clock } from "../core/clock.js";
+import { type CallName, type CallResult, calls } from "./calls.js";
+import { readBare, readResult } from "./call-answer.js";
 import type { Bench } from "./judge.js";
-import type { readResult } from "./http/read-answer.js";
+import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
 import { serviceError } from "./service-error.js";
-import type { ServiceDescription } from "./service-description.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";
@@ -35,16 +35,14 @@ export interface ClientOptions {
   readonly send?: CallPolicy | undefined;
 }
 
-/** A call that is no lookup. */
-export interface Call<Schema extends z.ZodType> {
-  readonly endpoint: Endpoint;
-  /** Absolute path below the base address, encoded, with its query. */
-  readonly path: string;
-  /** What is asked for, as in "tag spam:bulk"; errors begin with it. */
+/** What is asked for by a call that is no lookup. */
+interface Call {
+  /** As in "tag spam:bulk"; errors begin with it. */
   readonly subject: string;
-  /** `readResult` where answers come in the envelope, else `readBare`. */
-  readonly read: typeof readResult;
-  readonly schema: Schema;
+  /** Takes the place of `{…}` in the path. */
+  readonly argument?: string;
+  /** Encoded, with its `?`; "" for none. */
+  readonly query?: string;
 }
 
 /** The requests of one client: makes them, reports each, and turns what came into a value. */
@@ -54,13 +52,11 @@ export class Caller {
   readonly #onAttempt: (report: AttemptReport) => void;
   readonly #send: CallPolicy;
 
-  constructor(
-    options: ClientOptions,
-    service: ServiceDescription,
-    headers: readonly (readonly [name: string, value: string])[],
-  ) {
-    this.bench = { service, clock: options.clock };
-    const { dispatcher, baseUrl, timeoutMs, maxBodyBytes } = options;
+  /** @throws UsageError when the address or the credential cannot be used */
+  constructor(service: ServiceName, options: ClientOptions, credential: string | undefined) {
+    const { dispatcher, baseUrl, timeoutMs, maxBodyBytes, clock } = options;
+    this.bench = { service: describeService(service, credential !== undefined), clock };
+    const headers = credentialHeader(service, credential);
     const transport = { baseUrl, timeoutMs, maxBodyBytes, headers };
     this.#requests =
       "open" in dispatcher
@@ -85,7 +81,7 @@ export class Caller {
     this.#requests.get(path, signal, {
       answered: (answer) => {
         const { status, headers } = answer;
-        const ms = answer.tookMs ?? clock.monotonic() - start;
+        const ms = clock.monotonic() - start;
         const attempt = { endpoint, httpStatus: status, outcome: String(status), ms, headers };
         if (this.#report(attempt, receiver)) receiver.answered(answer);
       },
@@ -115,14 +111,21 @@ export class Caller {
    *
    * @throws ServiceError, FatalError, or the signal's reason
    */
-  call<Schema extends z.ZodType>(
-    { endpoint, path, subject, read, schema }: Call<Schema>,
+  call<Name extends CallName>(
+    name: Name,
+    { subject, argument = "", query = "" }: Call,
     options: CallOptions,
-  ): Promise<z.output<Schema>> {
+  ): Promise<CallResult<Name>> {
+    const { service, path, schema } = calls[name];
     const signal = options.signal ?? new AbortController().signal;
+    const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
+    const read = service === "intel" ? readResult : readBare;
     const inquiry = { ...this.bench, subject };
     return this.#send(
-      async () => read(schema, await this.#answer(endpoint, path, subject, signal), inquiry),
+      async () => {
+        const answer = await this.#answer(name, target, subject, signal);
+        return read(schema, answer, inquiry) as CallResult<Name>;
+      },
       { signal },
     );
   }

@@ -1,9 +1,6 @@
 import { saysAuthenticationFailed } from "./authentication.js";
-import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { bearer, credentialHeader } from "./http/credential-header.js";
-import { readBare } from "./http/read-answer.js";
-import { type CaseContext, caseContextSchema } from "./schema/case-context.js";
-import { caseService } from "./service-description.js";
+import { Caller, type ClientOptions } from "./caller.js";
+import type { CaseContext } from "./schema/case-context.js";
 import { refusal } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
 
@@ -18,8 +15,7 @@ export class CaseClient {
 
   /** @throws UsageError when the address or the API key cannot be used */
   constructor(options: CaseClientOptions) {
-    const service = caseService(options.apiKey !== undefined);
-    this.#caller = new Caller(options, service, credentialHeader(options.apiKey, bearer, service));
+    this.#caller = new Caller("case", options, options.apiKey);
   }
 
   /**
@@ -28,16 +24,8 @@ export class CaseClient {
    * @throws NotFoundError when there is no such case; ServiceError, FatalError
    */
   async context(caseId: string, options: CallOptions = {}): Promise<CaseContext> {
-    const context = await this.#caller.call(
-      {
-        endpoint: "case-context",
-        path: `/api/v1/cases/${pathSegment(caseId)}/context`,
-        subject: `context of case ${caseId}`,
-        read: readBare,
-        schema: caseContextSchema,
-      },
-      options,
-    );
+    const call = { subject: `context of case ${caseId}`, argument: caseId };
+    const context = await this.#caller.call("case-context", call, options);
     if (saysRefused(context)) throw refusal(200, this.#caller.bench.service);
     return context;
   }

@@ -1,20 +1,7 @@
 import { z } from "zod";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
-import {
-  partialDomainResultSchema,
-  partialIpResultSchema,
-  partialResultSchema,
-} from "./schema/partial-result.js";
-import {
-  cryptoWalletResultSchema,
-  domainResultSchema,
-  emailResultSchema,
-  ipBogonResultSchema,
-  ipResultSchema,
-  queryResultSchema,
-  sha1ResultSchema,
-  urlResultSchema,
-} from "./schema/query-result.js";
+import { partialResults, partialResultSchema } from "./schema/partial-result.js";
+import { queryResultSchema, results } from "./schema/query-result.js";
 import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { isKnownType } from "./schema/vocabulary.js";
 
@@ -50,6 +37,19 @@ export const endpoints: Readonly<Record<LookupEndpoint, EndpointSpec>> = {
   },
 };
 
+/** The kinds of result by the names that documents give their schemas: `CryptoWalletResult`. */
+export const resultSchemas: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(
+    Object.entries(results).map(([type, schema]) => [
+      `${camelCase(type.toLowerCase(), "upper")}Result`,
+      schema,
+    ]),
+  ),
+  PartialIpResult: partialResults.IP,
+  PartialDomainResult: partialResults.DOMAIN,
+  PartialResult: partialResultSchema,
+};
+
 /** The endpoint that a path below the base address asks, with the item as it stands there; or null. */
 export function lookupInPath(path: string): { endpoint: LookupEndpoint; segment: string } | null {
   const match = lookupPathPattern.exec(path);
@@ -60,35 +60,19 @@ export function lookupInPath(path: string): { endpoint: LookupEndpoint; segment:
 const lookupPathPattern = new RegExp(`^/(${lookupEndpoints.join("|")})/([^/?]+)$`);
 
 /** `quick-check` as `quickCheck` (members, operations) or, with `first` upper, `QuickCheck` (schemas). */
-export function camelCase(endpoint: LookupEndpoint, first: "lower" | "upper" = "lower"): string {
-  const name = endpoint.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+export function camelCase(words: string, first: "lower" | "upper" = "lower"): string {
+  const name = words.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
   return first === "lower" ? name : name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-const simpleKinds = [
-  ["URL", urlResultSchema],
-  ["SHA1", sha1ResultSchema],
-  ["CRYPTO_WALLET", cryptoWalletResultSchema],
-  ["EMAIL", emailResultSchema],
-] as const;
-
 const kinds: Readonly<Record<200 | 503, ReadonlyMap<unknown, z.ZodType>>> = {
-  200: new Map<unknown, z.ZodType>([
-    ["IP", ipResultSchema],
-    ["IP_BOGON", ipBogonResultSchema],
-    ["DOMAIN", domainResultSchema],
-    ...simpleKinds,
-  ]),
-  503: new Map<unknown, z.ZodType>([
-    ["IP", partialIpResultSchema],
-    ["DOMAIN", partialDomainResultSchema],
-    ...simpleKinds,
-  ]),
+  200: new Map(Object.entries(results)),
+  503: new Map(Object.entries(partialResults)),
 };
 
 /** A kind that the interface does not name passes when the members it shares with others fit them. */
 const unknownKindSchema = z.looseObject({
-  ...partialIpResultSchema.shape,
+  ...partialResults.IP.shape,
   type: z.string(),
   bogon: z.boolean().nullish(),
 });

@@ -3,13 +3,10 @@ import type { Attempt } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { credentialHeader } from "./http/credential-header.js";
 import { type Bench, judge, judgeFault } from "./judge.js";
-import { readResult } from "./http/read-answer.js";
-import { type Tag, tagListSchema, tagSchema, type TagSummary } from "./schema/tag.js";
-import { type TagIps, tagIpsSchema } from "./schema/tag-ips.js";
+import type { Tag, TagSummary } from "./schema/tag.js";
+import type { TagIps } from "./schema/tag-ips.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
-import { intelService } from "./service-description.js";
 import { ServiceError, SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
@@ -40,11 +37,6 @@ export interface LookupCallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Path of a lookup below the base address (interface: Endpoints, Lookup). */
-function lookupPath(endpoint: LookupEndpoint, item: Pick<Item, "value">): string {
-  return `/${endpoint}/${pathSegment(item.value)}`;
-}
-
 /** The threat intelligence interface. Each lookup is one request; wrap it to retry and to pace. */
 export class IntelClient {
   readonly #caller: Caller;
@@ -52,9 +44,7 @@ export class IntelClient {
 
   /** @throws UsageError when the address or the API key cannot be used */
   constructor(options: IntelClientOptions) {
-    const service = intelService(options.apiKey !== undefined);
-    const headers = credentialHeader(options.apiKey, (key) => ["x-api-key", key], service);
-    this.#caller = new Caller(options, service, headers);
+    this.#caller = new Caller("intel", options, options.apiKey);
     this.#bench = { ...this.#caller.bench, asReceived: options.asReceived };
   }
 
@@ -80,16 +70,7 @@ export class IntelClient {
     options: CallOptions & { readonly includeDescriptions?: boolean } = {},
   ): Promise<TagSummary[]> {
     const query = options.includeDescriptions === true ? "?includeDescriptions=true" : "";
-    return this.#caller.call(
-      {
-        endpoint: "tags",
-        path: `/tags${query}`,
-        subject: "tags",
-        read: readResult,
-        schema: tagListSchema,
-      },
-      options,
-    );
+    return this.#caller.call("tags", { subject: "tags", query }, options);
   }
 
   /**
@@ -99,16 +80,7 @@ export class IntelClient {
    * @throws ServiceError (`RejectedError` for a tag that the service does not know), FatalError
    */
   tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return this.#caller.call(
-      {
-        endpoint: "tag",
-        path: `/tags/${pathSegment(name)}`,
-        subject: `tag ${name}`,
-        read: readResult,
-        schema: tagSchema,
-      },
-      options,
-    );
+    return this.#caller.call("tag", { subject: `tag ${name}`, argument: name }, options);
   }
 
   /**
@@ -117,16 +89,8 @@ export class IntelClient {
    * @throws UsageError when the page cannot be; ServiceError, FatalError
    */
   async tagIps(name: string, page: TagIpsPage = {}): Promise<TagIps> {
-    return this.#caller.call(
-      {
-        endpoint: "tag-ips",
-        path: `/tags/${pathSegment(name)}/ips${pageQuery(page)}`,
-        subject: `IP list of tag ${name}`,
-        read: readResult,
-        schema: tagIpsSchema,
-      },
-      page,
-    );
+    const call = { subject: `IP list of tag ${name}`, argument: name, query: pageQuery(page) };
+    return this.#caller.call("tag-ips", call, page);
   }
 
   /**
@@ -160,7 +124,7 @@ export class IntelClient {
   attempt(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Attempt> {
     const { signal } = options;
     return new Promise((resolve, reject) => {
-      const path = lookupPath(endpoint, item);
+      const path = `/${endpoint}/${pathSegment(item.value)}`;
       this.#caller.send(endpoint, path, signal, {
         answered: (answer) => {
           try {

@@ -1,32 +1,14 @@
 import { z } from "zod";
 import { lookupEndpoints } from "../core/finding.js";
-import { camelCase, endpoints } from "./endpoints.js";
-import { intelServer, openApiPaths } from "./openapi-paths.js";
-import { caseContextSchema } from "./schema/case-context.js";
-import { customersPageSchema } from "./schema/customers.js";
+import { type CallSpec, calls, pathParameter } from "./calls.js";
+import { camelCase, endpoints, resultSchemas } from "./endpoints.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
 } from "./schema/envelope.js";
 import { observedActivitySchema } from "./schema/observed-activity.js";
-import {
-  partialDomainResultSchema,
-  partialIpResultSchema,
-  partialResultSchema,
-} from "./schema/partial-result.js";
-import {
-  cryptoWalletResultSchema,
-  domainResultSchema,
-  emailResultSchema,
-  ipBogonResultSchema,
-  ipResultSchema,
-  sha1ResultSchema,
-  urlResultSchema,
-} from "./schema/query-result.js";
-import { repShareCaseSchema } from "./schema/rep-share-case.js";
-import { tagIpsSchema } from "./schema/tag-ips.js";
-import { tagListSchema, tagSchema } from "./schema/tag.js";
+import type { ServiceName } from "./service-description.js";
 
 /**
  * The interface as an OpenAPI 3.1 document, generated from the schemas that the client and the
@@ -45,64 +27,145 @@ export function openApiDocument(): object {
         "and unknown values of enumerations (`x-known-values`) are to be expected.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [intelServer],
-    tags: [
-      { name: "intelligence", description: "Lookups and tags" },
-      { name: "operations", description: "Customers and reputation-share cases" },
-      { name: "case management", description: "The context of a case" },
-    ],
-    paths: openApiPaths(),
+    servers: [services.intel.server],
+    tags: Object.values(services).map(({ tag: name, about: description }) => ({
+      name,
+      description,
+    })),
+    paths: Object.fromEntries([...lookupPaths(), ...Object.values(calls).map(callPath)]),
     components: {
       schemas: componentSchemas(),
-      securitySchemes: {
-        intelApiKey: {
-          type: "apiKey",
-          in: "header",
-          name: "x-api-key",
-          description:
-            "Wanted by the deployed service, which answers 403 without it; the specification has no credential here.",
-          "x-outside-specification": true,
-        },
-        opsAccessToken: {
-          type: "http",
-          scheme: "bearer",
-          description: "The caller's auth token (interface: Authentication, 2).",
-        },
-        caseApiKey: {
-          type: "http",
-          scheme: "bearer",
-          description: "API key generated in the Settings tab (interface: Authentication, 3).",
-        },
-      },
+      securitySchemes: Object.fromEntries(
+        Object.values(services).map(({ scheme, security }) => [scheme, security]),
+      ),
     },
   };
+}
+
+const services = {
+  intel: {
+    tag: "intelligence",
+    about: "Lookups and tags",
+    server: server(
+      "intel_url",
+      "https://intel.example.com/beta",
+      "Base address of the threat intelligence interface; its path prefix /beta is part of it",
+    ),
+    scheme: "intelApiKey",
+    security: {
+      type: "apiKey",
+      in: "header",
+      name: "x-api-key",
+      description:
+        "Wanted by the deployed service, which answers 403 without it; the specification has no credential here.",
+      "x-outside-specification": true,
+    },
+  },
+  ops: {
+    tag: "operations",
+    about: "Customers and reputation-share cases",
+    server: server(
+      "base_url",
+      "https://ops.example.com",
+      "Base address of the operations interface",
+    ),
+    scheme: "opsAccessToken",
+    security: {
+      type: "http",
+      scheme: "bearer",
+      description: "The caller's auth token (interface: Authentication, 2).",
+    },
+  },
+  case: {
+    tag: "case management",
+    about: "The context of a case",
+    server: server(
+      "case_url",
+      "https://cases.example.com",
+      "Address of a customer's case management instance",
+    ),
+    scheme: "caseApiKey",
+    security: {
+      type: "http",
+      scheme: "bearer",
+      description: "API key generated in the Settings tab (interface: Authentication, 3).",
+    },
+  },
+} as const satisfies Record<ServiceName, object>;
+
+function server(variable: string, address: string, description: string) {
+  return { url: `{${variable}}`, description, variables: { [variable]: { default: address } } };
+}
+
+/** What an operation tells beside its path. */
+interface Operation extends Pick<
+  CallSpec,
+  "service" | "id" | "summary" | "parameters" | "open" | "outsideSpecification"
+> {
+  readonly responses: object;
+}
+
+function pathItem(operation: Operation): object {
+  const { service, id, summary, parameters, responses, open, outsideSpecification } = operation;
+  const { tag, server: ownServer, scheme } = services[service];
+  const isOpen = service === "intel" || open === true;
+  const get = {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(outsideSpecification === true && { "x-outside-specification": true }),
+    security: [...(isOpen ? [{}] : []), { [scheme]: [] }],
+    parameters,
+    responses,
+  };
+  return service === "intel" ? { get } : { servers: [ownServer], get };
+}
+
+function callPath(spec: CallSpec): readonly [path: string, item: object] {
+  const { answer, schemaName, others } = spec;
+  const responses =
+    spec.service === "intel"
+      ? { 200: json(answer, `${schemaName}Answer`), 400: json("The request failed", "Failure") }
+      : { 200: json(answer, schemaName), default: { description: others } };
+  return [spec.path, pathItem({ ...spec, responses })];
+}
+
+const itemParameter = pathParameter(
+  "item",
+  "IP address, domain, URL, SHA1 hash, crypto wallet or e-mail address, as one percent-encoded segment",
+  "192.0.2.7",
+);
+
+function lookupPaths(): (readonly [path: string, item: object])[] {
+  return lookupEndpoints.map((endpoint) => {
+    const { summary, answer, partial } = endpoints[endpoint];
+    const name = `${camelCase(endpoint, "upper")}Answer`;
+    const responses = {
+      200: json(answer, name),
+      400: json(partial === null ? "The request failed" : "The item is invalid", "Failure"),
+      ...(partial && {
+        503: json("A part of the data is unavailable; the rest is here", `Partial${name}`),
+      }),
+    };
+    const id = camelCase(endpoint);
+    const item = { service: "intel", id, summary, parameters: [itemParameter], responses } as const;
+    return [`/${endpoint}/{item}`, pathItem(item)];
+  });
+}
+
+function json(description: string, schema: string) {
+  const content = { schema: { $ref: `#/components/schemas/${schema}` } };
+  return { description, content: { "application/json": content } };
 }
 
 /** The schemas of everything that has a name, by that name. */
 function componentSchemas(): Record<string, unknown> {
   const named: Readonly<Record<string, z.ZodType>> = {
-    IpResult: ipResultSchema,
-    IpBogonResult: ipBogonResultSchema,
-    DomainResult: domainResultSchema,
-    UrlResult: urlResultSchema,
-    Sha1Result: sha1ResultSchema,
-    CryptoWalletResult: cryptoWalletResultSchema,
-    EmailResult: emailResultSchema,
+    ...resultSchemas,
     ObservedActivity: observedActivitySchema,
-    PartialIpResult: partialIpResultSchema,
-    PartialDomainResult: partialDomainResultSchema,
-    PartialResult: partialResultSchema,
-    Tag: tagSchema,
-    TagList: tagListSchema,
-    TagIps: tagIpsSchema,
-    CustomersPage: customersPageSchema,
-    RepShareCase: repShareCaseSchema,
-    CaseContext: caseContextSchema,
     Failure: failureEnvelopeSchema,
     ...lookupSchemas(),
-    TagAnswer: successEnvelope(tagSchema),
-    TagListAnswer: successEnvelope(tagListSchema),
-    TagIpsAnswer: successEnvelope(tagIpsSchema),
+    ...callSchemas(),
   };
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -126,6 +189,15 @@ function lookupSchemas(): Record<string, z.ZodType> {
     schemas[`${name}Result`] = result;
     schemas[`${name}Answer`] = successEnvelope(result);
     if (partial) schemas[`Partial${name}Answer`] = partialSuccessEnvelope(partial);
+  }
+  return schemas;
+}
+
+function callSchemas(): Record<string, z.ZodType> {
+  const schemas: Record<string, z.ZodType> = {};
+  for (const { service, schemaName, schema } of Object.values(calls)) {
+    schemas[schemaName] = schema;
+    if (service === "intel") schemas[`${schemaName}Answer`] = successEnvelope(schema);
   }
   return schemas;
 }

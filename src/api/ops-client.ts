@@ -1,10 +1,7 @@
-import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { bearer, credentialHeader } from "./http/credential-header.js";
-import { readBare } from "./http/read-answer.js";
-import { type Customer, type CustomersPage, customersPageSchema } from "./schema/customers.js";
-import { type RepShareCase, repShareCaseSchema } from "./schema/rep-share-case.js";
+import { Caller, type ClientOptions } from "./caller.js";
+import type { Customer } from "./schema/customers.js";
+import type { RepShareCase } from "./schema/rep-share-case.js";
 import { ServiceError } from "./service-error.js";
-import { opsService } from "./service-description.js";
 import type { CallOptions } from "./types.js";
 
 export interface OpsClientOptions extends ClientOptions {
@@ -18,12 +15,7 @@ export class OpsClient {
 
   /** @throws UsageError when the address or the access token cannot be used */
   constructor(options: OpsClientOptions) {
-    const service = opsService(options.accessToken !== undefined);
-    this.#caller = new Caller(
-      options,
-      service,
-      credentialHeader(options.accessToken, bearer, service),
-    );
+    this.#caller = new Caller("ops", options, options.accessToken);
   }
 
   /**
@@ -38,7 +30,8 @@ export class OpsClient {
     const seen = new Set<string>();
     let cursor: string | null = null;
     for (;;) {
-      const page = await this.#customersPage(cursor, options);
+      const query: string = cursor === null ? "" : `?cursor=${encodeURIComponent(cursor)}`;
+      const page = await this.#caller.call("customers", { subject: "customers", query }, options);
       yield* page.items;
       cursor = page.next_cursor ?? null;
       if (cursor === null || cursor === "") return;
@@ -53,30 +46,7 @@ export class OpsClient {
    * @throws NotFoundError when there is none of this id; ServiceError, FatalError
    */
   repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
-    return this.#caller.call(
-      {
-        endpoint: "case",
-        path: `/beta/guardian-ops/rep-share/cases/${pathSegment(id)}`,
-        subject: `case ${id}`,
-        read: readBare,
-        schema: repShareCaseSchema,
-      },
-      options,
-    );
-  }
-
-  #customersPage(cursor: string | null, options: CallOptions): Promise<CustomersPage> {
-    const query = cursor === null ? "" : `?cursor=${encodeURIComponent(cursor)}`;
-    return this.#caller.call(
-      {
-        endpoint: "customers",
-        path: `/beta/ops/customers${query}`,
-        subject: "customers",
-        read: readBare,
-        schema: customersPageSchema,
-      },
-      options,
-    );
+    return this.#caller.call("case", { subject: `case ${id}`, argument: id }, options);
   }
 }
 

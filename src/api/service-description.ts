@@ -1,3 +1,4 @@
+import { UsageError } from "../core/errors.js";
 import { authenticationSteps } from "./authentication.js";
 
 /** What messages tell of the service that a client talks to. */
@@ -18,26 +19,47 @@ export interface ServiceDescription {
   };
 }
 
-export function intelService(configured: boolean): ServiceDescription {
-  return describe("the intelligence interface", "API key", "api-key", configured);
-}
+/** `option` is without its dashes and `-file`; the variable is called like it. */
+const services = {
+  intel: { name: "the intelligence interface", credential: "API key", option: "api-key" },
+  ops: { name: "the operations interface", credential: "access token", option: "access-token" },
+  case: {
+    name: "the case management instance",
+    credential: "API key",
+    option: "case-api-key",
+    advice: authenticationSteps,
+  },
+};
 
-export function opsService(configured: boolean): ServiceDescription {
-  return describe("the operations interface", "access token", "access-token", configured);
-}
+export type ServiceName = keyof typeof services;
 
-export function caseService(configured: boolean): ServiceDescription {
-  const service = describe("the case management instance", "API key", "case-api-key", configured);
-  return { ...service, credential: { ...service.credential, advice: authenticationSteps } };
-}
-
-/** @param option without its dashes and `-file`; the variable is called like it */
-function describe(
-  name: string,
-  credential: string,
-  option: string,
-  configured: boolean,
-): ServiceDescription {
+export function describeService(service: ServiceName, configured: boolean): ServiceDescription {
+  const { name, credential, option, ...advice } = services[service];
   const variable = `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`;
-  return { name, credential: { name: credential, variable, flag: `--${option}-file`, configured } };
+  const flag = `--${option}-file`;
+  return { name, credential: { name: credential, variable, flag, configured, ...advice } };
+}
+
+/**
+ * Makes the header that carries a credential: `x-api-key`, or Bearer (RFC 6750 section 2.1); none
+ * without a credential.
+ *
+ * @throws UsageError when the credential has characters that a header cannot carry (a line end that
+ *   came along from a file, say); the message does not show it
+ */
+export function credentialHeader(
+  service: ServiceName,
+  credential: string | undefined,
+): readonly (readonly [name: string, value: string])[] {
+  if (credential === undefined) return [];
+  if (!/^[\x21-\x7e]+$/.test(credential)) {
+    const { name, variable } = describeService(service, true).credential;
+    throw new UsageError(
+      "invalid_credential",
+      `the ${name} in ${variable} is empty or has blanks or other characters that cannot be sent`,
+    );
+  }
+  return [
+    service === "intel" ? ["x-api-key", credential] : ["authorization", `Bearer ${credential}`],
+  ];
 }

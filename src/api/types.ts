@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "undici/types/header.js";
+import type { CallName } from "./calls.js";
 import type { Abortable } from "./http/abort-groups.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
@@ -13,11 +14,6 @@ export interface Answer {
   readonly body: Buffer;
   /** True when the body went on, or broke off. */
   readonly truncated?: boolean;
-  /**
-   * Milliseconds from sending to the last byte, with fractions, if the sender measured them. Time
-   * spent waiting before the request left is not included.
-   */
-  readonly tookMs?: number;
 }
 
 /** Who is told, once, how a request ended. */
@@ -42,14 +38,7 @@ export interface Requests {
 }
 
 /** The endpoints of the interface, as counts and reports name them. */
-export type Endpoint =
-  | LookupEndpoint
-  | "tags"
-  | "tag"
-  | "tag-ips"
-  | "customers"
-  | "case"
-  | "case-context";
+export type Endpoint = LookupEndpoint | CallName;
 
 /** One request that was made, whatever became of it. */
 export interface AttemptReport {
@@ -58,7 +47,7 @@ export interface AttemptReport {
   readonly httpStatus: number | null;
   /** The HTTP status as text, or the code of the fault when no answer could be read to its end. */
   readonly outcome: string;
-  /** Milliseconds from sending to the end of the answer, with fractions. */
+  /** Milliseconds from handing the request over to the end of its answer, with fractions. */
   readonly ms: number;
   /** Headers of the answer, for the hints that pacing reads from them; null when none came. */
   readonly headers: ResponseHeaders | null;

@@ -1,6 +1,7 @@
 import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
+import { raceAbort } from "../core/race-abort.js";
 import { attemptKey, itemKey } from "./item-key.js";
 import { recordOf } from "./attempt/keep.js";
 import type { LookupStore } from "../store/store.js";
@@ -99,20 +100,11 @@ async function share(
 ): Promise<Finding> {
   if (signal === options.signal) return asDuplicate(await finding);
   try {
-    return asDuplicate(await orAborted(finding, options.signal));
+    return asDuplicate(await raceAbort(finding, options.signal));
   } catch (error) {
     if (signal.aborted && !options.signal.aborted) return askAgain();
     throw error;
   }
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /** A finding for the row that asked first, or for a later one. */

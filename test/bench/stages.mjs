@@ -2,7 +2,8 @@
 import { rm } from "node:fs/promises";
 import { createDispatcher } from "../../dist/api/http/dispatcher.js";
 import { IntelClient } from "../../dist/api/intel-client.js";
-import { readEnvelope } from "../../dist/api/envelope-reading.js";
+import { readAnswer } from "../../dist/api/read-answer.js";
+import { describeService } from "../../dist/api/service-description.js";
 import { readJson } from "../../dist/core/read-json.js";
 import { resultFault } from "../../dist/api/result-check.js";
 import { systemClock } from "../../dist/core/clock.js";
@@ -32,6 +33,7 @@ import { withWork } from "./run-measure.mjs";
  * @property {import("./statistics.mjs").Spread} cpuMicros of this process, all threads
  */
 
+const reader = { service: describeService("intel", false), clock: systemClock };
 const { signal: unaborted } = new AbortController();
 const unbound = [{ count: 1_000_000, perMs: 1000 }];
 const batch = 64;
@@ -163,7 +165,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
       for (let n = 0; n < rows; n++) readJson(received[n % received.length].body);
     }),
     stage("envelope", "body to result: parse, and check the envelope", () => {
-      for (let n = 0; n < rows; n++) readEnvelope(received[n % received.length]);
+      for (let n = 0; n < rows; n++) readAnswer(received[n % received.length], reader);
     }),
     stage("validate", "check the result's members", () => {
       for (let n = 0; n < rows; n++) {

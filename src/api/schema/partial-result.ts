@@ -1,57 +1,49 @@
 import { z } from "zod";
-import {
-  cryptoWalletResultSchema,
-  domainResultSchema,
-  emailResultSchema,
-  ipResultSchema,
-  sha1ResultSchema,
-  urlResultSchema,
-} from "./query-result.js";
+import { results } from "./query-result.js";
+
+const { IP_BOGON: _notAmongThem, ...others } = results;
 
 /**
- * What is known of an IP address while a part of the data is unavailable: every member but `item`
- * and `type` may be null (interface: Partial result). A member that is absent counts as null.
+ * The kinds of result while a part of the data is unavailable, by their `type`: of an IP address and a
+ * domain every member but `item` and `type` may be null, and one that is absent counts as null. The
+ * other kinds are as in the full result, and IP_BOGON is not among them (interface: Partial result).
  */
-export const partialIpResultSchema = z.looseObject({
-  item: ipResultSchema.shape.item,
-  serviceMailBlocklist: ipResultSchema.shape.serviceMailBlocklist.optional(),
-  type: ipResultSchema.shape.type,
-  bogon: ipResultSchema.shape.bogon.nullish(),
-  tags: ipResultSchema.shape.tags.nullish(),
-  firstSeen: ipResultSchema.shape.firstSeen.optional(),
-  lastSeen: ipResultSchema.shape.lastSeen.optional(),
-  intent: ipResultSchema.shape.intent.optional(),
-  reverseDns: ipResultSchema.shape.reverseDns.nullish(),
-  abuseContact: ipResultSchema.shape.abuseContact.nullish(),
-  asn: ipResultSchema.shape.asn.nullish(),
-  observedActivity: ipResultSchema.shape.observedActivity.nullish(),
-});
+export const partialResults = {
+  ...others,
+  IP: partialOf(results.IP),
+  DOMAIN: partialOf(results.DOMAIN),
+};
 
-/** What is known of a domain while a part of the data is unavailable (interface: Partial result). */
-export const partialDomainResultSchema = z.looseObject({
-  item: domainResultSchema.shape.item,
-  serviceMailBlocklist: domainResultSchema.shape.serviceMailBlocklist.optional(),
-  type: domainResultSchema.shape.type,
-  tags: domainResultSchema.shape.tags.nullish(),
-  firstSeen: domainResultSchema.shape.firstSeen.optional(),
-  lastSeen: domainResultSchema.shape.lastSeen.optional(),
-  intent: domainResultSchema.shape.intent.optional(),
-  observedActivity: domainResultSchema.shape.observedActivity.optional(),
-});
-
-/**
- * Result of `/query/{item}` with HTTP 503. IP_BOGON is not among its kinds, and the kinds beside IP
- * and DOMAIN are as in the full result (interface: Partial result).
- */
+/** Result of `/query/{item}` with HTTP 503 (interface: Partial result). */
 export const partialResultSchema = z.discriminatedUnion("type", [
-  partialIpResultSchema,
-  partialDomainResultSchema,
-  urlResultSchema,
-  sha1ResultSchema,
-  cryptoWalletResultSchema,
-  emailResultSchema,
+  partialResults.IP,
+  partialResults.DOMAIN,
+  partialResults.URL,
+  partialResults.SHA1,
+  partialResults.CRYPTO_WALLET,
+  partialResults.EMAIL,
 ]);
 
-export type PartialIpResult = z.infer<typeof partialIpResultSchema>;
-export type PartialDomainResult = z.infer<typeof partialDomainResultSchema>;
+export type PartialIpResult = z.infer<typeof partialResults.IP>;
+export type PartialDomainResult = z.infer<typeof partialResults.DOMAIN>;
 export type PartialResult = z.infer<typeof partialResultSchema>;
+
+type Nullish<Field> = Field extends z.ZodNullable
+  ? z.ZodOptional<Field>
+  : Field extends z.ZodType
+    ? z.ZodOptional<z.ZodNullable<Field>>
+    : never;
+
+type PartialShape<Shape> = {
+  [Member in keyof Shape]: Member extends "item" | "type" ? Shape[Member] : Nullish<Shape[Member]>;
+};
+
+function partialOf<Shape extends Readonly<Record<string, z.ZodType>>>(
+  result: z.ZodObject<Shape, z.core.$loose>,
+): z.ZodObject<PartialShape<Shape>, z.core.$loose> {
+  const shape = Object.entries(result.shape).map(([name, field]) => {
+    if (name === "item" || name === "type") return [name, field];
+    return [name, field instanceof z.ZodNullable ? field.optional() : field.nullish()];
+  });
+  return z.looseObject(Object.fromEntries(shape) as PartialShape<Shape>);
+}

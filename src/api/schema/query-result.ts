@@ -3,20 +3,45 @@ import { dateTime, openEnum, text } from "./field.js";
 import { observedActivitySchema } from "./observed-activity.js";
 import { abuseContactStatuses, blocklistStatuses, intents } from "./vocabulary.js";
 
+const item = text(
+  "Normalized representation of the requested item (interface: Query result, type IP (full), item)",
+);
+
+const serviceMailBlocklist = openEnum(
+  blocklistStatuses,
+  "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist (interface: Query result, type IP (full), serviceMailBlocklist)",
+).nullable();
+
+/** What is told of addresses and domains alike. */
+const history = {
+  tags: z
+    .array(z.string())
+    .describe(
+      "Names of the tags of the item, <group>:<name> (interface: Query result, type IP (full), tags)",
+    ),
+  firstSeen: dateTime(
+    "First activity, or null (interface: Query result, type IP (full), firstSeen)",
+  ).nullable(),
+  lastSeen: dateTime(
+    "Last activity, or null (interface: Query result, type IP (full), lastSeen)",
+  ).nullable(),
+  intent: openEnum(
+    intents,
+    "Intent of the activity; none means that nothing is known against the item; or null (interface: Query result, type IP (full), intent)",
+  ).nullable(),
+};
+
 /** What `/query/{item}` tells of an IP address (interface: Query result, type IP (full)). */
-export const ipResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
+const ipResult = z.looseObject({
+  item,
+  serviceMailBlocklist,
   type: z.literal("IP").describe("Kind of result (interface: Query result, type IP (full))"),
   bogon: z
     .literal(false)
     .describe(
       "Whether the address is outside the public address space; always false here (interface: Query result, type IP (full))",
     ),
-  tags: tags(),
-  firstSeen: firstSeen().nullable(),
-  lastSeen: lastSeen().nullable(),
-  intent: intent().nullable(),
+  ...history,
   reverseDns: z
     .looseObject({
       current: z
@@ -72,92 +97,59 @@ export const ipResultSchema = z.looseObject({
 });
 
 /** What `/query/{item}` tells of an address outside the public space (interface: Query result, type IP_BOGON). */
-export const ipBogonResultSchema = z.looseObject({
-  item: item(),
+const ipBogonResult = z.looseObject({
+  item,
   type: z.literal("IP_BOGON").describe("Kind of result (interface: Query result, type IP_BOGON)"),
   bogon: z.literal(true).describe("Always true here (interface: Query result, type IP_BOGON)"),
 });
 
 /** What `/query/{item}` tells of a domain (interface: Query result, type DOMAIN). */
-export const domainResultSchema = z.looseObject({
-  item: item(),
-  serviceMailBlocklist: serviceMailBlocklist().nullable(),
+const domainResult = z.looseObject({
+  item,
+  serviceMailBlocklist,
   type: z.literal("DOMAIN").describe("Kind of result (interface: Query result, type DOMAIN)"),
-  tags: tags(),
-  firstSeen: firstSeen().nullable(),
-  lastSeen: lastSeen().nullable(),
-  intent: intent().nullable(),
+  ...history,
   observedActivity: observedActivitySchema
     .nullable()
     .describe("What honeypots and spam traps saw, or null (interface: Query result, type DOMAIN)"),
 });
 
 /** What `/query/{item}` tells of a URL, a file hash, a crypto wallet or an e-mail address. */
-export const urlResultSchema = simpleResult("URL");
-export const sha1ResultSchema = simpleResult("SHA1");
-export const cryptoWalletResultSchema = simpleResult("CRYPTO_WALLET");
-export const emailResultSchema = simpleResult("EMAIL");
-
-/** Result of `/query/{item}` in full; `type` says which kind it is (interface: Endpoints, Lookup). */
-export const queryResultSchema = z.discriminatedUnion("type", [
-  ipResultSchema,
-  ipBogonResultSchema,
-  domainResultSchema,
-  urlResultSchema,
-  sha1ResultSchema,
-  cryptoWalletResultSchema,
-  emailResultSchema,
-]);
-
-export type IpResult = z.infer<typeof ipResultSchema>;
-export type IpBogonResult = z.infer<typeof ipBogonResultSchema>;
-export type DomainResult = z.infer<typeof domainResultSchema>;
-export type UrlResult = z.infer<typeof urlResultSchema>;
-export type Sha1Result = z.infer<typeof sha1ResultSchema>;
-export type CryptoWalletResult = z.infer<typeof cryptoWalletResultSchema>;
-export type EmailResult = z.infer<typeof emailResultSchema>;
-export type QueryResult = z.infer<typeof queryResultSchema>;
-
 function simpleResult<Type extends string>(type: Type) {
   return z.looseObject({
-    item: item(),
-    serviceMailBlocklist: serviceMailBlocklist().nullable(),
+    item,
+    serviceMailBlocklist,
     type: z.literal(type).describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
   });
 }
 
-function item() {
-  return text(
-    "Normalized representation of the requested item (interface: Query result, type IP (full), item)",
-  );
-}
+/** The kinds of full result by their `type`. */
+export const results = {
+  IP: ipResult,
+  IP_BOGON: ipBogonResult,
+  DOMAIN: domainResult,
+  URL: simpleResult("URL"),
+  SHA1: simpleResult("SHA1"),
+  CRYPTO_WALLET: simpleResult("CRYPTO_WALLET"),
+  EMAIL: simpleResult("EMAIL"),
+};
 
-function serviceMailBlocklist() {
-  return openEnum(
-    blocklistStatuses,
-    "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist (interface: Query result, type IP (full), serviceMailBlocklist)",
-  );
-}
+/** Result of `/query/{item}` in full; `type` says which kind it is (interface: Endpoints, Lookup). */
+export const queryResultSchema = z.discriminatedUnion("type", [
+  results.IP,
+  results.IP_BOGON,
+  results.DOMAIN,
+  results.URL,
+  results.SHA1,
+  results.CRYPTO_WALLET,
+  results.EMAIL,
+]);
 
-function tags() {
-  return z
-    .array(z.string())
-    .describe(
-      "Names of the tags of the item, <group>:<name> (interface: Query result, type IP (full), tags)",
-    );
-}
-
-function firstSeen() {
-  return dateTime("First activity, or null (interface: Query result, type IP (full), firstSeen)");
-}
-
-function lastSeen() {
-  return dateTime("Last activity, or null (interface: Query result, type IP (full), lastSeen)");
-}
-
-function intent() {
-  return openEnum(
-    intents,
-    "Intent of the activity; none means that nothing is known against the item; or null (interface: Query result, type IP (full), intent)",
-  );
-}
+export type IpResult = z.infer<typeof results.IP>;
+export type IpBogonResult = z.infer<typeof results.IP_BOGON>;
+export type DomainResult = z.infer<typeof results.DOMAIN>;
+export type UrlResult = z.infer<typeof results.URL>;
+export type Sha1Result = z.infer<typeof results.SHA1>;
+export type CryptoWalletResult = z.infer<typeof results.CRYPTO_WALLET>;
+export type EmailResult = z.infer<typeof results.EMAIL>;
+export type QueryResult = z.infer<typeof queryResultSchema>;

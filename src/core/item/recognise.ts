@@ -2,10 +2,11 @@ import { detectItem, readItemAs } from "./detect.js";
 import { explain } from "./explain.js";
 import { isDottedQuad } from "./ip.js";
 import type { Item, ItemKind, Recognition } from "./item.js";
-import { behindLabel, stripCell } from "./label.js";
+import { isPublishedKind } from "./kind-names.js";
 import { unsupported } from "./reasons.js";
 import { refang } from "./refang.js";
 import { isHex } from "./sha1.js";
+import { strip } from "./strip.js";
 
 /**
  * Finds out which item a text is and writes it in its normal form: what surrounds the value goes,
@@ -71,3 +72,25 @@ function isTooLong(value: string): boolean {
     encodeURIComponent(value).length > longestSegment
   );
 }
+
+/**
+ * A cell's text without what surrounds its value, see `strip`, and without a stray leading `?`, such
+ * as a byte order mark leaves that was written in the wrong encoding. No item begins with one.
+ */
+function stripCell(text: string): string {
+  const bare = strip(text);
+  return bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare;
+}
+
+/**
+ * The value behind a publisher's prefix (`SHA1: …`, `IP: …`, `URL = …`), stripped and refanged; null
+ * when there is no such prefix.
+ */
+function behindLabel(text: string): string | null {
+  const label = labelled.exec(text);
+  if (label === null || !isPublishedKind(label[1] ?? "")) return null;
+  return refang(stripCell(text.slice(label[0].length)));
+}
+
+const questionMarks = /^[?\s]+/;
+const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;

@@ -1,7 +1,7 @@
-import { AbortGroups } from "../../api/http/abort-groups.js";
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
+import { FairQueue } from "../pace/fair-queue.js";
 import type { AttemptWrapper } from "../types.js";
 
 /**
@@ -43,13 +43,12 @@ interface OpenOutage {
  */
 export class Outage {
   readonly #options: OutageOptions;
-  readonly #groups = new AbortGroups();
   #errors = 0;
   /** When the first of these errors came, by the monotonic clock. */
   #since = 0;
   #open: OpenOutage | null = null;
   #ended: FatalError | null = null;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<void>();
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -102,7 +101,7 @@ export class Outage {
     while (this.#open !== null) {
       if (this.#ended !== null) throw this.#ended;
       if (this.#open.probing) {
-        await this.#change(signal);
+        await this.#waiting.enqueue(signal);
         continue;
       }
       const outage = this.#open;
@@ -148,24 +147,8 @@ export class Outage {
     throw this.#ended;
   }
 
-  #change(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
-    return new Promise((resolve, reject) => {
-      const leave = this.#groups.join(signal, {
-        abort: (reason) => {
-          leave();
-          reject(reason);
-        },
-      });
-      this.#waiting.push(() => {
-        leave();
-        resolve();
-      });
-    });
-  }
-
   #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (let { size } = this.#waiting; size > 0; size--) this.#waiting.release();
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Bench } from "../../../src/api/judge.js";
-import { intelService } from "../../../src/api/service-description.js";
+import { describeService } from "../../../src/api/service-description.js";
 import type { Answer, ResponseHeaders } from "../../../src/api/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { reply, type Step } from "../../helpers/scripted-server.js";
 
 /** What judging needs, at 2024-01-01T00:00:00Z and with no API key configured. */
 export function bench(): Bench {
-  return { service: intelService(false), clock: new ManualClock() };
+  return { service: describeService("intel", false), clock: new ManualClock() };
 }
 
 /** An answer; an object becomes JSON. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { judge, judgeFault } from "../../../src/api/judge.js";
-import { intelService } from "../../../src/api/service-description.js";
+import { describeService } from "../../../src/api/service-description.js";
 import { TransportError } from "../../../src/api/http/transport-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
@@ -297,7 +297,7 @@ describe("other statuses", () => {
     const refused = () =>
       judge({ endpoint: "query", item: null }, answer(403, ""), {
         ...bench(),
-        service: intelService(true),
+        service: describeService("intel", true),
       });
     expect(refused).toThrow(
       "403 from the intelligence interface: the API key in REPUTE_API_KEY was not accepted",

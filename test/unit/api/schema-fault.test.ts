@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ipResultSchema } from "../../../src/api/schema/query-result.js";
+import { results } from "../../../src/api/schema/query-result.js";
 import { tagIpsSchema } from "../../../src/api/schema/tag-ips.js";
 import { schemaFault } from "../../../src/api/schema-fault.js";
 import { ipResult } from "./answers.js";
@@ -12,7 +12,7 @@ function tagIps(entries: unknown[]) {
 }
 
 test.each([100, large])("a value that follows its schema has no fault, in %i bytes", (bytes) => {
-  expect(schemaFault(ipResultSchema, ipResult(), bytes, "result")).toBeNull();
+  expect(schemaFault(results.IP, ipResult(), bytes, "result")).toBeNull();
 });
 
 test("a long list that follows its schema has no fault", () => {
