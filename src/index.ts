@@ -9,8 +9,7 @@ export type { IntelClientOptions, TagIpsPage } from "./api/intel-client.js";
 export { openApiDocument } from "./api/openapi.js";
 export { OpsClient } from "./api/ops-client.js";
 export type { OpsClientOptions } from "./api/ops-client.js";
-export type { CaseContext } from "./api/schema/case-context.js";
-export type { Customer } from "./api/schema/customers.js";
+export type { CaseContext, Customer, RepShareCase } from "./api/schema/operations.js";
 export type {
   PartialDomainResult,
   PartialIpResult,
@@ -27,9 +26,7 @@ export type {
   UrlResult,
 } from "./api/schema/query-result.js";
 export type { QuickCheckResult } from "./api/schema/quick-check.js";
-export type { RepShareCase } from "./api/schema/rep-share-case.js";
-export type { TagIps } from "./api/schema/tag-ips.js";
-export type { Tag, TagSummary } from "./api/schema/tag.js";
+export type { Tag, TagIps, TagSummary } from "./api/schema/tag.js";
 export {
   NotFoundError,
   RejectedError,

@@ -14,8 +14,8 @@ import type {
   CallOptions,
   CallPolicy,
   Endpoint,
-  Receiver,
   Requests,
+  ResponseHeaders,
 } from "./types.js";
 
 /** What every client is given. */
@@ -66,44 +66,29 @@ export class Caller {
     this.#send = options.send ?? onceOnly;
   }
 
-  /**
-   * Makes one request and reports it. Without a promise of its own: a lookup has one already.
-   *
-   * @param receiver is told the answer, or the `TransportError` when none came, or the signal's reason
-   */
-  send(endpoint: Endpoint, path: string, signal: AbortSignal, receiver: Receiver): void {
-    if (signal.aborted) {
-      receiver.failed(signal.reason);
-      return;
-    }
+  /** Makes one request and reports it. @throws TransportError, or the signal's reason */
+  async send(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
+    signal.throwIfAborted();
     const { clock } = this.bench;
     const start = clock.monotonic();
-    this.#requests.get(path, signal, {
-      answered: (answer) => {
-        const { status, headers } = answer;
-        const ms = clock.monotonic() - start;
-        const attempt = { endpoint, httpStatus: status, outcome: String(status), ms, headers };
-        if (this.#report(attempt, receiver)) receiver.answered(answer);
-      },
-      failed: (error) => {
-        const [outcome, httpStatus] =
-          error instanceof TransportError ? [error.code, error.httpStatus] : ["aborted", null];
-        const ms = clock.monotonic() - start;
-        const attempt = { endpoint, httpStatus, outcome, ms, headers: null };
-        if (this.#report(attempt, receiver)) receiver.failed(error);
-      },
-    });
-  }
-
-  /** A listener that throws fails the caller; thrown into undici, the error would leave it waiting forever. */
-  #report(report: AttemptReport, receiver: Receiver): boolean {
+    const report = (
+      httpStatus: number | null,
+      outcome: string,
+      headers: ResponseHeaders | null,
+    ): void =>
+      this.#onAttempt({ endpoint, httpStatus, outcome, ms: clock.monotonic() - start, headers });
+    let answer: Answer;
     try {
-      this.#onAttempt(report);
-      return true;
+      answer = await new Promise<Answer>((answered, failed) => {
+        this.#requests.get(path, signal, { answered, failed });
+      });
     } catch (error) {
-      receiver.failed(error);
-      return false;
+      if (error instanceof TransportError) report(error.httpStatus, error.code, null);
+      else report(null, "aborted", null);
+      throw error;
     }
+    report(answer.status, String(answer.status), answer.headers);
+    return answer;
   }
 
   /**
@@ -137,9 +122,7 @@ export class Caller {
     signal: AbortSignal,
   ): Promise<Answer> {
     try {
-      return await new Promise((answered, failed) => {
-        this.send(endpoint, path, signal, { answered, failed });
-      });
+      return await this.send(endpoint, path, signal);
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
       const { code, message, httpStatus, passing } = error;

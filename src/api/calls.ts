@@ -1,9 +1,6 @@
 import type { z } from "zod";
-import { caseContextSchema } from "./schema/case-context.js";
-import { customersPageSchema } from "./schema/customers.js";
-import { repShareCaseSchema } from "./schema/rep-share-case.js";
-import { tagIpsSchema } from "./schema/tag-ips.js";
-import { tagListSchema, tagSchema } from "./schema/tag.js";
+import { caseContextSchema, customersPageSchema, repShareCaseSchema } from "./schema/operations.js";
+import { tagIpsSchema, tagListSchema, tagSchema } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import type { ServiceName } from "./service-description.js";
 

@@ -1,6 +1,6 @@
 import { saysAuthenticationFailed } from "./authentication.js";
 import { Caller, type ClientOptions } from "./caller.js";
-import type { CaseContext } from "./schema/case-context.js";
+import type { CaseContext } from "./schema/operations.js";
 import { refusal } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
 

@@ -4,8 +4,7 @@ import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { type Bench, judge, judgeFault } from "./judge.js";
-import type { Tag, TagSummary } from "./schema/tag.js";
-import type { TagIps } from "./schema/tag-ips.js";
+import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { ServiceError, SnapshotChangedError } from "./service-error.js";
 import { TransportError } from "./http/transport-error.js";
@@ -121,24 +120,19 @@ export class IntelClient {
   }
 
   /** Makes one request for an item; as `query`, with what a retry has to know. */
-  attempt(endpoint: LookupEndpoint, item: Item, options: LookupCallOptions): Promise<Attempt> {
-    const { signal } = options;
-    return new Promise((resolve, reject) => {
+  async attempt(
+    endpoint: LookupEndpoint,
+    item: Item,
+    { signal }: LookupCallOptions,
+  ): Promise<Attempt> {
+    try {
       const path = `/${endpoint}/${pathSegment(item.value)}`;
-      this.#caller.send(endpoint, path, signal, {
-        answered: (answer) => {
-          try {
-            resolve(judge({ endpoint, item }, answer, this.#bench));
-          } catch (error) {
-            reject(error);
-          }
-        },
-        failed: (error) => {
-          if (error instanceof TransportError) resolve(judgeFault(error, this.#bench.clock));
-          else reject(error);
-        },
-      });
-    });
+      const answer = await this.#caller.send(endpoint, path, signal);
+      return judge({ endpoint, item }, answer, this.#bench);
+    } catch (error) {
+      if (error instanceof TransportError) return judgeFault(error, this.#bench.clock);
+      throw error;
+    }
   }
 }
 

@@ -6,7 +6,6 @@ import {
   largeAnswer,
   type LookupEndpoint,
 } from "../core/finding.js";
-import { isoTime } from "../core/iso-time.js";
 import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
 import { asObject } from "../core/read-json.js";
@@ -92,7 +91,7 @@ function answered(
     source: "live",
     httpStatus: status,
     attempts: 1,
-    lookedUpAt: isoTime(bench.clock.now()),
+    lookedUpAt: new Date(bench.clock.now()).toISOString(),
     error: null,
   };
   return {
@@ -117,7 +116,7 @@ function failed(
     source: "live",
     httpStatus,
     attempts: 1,
-    lookedUpAt: isoTime(clock.now()),
+    lookedUpAt: new Date(clock.now()).toISOString(),
     error: { code, message },
   };
   return { finding, outcome: String(httpStatus), again, drift: [] };

@@ -1,6 +1,5 @@
 import { Caller, type ClientOptions } from "./caller.js";
-import type { Customer } from "./schema/customers.js";
-import type { RepShareCase } from "./schema/rep-share-case.js";
+import type { Customer, RepShareCase } from "./schema/operations.js";
 import { ServiceError } from "./service-error.js";
 import type { CallOptions } from "./types.js";
 

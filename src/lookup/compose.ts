@@ -7,8 +7,7 @@ import { dedupe } from "./dedupe.js";
 import { keep } from "./attempt/keep.js";
 import { localBogons } from "./local-bogons.js";
 import type { LookupChoice } from "./options.js";
-import { guarded } from "./attempt/outage.js";
-import type { Outage } from "./attempt/outage.js";
+import { guarded, type Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
 import { paced, share } from "./pace/paced.js";
@@ -16,7 +15,7 @@ import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import { triage } from "./triage.js";
-import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
+import type { AttemptLookup, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes one attempt at an endpoint: an `IntelClient`, or what stands for one. */
 export interface LookupClient {
@@ -68,42 +67,43 @@ export interface ComposeOptions {
  * Limit, pace and budget are one for all endpoints.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache } = options;
-  const retried = retry(options);
-  const { concurrency, isResumed = false, slots = new Slots({ concurrency }) } = options;
-  const atPace = paced(options.pace, () => slots.limited());
-  const guard: AttemptWrapper =
-    options.outage === undefined ? (next) => next : guarded(options.outage);
-  const counted: AttemptWrapper =
-    options.budget === undefined ? (next) => next : budget(options.budget);
-  const shared = (endpoint: LookupEndpoint): AttemptWrapper => {
-    const own = options.shares?.[endpoint];
-    return own === undefined ? (next) => next : share(own);
+  const { client, lookups, store, cache, outage, shares = {}, isResumed = false } = options;
+  const { concurrency, slots = new Slots({ concurrency }) } = options;
+  const limits = {
+    outage: outage && guarded(outage),
+    pace: paced(options.pace, () => slots.limited()),
+    budget: options.budget && budget(options.budget),
   };
-  const { reachable = (next) => next } = options;
-  const kept = (endpoint: LookupEndpoint): LookupWrapper =>
-    cache === undefined ? (next) => next : cached({ ...cache, endpoint });
-  const chain = (endpoint: LookupEndpoint): Lookup =>
-    dedupe({ endpoint, store, isResumed })(
-      kept(endpoint)(
-        reachable(
-          retried(
-            guard(
-              slots.limit(
-                keep({ endpoint, store })(
-                  shared(endpoint)(
-                    atPace(counted((item, own) => client.attempt(endpoint, item, own))),
-                  ),
-                ),
-              ),
-            ),
-          ),
-        ),
-      ),
+  const retried = retry(options);
+  const chain = (endpoint: LookupEndpoint): Lookup => {
+    const own = shares[endpoint];
+    const attempt = wrapped<AttemptLookup>(
+      [
+        limits.outage,
+        slots.limit,
+        keep({ endpoint, store }),
+        own && share(own),
+        limits.pace,
+        limits.budget,
+      ],
+      (item, attemptOptions) => client.attempt(endpoint, item, attemptOptions),
     );
-
+    return wrapped<Lookup>(
+      [
+        dedupe({ endpoint, store, isResumed }),
+        cache && cached({ ...cache, endpoint }),
+        options.reachable,
+      ],
+      retried(attempt),
+    );
+  };
   const asked = choose(lookups, chain);
   return options.bogons === "local" ? localBogons(asked) : asked;
+}
+
+/** Puts those concerns that there are around a function, the first outermost. */
+function wrapped<F>(concerns: readonly (((next: F) => F) | undefined)[], inner: F): F {
+  return concerns.reduceRight((next, wrap) => wrap?.(next) ?? next, inner);
 }
 
 function choose(

@@ -1,5 +1,4 @@
-import type { CaseContext } from "../api/schema/case-context.js";
-import type { RepShareCase } from "../api/schema/rep-share-case.js";
+import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
 import type { CaseState, Dataset, PlaybookTransition, Webhook } from "./dataset/dataset.js";
 
 /** What came of calling a webhook. */

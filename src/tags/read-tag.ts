@@ -1,5 +1,4 @@
-import type { Tag } from "../api/schema/tag.js";
-import type { TagIps } from "../api/schema/tag-ips.js";
+import type { Tag, TagIps } from "../api/schema/tag.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/service-error.js";
 import type { Clock } from "../core/clock.js";

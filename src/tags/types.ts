@@ -1,5 +1,4 @@
-import type { Tag } from "../api/schema/tag.js";
-import type { TagIps } from "../api/schema/tag-ips.js";
+import type { Tag, TagIps } from "../api/schema/tag.js";
 import type { Clock } from "../core/clock.js";
 import type { Failure } from "./folder/export-index.js";
 import type { TagFormat } from "./formats/types.js";

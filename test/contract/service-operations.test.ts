@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { caseContextSchema } from "../../src/api/schema/case-context.js";
-import { customersPageSchema } from "../../src/api/schema/customers.js";
-import { repShareCaseSchema } from "../../src/api/schema/rep-share-case.js";
+import {
+  caseContextSchema,
+  customersPageSchema,
+  repShareCaseSchema,
+} from "../../src/api/schema/operations.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { failureEnvelopeSchema, successEnvelope } from "../../src/api/schema/envelope.js";
-import { tagIpsSchema, type TagIps } from "../../src/api/schema/tag-ips.js";
-import { tagListSchema, tagSchema } from "../../src/api/schema/tag.js";
+import { type TagIps, tagIpsSchema, tagListSchema, tagSchema } from "../../src/api/schema/tag.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";

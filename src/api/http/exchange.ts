@@ -228,15 +228,10 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
 
 /** Of the headers two are shown, where a body cannot be read. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
-  const { "content-type": type, "content-encoding": encoding } = headers;
-  if (!hasKey(type, mask) && !hasKey(encoding, mask)) return headers;
-  return {
-    ...headers,
-    "content-type": mask.inText(String(type ?? "")),
-    "content-encoding": encoding === undefined ? undefined : mask.inText(String(encoding)),
-  };
-}
-
-function hasKey(value: string | string[] | undefined, mask: CredentialMask): boolean {
-  return value !== undefined && mask.isIn(String(value));
+  const masked = { ...headers };
+  for (const name of ["content-type", "content-encoding"]) {
+    const value = headers[name];
+    if (value !== undefined) masked[name] = mask.inText(String(value));
+  }
+  return masked;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { openEnum, text } from "./field.js";
-import { intents, tagCategories } from "./vocabulary.js";
+import { intents, snapshotLength, tagCategories } from "./vocabulary.js";
 
 const name = text("Tag name, <group>:<name> (interface: Tag)");
 const intent = openEnum(intents, "Intent of the activity that the tag stands for (interface: Tag)");
@@ -52,3 +52,22 @@ export const tagListSchema = z.array(tagSummarySchema);
 
 export type Tag = z.infer<typeof tagSchema>;
 export type TagSummary = z.infer<typeof tagSummarySchema>;
+
+/** Result of `/tags/{name}/ips`: one page of the list (interface: Tag IP list). */
+export const tagIpsSchema = z.looseObject({
+  tag: text("The tag name (interface: Tag IP list)"),
+  entries: z.array(z.string()).describe("IP addresses of this page (interface: Tag IP list)"),
+  lastUpdate: text("Time of the last update of the data (interface: Tag IP list)"),
+  total: z
+    .number()
+    .nonnegative()
+    .describe("Entries in the whole list, over all pages (interface: Tag IP list)"),
+  snapshot: z
+    .string()
+    .length(snapshotLength)
+    .describe(
+      "Token of exactly 24 characters that fixes the dataset for later pages (interface: Tag IP list)",
+    ),
+});
+
+export type TagIps = z.infer<typeof tagIpsSchema>;

@@ -1,4 +1,4 @@
-import type { Customer } from "../../api/schema/customers.js";
+import type { Customer } from "../../api/schema/operations.js";
 import { ServiceError } from "../../api/service-error.js";
 import { FatalError } from "../../core/errors.js";
 import { opsCallGroups } from "../services/call-options.js";

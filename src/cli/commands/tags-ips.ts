@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { IntelClient } from "../../api/intel-client.js";
-import type { TagIps } from "../../api/schema/tag-ips.js";
+import type { TagIps } from "../../api/schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
 import { ServiceError } from "../../api/service-error.js";
 import { FatalError } from "../../core/errors.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
-import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import type { RepShareCase } from "../../api/schema/operations.js";
 import { withoutFormula } from "../../formats/csv/csv-writer.js";
 import type { SourceInput } from "../../inputs/types.js";
 

@@ -1,5 +1,5 @@
 import type { OpsClient } from "../../api/ops-client.js";
-import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import type { RepShareCase } from "../../api/schema/operations.js";
 import type { CliContext } from "../command.js";
 
 /**

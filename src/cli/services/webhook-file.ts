@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { readJson } from "../../core/read-json.js";
-import type { CaseContext } from "../../api/schema/case-context.js";
+import type { CaseContext } from "../../api/schema/operations.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../webhooks/configuration.js";
@@ -84,7 +84,7 @@ async function readContext(file: string, { stdin }: CliContext): Promise<CaseCon
   const name = file === "-" ? "stdin" : file;
   const { value, fault } = readJson(await bytesOf(file, stdin));
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
-  const { caseContextSchema } = await import("../../api/schema/case-context.js");
+  const { caseContextSchema } = await import("../../api/schema/operations.js");
   const parsed = caseContextSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

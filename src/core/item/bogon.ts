@@ -1,5 +1,6 @@
+import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { isDottedQuad, readIpv6 } from "./ip.js";
+import { readIpv6 } from "./ip.js";
 
 /**
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,
@@ -10,7 +11,7 @@ import { isDottedQuad, readIpv6 } from "./ip.js";
  * @param ip an address as `recogniseItem` writes it; anything else is no bogon
  */
 export function isBogon(ip: string): boolean {
-  if (isDottedQuad(ip)) {
+  if (isIPv4(ip)) {
     return !reachable.has(ip) && !reachableRanges.has(ipaddr.IPv4.parse(ip).range());
   }
   const address = readIpv6(ip);

@@ -36,7 +36,6 @@ export function isPublicSuffix(text: string): boolean {
 }
 
 const longestName = 253;
-const longestLabel = 63;
 /** Characters of the input, before IDNA shortens or lengthens it; a name that is longer is none. */
 const longestInput = 1024;
 
@@ -68,15 +67,9 @@ function toAscii(text: string): string | null {
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
-/** At least two labels of 1 to 63 letters, digits, hyphens and underscores, 253 characters in all. */
+/** At least two labels of 1 to 63 letters, digits, hyphens and underscores. */
+const labels = /^(?:[\w-]{1,63}\.)+[\w-]{1,63}$/;
+
 function hasValidLabels(name: string): boolean {
-  if (name.length > longestName || !plain.test(name)) return false;
-  let start = 0;
-  for (;;) {
-    const end = name.indexOf(".", start);
-    const length = (end < 0 ? name.length : end) - start;
-    if (length === 0 || length > longestLabel) return false;
-    if (end < 0) return start > 0;
-    start = end + 1;
-  }
+  return name.length <= longestName && labels.test(name);
 }

@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 
 /**
  * Reads an IPv4 or IPv6 address. A port behind it is dropped (`192.0.2.1:80`, `[2001:db8::1]:80`).
@@ -10,43 +10,16 @@ import { isIPv6 } from "node:net";
  * @returns the normal form, or null when the text is no address
  */
 export function readIp(text: string): string | null {
-  const first = text.charCodeAt(0);
-  if (isDigit(first) && isDottedQuad(text)) return text;
+  if (isIPv4(text)) return text;
   const colon = text.indexOf(":");
   if (colon < 0) return null;
-  if (first === openBracket) {
+  if (text.startsWith("[")) {
     const close = text.indexOf("]");
     return close > 0 && isPortOrNothing(text, close + 1) ? readIpv6(text.slice(1, close)) : null;
   }
-  if (isDigit(first) && isPortOrNothing(text, colon)) {
-    const address = text.slice(0, colon);
-    if (isDottedQuad(address)) return address;
-  }
+  const address = text.slice(0, colon);
+  if (isIPv4(address) && isPortOrNothing(text, colon)) return address;
   return readIpv6(text);
-}
-
-/** True for four decimal numbers 0 to 255 without leading zeros, and nothing else. */
-export function isDottedQuad(text: string): boolean {
-  const { length } = text;
-  if (length < 7 || length > 15) return false;
-  let dots = 0;
-  let digits = 0;
-  let octet = 0;
-  for (let index = 0; index < length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === dot) {
-      if (digits === 0) return false;
-      dots++;
-      digits = 0;
-      octet = 0;
-    } else {
-      if (!isDigit(code) || (digits > 0 && octet === 0)) return false;
-      digits++;
-      octet = octet * 10 + code - zero;
-      if (octet > 255) return false;
-    }
-  }
-  return dots === 3 && digits > 0;
 }
 
 /** The RFC 5952 form of an IPv6 address, or null. */
@@ -63,19 +36,12 @@ export function isPortOrNothing(text: string, from: number): boolean {
   return from === text.length || (text.length - from <= longestPort && port.test(text.slice(from)));
 }
 
-const zero = 0x30;
-const dot = 0x2e;
-const openBracket = 0x5b;
 /** Eight groups of four digits, the last two as a dotted quad. */
 const longestIpv6 = 45;
 const longestPort = 8;
 /** The port may be empty, as RFC 3986 section 3.2.3 has it; its number is not judged. */
 const port = /^: ?\d{0,5}$/;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
-
-function isDigit(code: number): boolean {
-  return code >= zero && code <= 0x39;
-}
 
 function mixedNotation(groups: string): string {
   const [high = 0, low = 0] = groups

@@ -1,6 +1,6 @@
+import { isIPv4 } from "node:net";
 import { detectItem, readItemAs } from "./detect.js";
 import { explain } from "./explain.js";
-import { isDottedQuad } from "./ip.js";
 import type { Item, ItemKind, Recognition } from "./item.js";
 import { isPublishedKind } from "./kind-names.js";
 import { unsupported } from "./reasons.js";
@@ -28,12 +28,12 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   const bare = stripCell(text);
   if (bare.length === 0) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
+  if (control.test(bare)) return unsupported("control_character");
   // What most rows hold needs none of the work below.
   if (kind !== "url") {
-    if (isDottedQuad(bare)) return found("ip", bare);
+    if (isIPv4(bare)) return found("ip", bare);
     if (bare.length === 40 && isHex(bare)) return found("sha1", bare.toLowerCase());
   }
-  if (control.test(bare)) return unsupported("control_character");
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
   const plain = refang(bare);
   const item = readItem(plain, kind);

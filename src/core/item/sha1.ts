@@ -12,13 +12,7 @@ export function readSha1(text: string): string | null {
 
 /** True when the text is hex digits only, or empty. */
 export function isHex(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    const decimal = code >= 0x30 && code <= 0x39;
-    const letter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x66;
-    if (!decimal && !letter) return false;
-  }
-  return true;
+  return /^[\da-f]*$/i.test(text);
 }
 
 const digits = 40;

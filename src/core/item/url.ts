@@ -1,5 +1,6 @@
+import { isIPv4 } from "node:net";
 import { readHostname } from "./hostname.js";
-import { isDottedQuad, isPortOrNothing, readIpv6 } from "./ip.js";
+import { isPortOrNothing, readIpv6 } from "./ip.js";
 import { mayBeDefanged, refang } from "./refang.js";
 import { strip } from "./strip.js";
 
@@ -25,7 +26,7 @@ export function isNetwork(text: string): boolean {
   if (slash < 0 || slash > longestAddress || text.length - slash > longestAddress) return false;
   const address = text.slice(0, slash);
   const prefix = text.slice(slash + 1);
-  if (isDottedQuad(address)) return isDottedQuad(prefix) || isPrefixLength(prefix, 32);
+  if (isIPv4(address)) return isIPv4(prefix) || isPrefixLength(prefix, 32);
   return address.includes(":") && isPrefixLength(prefix, 128) && readIpv6(address) !== null;
 }
 
@@ -56,7 +57,7 @@ function isHostAndPort(authority: string): boolean {
   const colon = authority.indexOf(":");
   if (colon >= 0 && !isPortOrNothing(authority, colon)) return false;
   const host = colon < 0 ? authority : authority.slice(0, colon);
-  return isDottedQuad(host) || readHostname(host) !== null;
+  return isIPv4(host) || readHostname(host) !== null;
 }
 
 function isPrefixLength(text: string, longest: number): boolean {

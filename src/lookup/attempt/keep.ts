@@ -15,7 +15,7 @@ export interface KeepOptions {
  * under a key of its own: a resumed run continues with the attempts that are left.
  */
 export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
-  return (next) => (item, options) => {
+  return (next) => async (item, options) => {
     const { asked } = options;
     const put = (attempt: Attempt): Promise<void> | null => {
       asked?.outcomes.push(attempt.outcome);
@@ -28,18 +28,9 @@ export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
       const key = attemptKey(endpoint, item, (asked?.tried.length ?? 0) + 1);
       return store.put(key, recordOf({ ...attempt, drift: [] }, options));
     };
-    // Without promises that take over another's state: those cost three turns of the queue each.
-    return new Promise((resolve, reject) => {
-      next(item, options).then((attempt) => {
-        try {
-          const kept = put(attempt);
-          if (kept === null) resolve(attempt);
-          else kept.then(() => resolve(attempt), reject);
-        } catch (error) {
-          reject(error);
-        }
-      }, reject);
-    });
+    const attempt = await next(item, options);
+    await put(attempt);
+    return attempt;
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
+import type { Finding } from "../../core/finding.js";
 import { FairQueue } from "../pace/fair-queue.js";
-import type { AttemptWrapper } from "../types.js";
+import type { AttemptWrapper, LookupWrapper } from "../types.js";
 
 /**
  * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
@@ -183,3 +184,34 @@ function note(outage: Outage, attempt: Attempt): boolean {
   outage.failed(attempt);
   return !outage.open;
 }
+
+/**
+ * Ends the run when the first lookup has used up its attempts and the service never answered at
+ * all: the address is wrong or nothing is there, and thousands of failed rows would say no more.
+ *
+ * @throws FatalError `service_unreachable`
+ */
+export function reachable(options: Pick<OutageOptions, "address" | "answered">): LookupWrapper {
+  const judged = (finding: Finding): Finding => {
+    if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
+      throw new FatalError(
+        "service_unreachable",
+        `no answer from ${options.address} after ${finding.attempts} attempts: ${finding.error?.message ?? ""}`,
+        { hint: hints.get(finding.error?.code ?? "") ?? usualHint },
+      );
+    }
+    return finding;
+  };
+  return (next) => (item, lookupOptions) => {
+    const finding = next(item, lookupOptions);
+    // From the first answer on there is nothing to check.
+    return options.answered() ? finding : finding.then(judged);
+  };
+}
+
+const usualHint = "check the address and that the service runs, then run again";
+
+const hints: ReadonlyMap<string, string> = new Map([
+  ["proxy_failure", "check the proxy, or name the service in NO_PROXY to reach it without one"],
+  ["out_of_memory", "raise the limit: ulimit -v unlimited"],
+]);

@@ -48,8 +48,6 @@ export class Pace implements RequestPace {
   readonly #pauses: ThrottlePauses;
   /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
   #ticket = 0;
-  /** What `take` returns when nothing holds it back; one promise for all. */
-  #granted = Promise.resolve(0);
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /**
    * After a pause, until an answer shows that it was long enough: how many left since, and when the
@@ -89,7 +87,7 @@ export class Pace implements RequestPace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#queue.size === 0 && this.#leave()) return this.#granted;
+    if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#ticket);
     const turn = this.#queue.enqueue(signal);
     this.#wake();
     return turn;
@@ -113,7 +111,6 @@ export class Pace implements RequestPace {
     if (known) return;
     this.#pauses.begun();
     this.#ticket++;
-    this.#granted = Promise.resolve(this.#ticket);
     if (this.#adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
   }
 
@@ -136,9 +133,7 @@ export class Pace implements RequestPace {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#adaptive?.paused(now, now + ms);
     // The short way of `take` is closed by the first pause.
-    if (this.#ticket > 0) return;
-    this.#ticket++;
-    this.#granted = Promise.resolve(this.#ticket);
+    if (this.#ticket === 0) this.#ticket++;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { ObservedActivity } from "../../api/schema/observed-activity.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
-import type { RepShareCase } from "../../api/schema/rep-share-case.js";
+import type { RepShareCase } from "../../api/schema/operations.js";
 import { invalid, type Placed } from "./placed.js";
 
 /** When something was first and last seen; null where that is unknown. */

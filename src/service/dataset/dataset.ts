@@ -1,8 +1,6 @@
 import type { z } from "zod";
-import type { CaseContext } from "../../api/schema/case-context.js";
-import type { Customer } from "../../api/schema/customers.js";
+import type { CaseContext, Customer } from "../../api/schema/operations.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
-import type { RepShareCase } from "../../api/schema/rep-share-case.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";
 import type { LookupEndpoint } from "../../core/finding.js";

@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { caseContextSchema } from "../../api/schema/case-context.js";
+import {
+  caseContextSchema,
+  customerSchema,
+  repShareCaseSchema,
+} from "../../api/schema/operations.js";
 import { camelCase, endpoints } from "../../api/endpoints.js";
 import { lookupEndpoints } from "../../core/finding.js";
-import { customerSchema } from "../../api/schema/customers.js";
 import { queryResultSchema } from "../../api/schema/query-result.js";
-import { repShareCaseSchema } from "../../api/schema/rep-share-case.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates } from "../../api/schema/vocabulary.js";
 

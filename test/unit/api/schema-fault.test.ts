@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { results } from "../../../src/api/schema/query-result.js";
-import { tagIpsSchema } from "../../../src/api/schema/tag-ips.js";
+import { tagIpsSchema } from "../../../src/api/schema/tag.js";
 import { schemaFault } from "../../../src/api/schema-fault.js";
 import { ipResult } from "./answers.js";
 

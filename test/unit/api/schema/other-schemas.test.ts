@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { caseContextSchema } from "../../../../src/api/schema/case-context.js";
-import { customersPageSchema } from "../../../../src/api/schema/customers.js";
+import {
+  caseContextSchema,
+  customersPageSchema,
+  repShareCaseSchema,
+} from "../../../../src/api/schema/operations.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
 } from "../../../../src/api/schema/envelope.js";
 import { partialResultSchema } from "../../../../src/api/schema/partial-result.js";
-import { repShareCaseSchema } from "../../../../src/api/schema/rep-share-case.js";
-import { tagIpsSchema } from "../../../../src/api/schema/tag-ips.js";
-import { tagListSchema, tagSchema } from "../../../../src/api/schema/tag.js";
+import { tagIpsSchema, tagListSchema, tagSchema } from "../../../../src/api/schema/tag.js";
 import { failure, ipResult, partialSuccess, success, without } from "../answers.js";
 
 const tag = {
