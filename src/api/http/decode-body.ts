@@ -31,21 +31,18 @@ export function decodeBody(answer: Answer, maxBytes: number, origin: string): Bu
   if (answer.body.length === 0) return answer.body;
   const faultOf = (error: unknown, coding: string): TransportError => {
     const options = { cause: error, httpStatus: answer.status };
-    switch ((error as NodeJS.ErrnoException | undefined)?.code) {
-      case "ERR_BUFFER_TOO_LARGE": {
-        const message = `the answer of ${origin} is larger than ${maxBytes} bytes when decoded`;
-        return new TransportError("body_too_large", message, options);
-      }
-      case "Z_BUF_ERROR": {
-        const message = `${origin} ended its answer before it was complete`;
-        return new TransportError("truncated_body", message, options);
-      }
-      default: {
-        const name = JSON.stringify(coding.slice(0, 40));
-        const message = `the answer of ${origin} is encoded as ${name} in a way that cannot be read`;
-        return new TransportError("unreadable_encoding", message, options);
-      }
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    if (code === "ERR_BUFFER_TOO_LARGE") {
+      const message = `the answer of ${origin} is larger than ${maxBytes} bytes when decoded`;
+      return new TransportError("body_too_large", message, options);
     }
+    if (code === "Z_BUF_ERROR") {
+      const message = `${origin} ended its answer before it was complete`;
+      return new TransportError("truncated_body", message, options);
+    }
+    const name = JSON.stringify(coding.slice(0, 40));
+    const message = `the answer of ${origin} is encoded as ${name} in a way that cannot be read`;
+    return new TransportError("unreadable_encoding", message, options);
   };
   // The last coding named was applied last. More than two is no honest answer.
   if (codings.length > 2) throw faultOf(undefined, codings.join(", "));

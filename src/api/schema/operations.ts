@@ -21,7 +21,6 @@ export const customersPageSchema = z.looseObject({
 });
 
 export type Customer = z.infer<typeof customerSchema>;
-export type CustomersPage = z.infer<typeof customersPageSchema>;
 
 /**
  * A reputation-share case (interface: Reputation-share case). The interface does not show which

@@ -69,8 +69,9 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, rates, spent } = job;
   const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
   const counts = await countRows(job, items);
-  const requests = items.requests();
-  const lookups = nameOf(settings.lookups);
+  const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
+  const requests = items.requests(chosen);
+  const lookups = chosen.length > 0 ? chosen.join(",") : "triage";
   const total = mostOf(requests[lookups]);
   return {
     rows: counts.rows,
@@ -134,11 +135,6 @@ function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: Row
   if (item !== null || finding instanceof Promise) return;
   if (finding.status === "failed") counts.unreadable++;
   else count(counts.unsupported, finding.error?.code ?? "unknown");
-}
-
-function nameOf(lookups: PlanJob["settings"]["lookups"]): string {
-  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
-  return chosen.length > 0 ? chosen.join(",") : "triage";
 }
 
 function mostOf(requests: PlannedRequests | undefined): number {

@@ -83,19 +83,24 @@ export class PlannedItems {
     await Promise.all(this.#open.splice(0));
   }
 
-  /** Requests under each `--lookups`. */
-  requests(): Record<string, PlannedRequests> {
+  /**
+   * Requests under each common `--lookups`, and under those that are chosen.
+   *
+   * @param chosen in the order of `lookupEndpoints`; none for `triage`
+   */
+  requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
     const asked = this.distinct - (this.#options.bogons === "local" ? this.bogons : 0);
     const { certain, possible } = this.#triage;
-    const only = (...chosen: readonly LookupEndpoint[]): PlannedRequests =>
+    const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
       Object.fromEntries(
         lookupEndpoints.map((endpoint) => [
           memberOf(endpoint),
-          chosen.includes(endpoint) ? asked - this.cached[endpoint] : 0,
+          asking.includes(endpoint) ? asked - this.cached[endpoint] : 0,
         ]),
       );
     return {
       [lookupEndpoints.join(",")]: only(...lookupEndpoints),
+      ...(chosen.length > 0 && { [chosen.join(",")]: only(...chosen) }),
       ...eachEndpoint((endpoint) => only(endpoint)),
       triage: { ...only("quick-check"), query: { least: certain, most: certain + possible } },
     };
