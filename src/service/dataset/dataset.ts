@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { CaseContext, Customer } from "../../api/schema/operations.js";
+import type { CaseContext, Customer, RepShareCase } from "../../api/schema/operations.js";
 import type { QueryResult } from "../../api/schema/query-result.js";
 import type { Tag } from "../../api/schema/tag.js";
 import type { caseStates } from "../../api/schema/vocabulary.js";

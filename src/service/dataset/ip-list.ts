@@ -1,4 +1,5 @@
-import { isDottedQuad, readIpv6 } from "../../core/item/ip.js";
+import { isIPv4 } from "node:net";
+import { readIpv6 } from "../../core/item/ip.js";
 
 /** A line that is no IP address. */
 export interface IpListFault {
@@ -24,7 +25,7 @@ export function readIpList(sources: readonly string[]): readonly string[] | IpLi
       const entry = line.trim();
       if (entry === "" || entry.startsWith("#")) continue;
       const address = readIpv6(entry);
-      if (isDottedQuad(entry)) v4.add(entry);
+      if (isIPv4(entry)) v4.add(entry);
       else if (address !== null) v6.add(address);
       else return { source, line: index + 1, text: entry };
     }

@@ -1,5 +1,5 @@
-import { isIPv6 } from "node:net";
-import { isDottedQuad, readIpv6 } from "../../core/item/ip.js";
+import { isIPv4, isIPv6 } from "node:net";
+import { readIpv6 } from "../../core/item/ip.js";
 import { type AddressList, widths } from "./address-list.js";
 
 /** Addresses as they came, in no order; as words like those of an `AddressList`. */
@@ -18,7 +18,7 @@ export function readEntries(entries: readonly string[]): ReadAddresses | number 
   const v4: number[] = [];
   const v6: number[] = [];
   for (const [at, entry] of entries.entries()) {
-    if (isDottedQuad(entry)) v4.push(quadWord(entry));
+    if (isIPv4(entry)) v4.push(quadWord(entry));
     else if (isIPv6(entry) && !entry.includes("%")) v6.push(...v6Words(entry));
     else return at;
   }
