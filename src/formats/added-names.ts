@@ -13,7 +13,7 @@ export function addedColumnNames(
   const names = columns.map((column) => prefix + column.name);
   const taken = new Set(inputColumns.map((column) => column.trim()));
   const clashes = names.filter((name) => taken.has(name));
-  if (clashes.length > 0) throw clash(clashes);
+  if (clashes.length > 0) throw columnClash(clashes);
   return names;
 }
 
@@ -24,7 +24,7 @@ export function addedColumnNames(
  */
 export function addedMemberName(prefix: string, inputColumns: readonly string[]): string {
   const name = prefix.replace(/_$/, "");
-  if (inputColumns.includes(name)) throw clash([name]);
+  if (inputColumns.includes(name)) throw columnClash([name]);
   return name;
 }
 
@@ -38,7 +38,8 @@ export function freshNames(names: readonly string[], taken: readonly string[]): 
   });
 }
 
-function clash(names: readonly string[]): UsageError {
+/** The error of columns that the input has already. */
+export function columnClash(names: readonly string[]): UsageError {
   const several = names.length > 1;
   return new UsageError(
     "column_clash",

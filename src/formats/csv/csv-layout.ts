@@ -1,20 +1,17 @@
-import { indicatorWeight } from "../../core/item/indicator.js";
 import { UsageError } from "../../core/errors.js";
-import {
-  chooseItemColumn,
-  chooseKindColumn,
-  columnShares,
-  isKindName,
-  type ItemChoice,
-  type SampledColumn,
-} from "../columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../columns/find-column.js";
+import { indicatorWeight } from "../../core/item/indicator.js";
 import { columnShare, mostShare } from "../columns/choose-column.js";
-import type { CsvRecord } from "./csv-records.js";
-import { customaryItemColumns, matchColumn, placeName } from "../columns/find-column.js";
+import {
+  customaryItemColumns,
+  matchColumn,
+  placeName,
+  unknownColumn,
+} from "../columns/find-column.js";
+import { settleColumns } from "../columns/settle-columns.js";
 import { limits } from "../reading/limits.js";
 import type { Sample } from "../reading/sample.js";
-import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
+import type { InputReading, ItemColumn, ReadOptions } from "../types.js";
+import type { CsvRecord } from "./csv-records.js";
 
 /** What the columns of a CSV input are called, and which of them hold item and kind. */
 export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"> {
@@ -37,14 +34,39 @@ export async function findLayout(
 ): Promise<CsvLayout> {
   await records.until(() => records.read.length > 0);
   if (records.read.length === 0) return emptyLayout(input, options);
-  const draft = (): Draft => new Draft(records.read, commentNames, options);
-  if (draft().needsSample) {
-    await records.until(
-      () => isEnough(records.read),
-      () => draft().isClear,
-    );
-  }
-  return draft().settle(input, records.ended);
+  const draft = (): Draft => draftOf(records.read, commentNames, options);
+  const found = await settleColumns(
+    {
+      input,
+      columns() {
+        const { names, rows } = draft();
+        return names.map((name, index) => ({
+          name,
+          cells: rows.map(({ cells }) => cells[index] ?? ""),
+          neighbours: [index - 1, index + 1].filter((n) => n >= 0 && n < names.length),
+        }));
+      },
+      placeOf: ({ index }) => index,
+      named(flag) {
+        const { names } = draft();
+        const column = matchColumn(names, flag.wanted);
+        if (column === null) throw unknownColumn(input, names, flag);
+        return column;
+      },
+      sample: (clear) =>
+        records.until(
+          () => isEnough(records.read),
+          () => draft().rows.length > 0 && clear(),
+        ),
+      withoutRecords() {
+        const { names, rows } = draft();
+        return rows.length === 0 ? anyColumn(names) : null;
+      },
+    },
+    options,
+  );
+  const { names, header } = draft();
+  return { columns: names, header, ...found };
 }
 
 /** A sample of `sampleRecords` rows and a header, or of fewer that are as long as a record may be. */
@@ -64,93 +86,27 @@ function emptyLayout(input: string, { header, itemColumn }: LayoutOptions): CsvL
 }
 
 /** The layout as the records read so far show it. */
-class Draft {
-  readonly #options: LayoutOptions;
-  readonly #header: InputReading["header"];
-  readonly #columns: readonly string[];
-  readonly #rows: readonly CsvRecord[];
+interface Draft {
+  readonly header: InputReading["header"];
+  readonly names: readonly string[];
+  readonly rows: readonly CsvRecord[];
+}
 
-  constructor(
-    records: readonly CsvRecord[],
-    commentNames: readonly string[],
-    options: LayoutOptions,
-  ) {
-    const first = records[0]!.cells;
-    const names = commentNames.length === first.length && first.length > 1 ? commentNames : null;
-    this.#options = options;
-    this.#header = findHeader(records, names, options);
-    if (this.#header === "record") this.#columns = first;
-    else if (this.#header === "comment" && names !== null) this.#columns = names;
-    else this.#columns = first.map((_, index) => placeName(index));
-    const begin = this.#header === "record" ? 1 : 0;
-    this.#rows = records.slice(begin, begin + limits.sampleRecords);
-  }
-
-  /** Flags may say it all; a column beside the item's that is called like one of kinds is looked at. */
-  get needsSample(): boolean {
-    const { itemColumn, kindColumn } = this.#options;
-    if (itemColumn === null) return true;
-    const index = matchColumn(this.#columns, itemColumn)?.index ?? -1;
-    return (
-      kindColumn === null &&
-      index >= 0 &&
-      beside(index, this.#columns.length).some((n) => isKindName(this.#columns[n]!))
-    );
-  }
-
-  get isClear(): boolean {
-    if (this.#rows.length === 0) return false;
-    return this.#options.itemColumn !== null || this.#choose().item !== null;
-  }
-
-  settle(input: string, ended: boolean): CsvLayout {
-    const item = this.#item(input, ended);
-    const kind = this.#kind(input, item);
-    return { columns: this.#columns, header: this.#header, item, kind };
-  }
-
-  #item(input: string, ended: boolean): ItemColumn {
-    const { itemColumn } = this.#options;
-    if (itemColumn !== null) {
-      return { ...this.#named(input, "--item-column", itemColumn), by: "flag", sample: null };
-    }
-    if (ended && this.#rows.length === 0) return withoutRows(this.#columns);
-    const { item, problem } = this.#choose();
-    if (problem !== null) throw noItemColumn(input, columnShares(this.#sample()), problem);
-    return item;
-  }
-
-  #kind(input: string, item: ItemColumn): KindColumn | null {
-    const { itemColumn, kindColumn } = this.#options;
-    if (kindColumn !== null) {
-      return { ...this.#named(input, "--kind-column", kindColumn), by: "flag" };
-    }
-    return itemColumn !== null && !this.needsSample
-      ? null
-      : chooseKindColumn(this.#sample(), item.index);
-  }
-
-  #named(
-    input: string,
-    flag: "--item-column" | "--kind-column",
-    wanted: string,
-  ): { name: string; index: number } {
-    const found = matchColumn(this.#columns, wanted);
-    if (found === null) throw unknownColumn(input, this.#columns, { flag, wanted });
-    return found;
-  }
-
-  #choose(): ItemChoice {
-    return chooseItemColumn(this.#sample());
-  }
-
-  #sample(): readonly SampledColumn[] {
-    return this.#columns.map((name, index) => ({
-      name,
-      cells: this.#rows.map(({ cells }) => cells[index] ?? ""),
-      neighbours: beside(index, this.#columns.length),
-    }));
-  }
+function draftOf(
+  records: readonly CsvRecord[],
+  commentNames: readonly string[],
+  options: LayoutOptions,
+): Draft {
+  const first = records[0]!.cells;
+  const comment = commentNames.length === first.length && first.length > 1 ? commentNames : null;
+  const header = findHeader(records, comment, options);
+  const begin = header === "record" ? 1 : 0;
+  const unnamed = (): readonly string[] => first.map((_, index) => placeName(index));
+  return {
+    header,
+    names: header === "record" ? first : header === "comment" && comment ? comment : unnamed(),
+    rows: records.slice(begin, begin + limits.sampleRecords),
+  };
 }
 
 /** What names the columns. A first record with an indicator where the others have theirs is a row. */
@@ -183,14 +139,10 @@ const fieldName =
   /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
 
 /** A header and no rows: any column will do. */
-function withoutRows(columns: readonly string[]): ItemColumn {
+function anyColumn(columns: readonly string[]): ItemColumn {
   const usual = customaryItemColumns
     .map((name) => matchColumn(columns, name))
     .find((column) => column !== null);
   const column = usual ?? { name: columns[0]!, index: 0 };
   return { ...column, by: "name", sample: null };
-}
-
-function beside(index: number, columns: number): readonly number[] {
-  return [index - 1, index + 1].filter((neighbour) => neighbour >= 0 && neighbour < columns);
 }

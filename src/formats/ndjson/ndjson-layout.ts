@@ -1,19 +1,11 @@
 import type { JsonObject } from "../../core/finding.js";
-import {
-  chooseItemColumn,
-  chooseKindColumn,
-  columnShares,
-  isKindName,
-  type SampledColumn,
-} from "../columns/choose-column.js";
-import { noItemColumn, unknownColumn } from "../columns/find-column.js";
-import { type ColumnFlag, matchColumn } from "../columns/find-column.js";
+import type { SampledColumn } from "../columns/choose-column.js";
+import { matchColumn, unknownColumn } from "../columns/find-column.js";
+import { settleColumns } from "../columns/settle-columns.js";
 import { limits } from "../reading/limits.js";
+import type { InputReading, ReadOptions } from "../types.js";
 import { itemTextOf, MemberPath } from "./ndjson-row.js";
 import type { NdjsonSample } from "./ndjson-sample.js";
-import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
-
-type LayoutOptions = Pick<ReadOptions, "itemColumn" | "kindColumn">;
 
 /**
  * Finds the paths of item and kind by the flags and the first objects.
@@ -23,61 +15,29 @@ type LayoutOptions = Pick<ReadOptions, "itemColumn" | "kindColumn">;
 export async function findPaths(
   input: string,
   sample: NdjsonSample,
-  { itemColumn, kindColumn }: LayoutOptions,
+  options: Pick<ReadOptions, "itemColumn" | "kindColumn">,
 ): Promise<Pick<InputReading, "item" | "kind">> {
   await sample.readObjects(1);
-  const flagged = async (flag: ColumnFlag): Promise<{ name: string; index: number }> => ({
-    name: await namedPath(flag, input, sample),
-    index: 0,
-  });
-  const item: ItemColumn =
-    itemColumn === null
-      ? await chosenPath(input, sample)
-      : {
-          ...(await flagged({ flag: "--item-column", wanted: itemColumn })),
-          by: "flag",
-          sample: null,
-        };
-  const kind: KindColumn | null =
-    kindColumn === null
-      ? await kindBeside(item, sample)
-      : { ...(await flagged({ flag: "--kind-column", wanted: kindColumn })), by: "flag" };
-  return { item, kind };
-}
-
-/** The path that a flag names: a column, else what the first records have there. */
-async function namedPath(flag: ColumnFlag, input: string, sample: NdjsonSample): Promise<string> {
-  const column = matchColumn(sample.columns, flag.wanted);
-  if (column !== null) return column.name;
-  if (sample.hasObjects && !(await sample.includes(new MemberPath(flag.wanted)))) {
-    throw unknownColumn(input, sample.columns, flag);
-  }
-  return flag.wanted;
-}
-
-async function chosenPath(input: string, sample: NdjsonSample): Promise<ItemColumn> {
-  const choice = (): ReturnType<typeof chooseItemColumn> => chooseItemColumn(columnsOf(sample));
-  await sample.readObjects(limits.sampleRecords, () => choice().item !== null);
-  // Without an object there is nothing to choose from, and nothing to look up either.
-  if (!sample.hasObjects) return { name: "item", index: 0, by: "name", sample: null };
-  const { item, problem } = choice();
-  if (problem !== null) throw noItemColumn(input, columnShares(columnsOf(sample)), problem);
-  return item;
-}
-
-/** A member beside the item that names kinds. */
-async function kindBeside(item: ItemColumn, sample: NdjsonSample): Promise<KindColumn | null> {
-  if (item.by === "flag") {
-    // Nothing is sampled yet; only what is called like a kind column is worth it.
-    const columns = columnsOf(sample);
-    const beside = columns.find(({ name }) => name === item.name)?.neighbours ?? [];
-    if (!beside.some((index) => isKindName(columns[index]!.name))) return null;
-    await sample.readObjects(limits.sampleRecords, () => true);
-  }
-  const columns = columnsOf(sample);
-  return chooseKindColumn(
-    columns,
-    columns.findIndex(({ name }) => name === item.name),
+  return settleColumns(
+    {
+      input,
+      columns: () => columnsOf(sample),
+      placeOf: (item, columns) => columns.findIndex(({ name }) => name === item.name),
+      // A column, else what the first records have there.
+      async named(flag) {
+        const column = matchColumn(sample.columns, flag.wanted);
+        if (column !== null) return { name: column.name, index: 0 };
+        if (sample.hasObjects && !(await sample.includes(new MemberPath(flag.wanted)))) {
+          throw unknownColumn(input, sample.columns, flag);
+        }
+        return { name: flag.wanted, index: 0 };
+      },
+      sample: (clear) => sample.readObjects(limits.sampleRecords, clear),
+      // Without an object there is nothing to choose from, and nothing to look up either.
+      withoutRecords: () =>
+        sample.hasObjects ? null : { name: "item", index: 0, by: "name", sample: null },
+    },
+    options,
   );
 }
 

@@ -73,13 +73,16 @@ function inputMembers(row: Row, keys: readonly string[], added: readonly string[
     }
     return { text: row.json.slice(1, -1).trim(), displaced: null };
   }
-  if (row.fault !== null) return { text: "", displaced: null };
+  return { text: row.fault === null ? cellMembers(row, keys) : "", displaced: null };
+}
+
+/** The cells of a row as members. */
+export function cellMembers({ cells }: Row, keys: readonly string[]): string {
   let text = "";
   for (let index = 0; index < keys.length; index++) {
-    if (index > 0) text += ",";
-    text += keys[index]! + JSON.stringify(row.cells[index] ?? "");
+    text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(cells[index] ?? "");
   }
-  return { text, displaced: null };
+  return text;
 }
 
 /** Cheap and never wrongly false: an escaped name holds a backslash. */

@@ -3,7 +3,7 @@ import type { EnrichedRow, Row } from "../../core/row.js";
 import { parseTimestamp } from "../../core/timestamp.js";
 import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import type { Verdict } from "../../core/verdict.js";
-import { uniqueNames } from "../ndjson/ndjson-writer.js";
+import { cellMembers, uniqueNames } from "../ndjson/ndjson-writer.js";
 
 /** What more than one shape tells of an item, in a form that all of them can use. */
 export interface KnownFacts {
@@ -92,10 +92,5 @@ export function reputeMember(
 
 function inputObject(row: Row, keys: readonly string[]): string {
   if (row.json !== null) return row.json;
-  if (row.fault !== null) return "null";
-  let text = "";
-  for (let index = 0; index < keys.length; index++) {
-    text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(row.cells[index] ?? "");
-  }
-  return `{${text}}`;
+  return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
 }

@@ -1,6 +1,5 @@
 import { FatalError } from "../../core/errors.js";
 import type { RecordCounter } from "../types.js";
-import { IdSet } from "./id-set.js";
 
 const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
@@ -9,7 +8,7 @@ const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
  * indicator a line with an identifier of its own, an end, and a comma where one belongs.
  */
 export function countIndicators(): RecordCounter {
-  const ids = new IdSet();
+  const ids = new Set<string>();
   let number = 0;
   let comma = true;
   let ended = false;
@@ -24,7 +23,9 @@ export function countIndicators(): RecordCounter {
     const object = parsed(comma ? line.slice(0, -1) : line);
     if (number === 2) return object["type"] === "identity";
     const [, uuid] = idPattern.exec(String(object["id"])) ?? [];
-    return object["type"] === "indicator" && uuid !== undefined && ids.add(uuid);
+    if (object["type"] !== "indicator" || uuid === undefined || ids.has(uuid)) return false;
+    ids.add(uuid);
+    return true;
   };
   return {
     add(record) {

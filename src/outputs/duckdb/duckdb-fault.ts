@@ -1,83 +1,71 @@
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 
-interface Known {
-  readonly text: string;
-  readonly hint: string;
-  /** The user named something that cannot be an output. */
-  readonly usage?: boolean;
-}
-
 /** What DuckDB says, in its own words, and what to do about it. */
-const known: readonly (readonly [pattern: RegExp, code: string, Known])[] = [
+const known: readonly (readonly [said: RegExp, code: string, reason: string, hint: string])[] = [
   // DuckDB takes 2,048 rows at a time, whatever is in them.
   [
     /out of memory/i,
     "output_memory",
-    {
-      text: "cells of hundreds of kilobytes, row after row, are more than DuckDB's memory limit holds",
-      hint: "write such rows to a Parquet file or to PostgreSQL; what was committed stays in the table until a run with --restart",
-    },
+    "cells of hundreds of kilobytes, row after row, are more than DuckDB's memory limit holds",
+    "write such rows to a Parquet file or to PostgreSQL; what was committed stays in the table until a run with --restart",
   ],
   [
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
-    {
-      text: "it has rows of this run that this run did not write",
-      hint: "start anew with --restart",
-    },
+    "it has rows of this run that this run did not write",
+    "start anew with --restart",
   ],
   [
     /could not set lock|conflicting lock/i,
     "output_locked",
-    { text: "another program has it open", hint: "close it there, then run again" },
+    "another program has it open",
+    "close it there, then run again",
   ],
   [
     /not a valid DuckDB database/i,
     "output_not_duckdb",
-    {
-      text: "it is there already and is no DuckDB database",
-      hint: "name another file",
-      usage: true,
-    },
+    "it is there already and is no DuckDB database",
+    "name another file",
   ],
-  [
-    /is a directory/i,
-    "output_is_directory",
-    { text: "it is a directory", hint: "name a file", usage: true },
-  ],
+  [/is a directory/i, "output_is_directory", "it is a directory", "name a file"],
   [
     /no such file or directory/i,
     "output_folder_missing",
-    { text: "the folder does not exist", hint: "create the folder first" },
+    "the folder does not exist",
+    "create the folder first",
   ],
   [
     /permission denied|read-only/i,
     "output_denied",
-    { text: "permission denied", hint: "check the owner and mode of the file and its folder" },
+    "permission denied",
+    "check the owner and mode of the file and its folder",
   ],
   [
     /referenced column .* not found/i,
     "not_an_output",
-    {
-      text: "the table has not the columns of an output",
-      hint: "columns that begin otherwise than rep_ need --prefix",
-      usage: true,
-    },
+    "the table has not the columns of an output",
+    "columns that begin otherwise than rep_ need --prefix",
   ],
   [
     /no space left|disk quota/i,
     "output_disk_full",
-    { text: "the disk is full", hint: "free some space, then run again" },
+    "the disk is full",
+    "free some space, then run again",
   ],
   [
     /serialization|storage version|newer version/i,
     "output_version",
-    {
-      text: "another version of DuckDB wrote it",
-      hint: "write to another file, or install the matching @duckdb/node-api",
-    },
+    "another version of DuckDB wrote it",
+    "write to another file, or install the matching @duckdb/node-api",
   ],
 ];
+
+/** The user named something that cannot be an output. */
+const usage: ReadonlySet<string> = new Set([
+  "output_not_duckdb",
+  "output_is_directory",
+  "not_an_output",
+]);
 
 /** Explains why a DuckDB file cannot be written or read, for the person who has to mend it. */
 export function duckdbFault(
@@ -94,7 +82,7 @@ export function duckdbFault(
       cause: error,
     });
   }
-  const [, code, { text: reason, hint, usage }] = found;
-  const Kind = usage === true ? UsageError : FatalError;
+  const [, code, reason, hint] = found;
+  const Kind = usage.has(code) ? UsageError : FatalError;
   return new Kind(code, `cannot ${access} ${display}: ${reason}`, { cause: error, hint });
 }

@@ -1,6 +1,5 @@
 import type { RowGroup } from "hyparquet";
-import { CheckedLines, checkedLine, sideFileDamaged } from "./side-file.js";
-import { SideFile } from "./side-file.js";
+import { CheckedLines, checkedLine, SideFile, sideFileDamaged } from "./side-file.js";
 
 /** What the log keeps of one row group. */
 interface GroupRecord {
@@ -10,55 +9,33 @@ interface GroupRecord {
 }
 
 /**
- * Keeps what the end of a Parquet file must say about its row groups, one line of JSON a group,
- * until that end can be written. Each line has a checksum.
+ * Opens the log of what the end of a Parquet file must say about its row groups, cut back to the
+ * groups of the file's first `length` bytes; of 0 bytes it is a new one.
+ *
+ * @throws FatalError `output_*`; `output_state_damaged` when it does not know a group that ends there
  */
-export class GroupLog {
-  readonly #file: SideFile;
-
-  private constructor(file: SideFile) {
-    this.#file = file;
+export async function openGroupLog(
+  path: string,
+  length: number,
+): Promise<{ log: SideFile; groups: readonly RowGroup[] }> {
+  const groups: RowGroup[] = [];
+  if (length === 0) return { log: await SideFile.open(path, null), groups };
+  const lines = await CheckedLines.read(path);
+  for (let reached = 0; reached < length;) {
+    const { end, group } = parse(lines.next());
+    groups.push(group);
+    reached = end;
+    if (reached > length) throw sideFileDamaged(path, "it ends in another row group", lines);
   }
-
-  /**
-   * Opens a log, cut back to the groups of a file's first `length` bytes; of 0 bytes it is a new one.
-   *
-   * @throws FatalError `output_*`; `output_state_damaged` when it does not know a group that ends there
-   */
-  static async reopen(
-    path: string,
-    length: number,
-  ): Promise<{ log: GroupLog; groups: readonly RowGroup[] }> {
-    const groups: RowGroup[] = [];
-    if (length === 0) return { log: new GroupLog(await SideFile.open(path, null)), groups };
-    const lines = await CheckedLines.read(path);
-    for (let reached = 0; reached < length;) {
-      const record = parse(lines.next());
-      groups.push(record.group);
-      reached = record.end;
-      if (reached > length) throw sideFileDamaged(path, "it ends in another row group", lines);
-    }
-    return { log: new GroupLog(await SideFile.open(path, lines.length)), groups };
-  }
-
-  async append(end: number, group: RowGroup): Promise<void> {
-    await this.#file.append(checkedLine(stringify({ end, group })));
-  }
-
-  async sync(): Promise<void> {
-    await this.#file.sync();
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close();
-  }
+  return { log: await SideFile.open(path, lines.length), groups };
 }
 
-/** JSON has no 64-bit integers; the lengths and counts of Parquet are such. */
-function stringify(record: GroupRecord): string {
-  return JSON.stringify(record, (_, value: unknown) =>
+/** A line of the log. JSON has no 64-bit integers; the lengths and counts of Parquet are such. */
+export function groupLine(record: GroupRecord): string {
+  const text = JSON.stringify(record, (_, value: unknown) =>
     typeof value === "bigint" ? { int64: String(value) } : value,
   );
+  return checkedLine(text);
 }
 
 function parse(line: string): GroupRecord {

@@ -1,17 +1,20 @@
 import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
-import { openFileDestination } from "../file-destination.js";
+import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { EnrichedRow } from "../../core/row.js";
+import { openFileDestination, partPath } from "../file-destination.js";
+import type { Destination, Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "../warehouse/cell-values.js";
-import { ColumnBatch } from "../warehouse/column-batch.js";
-import type { BatchBounds } from "../warehouse/column-batch.js";
+import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
 import { loadDriver } from "../warehouse/load-driver.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
-import type { OpenedWarehouse, WarehouseOptions } from "../warehouse/types.js";
-import { GroupLog } from "./group-log.js";
-import { ParquetSink } from "./parquet-sink.js";
+import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../warehouse/types.js";
+import { groupLine, openGroupLog } from "./group-log.js";
+import { readBack } from "./read-back.js";
 import { RowGroupEncoder } from "./row-group-encoder.js";
 import { RowSpill } from "./row-spill.js";
+import type { SideFile } from "./side-file.js";
 
 /** Large enough for readers to skip by groups, small enough to be held in memory. */
 const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
@@ -40,12 +43,11 @@ export async function openParquet(
 
   const destination = await openFileDestination(file, options.resume);
   const path = join(options.stateFolder, "parquet-groups.ndjson");
-  let log: GroupLog | null = null;
+  let groupLog: SideFile | null = null;
   let spill: RowSpill | null = null;
   try {
-    const reopened = await GroupLog.reopen(path, length);
-    const { groups } = reopened;
-    log = reopened.log;
+    const { log, groups } = await openGroupLog(path, length);
+    groupLog = log;
     spill = new RowSpill(options.stateFolder, groups.length);
     const open = rows - groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
     const types = schema.columns.map(({ type }) => type);
@@ -61,7 +63,7 @@ export async function openParquet(
         before: { length, groups },
       }),
       batch,
-      groups: log,
+      log,
       spill,
       rows,
       prefix: options.prefix,
@@ -69,9 +71,114 @@ export async function openParquet(
     });
     return { sink, note: null, audit: () => sink.audit() };
   } catch (error) {
-    await log?.close();
+    await groupLog?.close();
     await spill?.close();
     await destination.abandon();
     throw error;
+  }
+}
+
+interface ParquetSinkParts {
+  readonly destination: Destination;
+  readonly encoder: RowGroupEncoder;
+  /** Rows of the group that is not full yet, those restored from `spill` included. */
+  readonly batch: ColumnBatch;
+  readonly log: SideFile;
+  readonly spill: RowSpill;
+  /** Rows taken in earlier processes of the run. */
+  readonly rows: number;
+  /** What the names of the added columns begin with. */
+  readonly prefix: string;
+  readonly path: string;
+}
+
+/**
+ * Writes a Parquet file that grows by whole row groups. A checkpoint does not end a group: the rows
+ * of the open one are kept beside the file instead.
+ */
+class ParquetSink implements Sink {
+  readonly #parts: ParquetSinkParts;
+  #rows: number;
+  /** Length of the file up to the end of its last row group. */
+  #groupsEnd: number;
+  /** Of the file up to there. */
+  #checksum: ChecksumState | null;
+  /** What of it the last checkpoint made durable. */
+  #durable: number;
+  /** Groups that were open at the last two checkpoints: one of them is what a resume goes back to. */
+  #openGroups: readonly [before: number, last: number];
+  #sealed = false;
+
+  constructor(parts: ParquetSinkParts) {
+    this.#parts = parts;
+    this.#rows = parts.rows;
+    this.#groupsEnd = parts.destination.length;
+    this.#checksum = parts.destination.checksum();
+    this.#durable = this.#groupsEnd;
+    this.#openGroups = [parts.spill.group, parts.spill.group];
+  }
+
+  async write(rows: readonly EnrichedRow[]): Promise<void> {
+    const { batch } = this.#parts;
+    for (const row of rows) {
+      batch.add(row);
+      this.#rows++;
+      if (batch.full) await this.#endGroup();
+    }
+  }
+
+  async checkpoint(): Promise<SinkPosition> {
+    const { destination, log, batch, spill } = this.#parts;
+    await spill.forgetBefore(this.#openGroups[0]);
+    if (this.#durable !== this.#groupsEnd) {
+      await destination.sync();
+      await log.sync();
+      this.#durable = this.#groupsEnd;
+    }
+    await spill.keep(batch.columns, batch.rows);
+    this.#openGroups = [this.#openGroups[1], spill.group];
+    const position = { length: this.#groupsEnd, rows: this.#rows };
+    return this.#checksum === null ? position : { ...position, checksum: this.#checksum };
+  }
+
+  /** Ends the file and reads it back. */
+  async audit(): Promise<WarehouseAudit> {
+    await this.#seal();
+    return readBack(partPath(this.#parts.path), { prefix: this.#parts.prefix });
+  }
+
+  async finish(suffix?: string): Promise<SinkResult> {
+    await this.#seal();
+    const { destination, log, spill } = this.#parts;
+    await destination.finish(suffix);
+    await log.close();
+    await spill.close();
+    return { path: destination.path, bytes: destination.length, rows: this.#rows };
+  }
+
+  async abandon(): Promise<void> {
+    const { destination, log, spill } = this.#parts;
+    await destination.abandon();
+    await log.close();
+    await spill.close();
+  }
+
+  async #endGroup(): Promise<void> {
+    const { destination, encoder, batch, log, spill } = this.#parts;
+    const { bytes, group } = encoder.encode(batch.columns);
+    await destination.write(bytes);
+    this.#groupsEnd = destination.length;
+    this.#checksum = destination.checksum();
+    await log.append(groupLine({ end: this.#groupsEnd, group }));
+    batch.clear();
+    await spill.next();
+  }
+
+  async #seal(): Promise<void> {
+    if (this.#sealed) return;
+    const { destination, encoder, batch } = this.#parts;
+    if (batch.rows > 0) await this.#endGroup();
+    await destination.write(encoder.footer());
+    this.#sealed = true;
   }
 }

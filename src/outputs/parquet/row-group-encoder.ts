@@ -27,9 +27,6 @@ export interface RowGroupEncoderOptions {
 /** Smallest and largest values longer than this are left out: they say little and cost memory. */
 const longestBound = 64;
 
-/** Buffers larger than this are not kept for the next group, in bytes. */
-const keptBuffer = 32 * 1024 * 1024;
-
 /**
  * Turns columns of values into the bytes of a Parquet file, one row group at a time, compressed
  * with snappy.
@@ -93,10 +90,6 @@ export class RowGroupEncoder {
   #rewind(): void {
     if (this.#bytes.offset === this.#bytes.index && this.#writer.row_groups.length === 0) return;
     this.#bytes.index = 0;
-    if (this.#bytes.buffer.byteLength > keptBuffer) {
-      this.#bytes.buffer = new ArrayBuffer(keptBuffer);
-      this.#bytes.view = new DataView(this.#bytes.buffer);
-    }
   }
 }
 

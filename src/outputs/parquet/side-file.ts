@@ -7,12 +7,10 @@ import { FatalError } from "../../core/errors.js";
 export class SideFile {
   readonly #path: string;
   readonly #handle: FileHandle;
-  #length: number;
 
-  private constructor(path: string, handle: FileHandle, length: number) {
+  private constructor(path: string, handle: FileHandle) {
     this.#path = path;
     this.#handle = handle;
-    this.#length = length;
   }
 
   /**
@@ -21,9 +19,9 @@ export class SideFile {
    */
   static async open(path: string, keep: number | null): Promise<SideFile> {
     try {
-      const handle = await open(path, keep === null ? "w" : "r+", 0o600);
+      const handle = await open(path, keep === null ? "w" : "a", 0o600);
       if (keep !== null) await handle.truncate(keep);
-      return new SideFile(path, handle, keep ?? 0);
+      return new SideFile(path, handle);
     } catch (error) {
       throw outputFault(path, error);
     }
@@ -31,30 +29,21 @@ export class SideFile {
 
   /** @throws FatalError `output_*` */
   async append(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
-    try {
-      for (let done = 0; done < bytes.length;) {
-        const { bytesWritten } = await this.#handle.write(bytes, done, undefined, this.#length);
-        done += bytesWritten;
-        this.#length += bytesWritten;
-      }
-    } catch (error) {
-      throw outputFault(this.#path, error);
-    }
+    await this.#handle.appendFile(text).catch(this.#refuse);
   }
 
   /** @throws FatalError `output_*` */
   async sync(): Promise<void> {
-    try {
-      await this.#handle.datasync();
-    } catch (error) {
-      throw outputFault(this.#path, error);
-    }
+    await this.#handle.datasync().catch(this.#refuse);
   }
 
   async close(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
   }
+
+  readonly #refuse = (error: unknown): never => {
+    throw outputFault(this.#path, error);
+  };
 }
 
 /** A text without line feed as a line with its CRC-32 before it. */

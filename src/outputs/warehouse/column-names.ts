@@ -1,4 +1,5 @@
 import { UsageError } from "../../core/errors.js";
+import { columnClash } from "../../formats/added-names.js";
 import type { DialectName } from "./dialect.js";
 import { storedText } from "./cell-values.js";
 import { longestPostgresName } from "./dialect.js";
@@ -57,7 +58,7 @@ export function safeColumnNames(
   const naming = namings[target];
   const fixed = new Set(taken.map((name) => name.toLowerCase()));
   const clashes = names.filter((name) => fixed.has(name.trim().toLowerCase()));
-  if (clashes.length > 0) throw clash(clashes);
+  if (clashes.length > 0) throw columnClash(clashes);
   if (target === "postgres") refuseLongNames(names, naming);
 
   const used = new Set([...fixed, ...naming.reserved]);
@@ -131,13 +132,4 @@ function cleanWord(name: string): string {
   const word = name.trim().replace(/[^A-Za-z0-9_]+/g, "_");
   if (word === "" || /^_+$/.test(word)) return "";
   return /^\d/.test(word) || bigQueryReserved.test(word) ? `c_${word}`.replace("__", "_") : word;
-}
-
-function clash(names: readonly string[]): UsageError {
-  const several = names.length > 1;
-  return new UsageError(
-    "column_clash",
-    `the input already has ${several ? "columns" : "a column"} that would be added: ${names.join(", ")}`,
-    { hint: "give the added columns another beginning, for example --prefix repute_" },
-  );
 }

@@ -36,45 +36,20 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       `the table would have ${schema.columns.length} columns; ${format} allows ${mostColumns[format]}`,
     );
   }
-  return `${createEnrichedTable(format, table, schema)}\n\n${createNewestView(format, table, schema)}\n`;
+  return `${createTable(format, table, schema)}\n\n${createNewestView(format, table, schema)}\n`;
 }
-
-/** CREATE TABLE of the enriched table. */
-export function createEnrichedTable(
-  dialect: DialectName,
-  table: TableName,
-  schema: TableSchema,
-): string {
-  return createTable(dialect, table, schema.columns, { ifMissing: true, key: schema.key });
-}
-
-type NewestOptions = Pick<TableSchema, "prefix" | "key">;
 
 /**
  * CREATE VIEW of the newest row of each item: the one whose answer came last; among rows that
  * share an answer, one is chosen the same way every time. Rows without an item are left out.
+ *
+ * @param create OR REPLACE for a table that got more columns: a view has those of its first day
  */
 export function createNewestView(
   dialect: DialectName,
   table: TableName,
-  schema: NewestOptions,
-): string {
-  return `CREATE VIEW ${newestView(dialect, table, schema)}`;
-}
-
-/** The same for a table that got more columns: a view has those that there were when it was made. */
-export function replaceNewestView(
-  dialect: DialectName,
-  table: TableName,
-  schema: NewestOptions,
-): string {
-  return `CREATE OR REPLACE VIEW ${newestView(dialect, table, schema)}`;
-}
-
-function newestView(
-  dialect: DialectName,
-  table: TableName,
-  { prefix, key }: NewestOptions,
+  { prefix, key }: Pick<TableSchema, "prefix" | "key">,
+  create = "CREATE VIEW",
 ): string {
   const quote = (name: string): string => quoteIdentifier(dialect, name);
   const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
@@ -91,7 +66,7 @@ function newestView(
           `QUALIFY row_number() OVER (PARTITION BY ${item} ORDER BY ${order}) = 1`,
         ];
   const view = quoteTable(dialect, { ...table, name: newestViewName(table.name) });
-  return `${view} AS\n${select.join("\n")};`;
+  return `${create} ${view} AS\n${select.join("\n")};`;
 }
 
 /** Name of the view beside a table. */

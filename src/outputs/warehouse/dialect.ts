@@ -92,22 +92,16 @@ function columnDefinition(dialect: DialectName, column: SqlColumn): string {
   return column.nullable ? definition : `${definition} NOT NULL`;
 }
 
-/**
- * CREATE TABLE with the key. BigQuery declares keys but does not enforce them.
- *
- * @param ifMissing adds IF NOT EXISTS
- */
+/** CREATE TABLE IF NOT EXISTS with the key. BigQuery declares keys but does not enforce them. */
 export function createTable(
   dialect: DialectName,
   table: TableName,
-  columns: readonly SqlColumn[],
-  { ifMissing, key }: { readonly ifMissing: boolean; readonly key: readonly string[] },
+  { columns, key }: { readonly columns: readonly SqlColumn[]; readonly key: readonly string[] },
 ): string {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   const lines = columns.map((column) => columnDefinition(dialect, column));
   lines.push(`PRIMARY KEY (${names})${dialect === "bigquery" ? " NOT ENFORCED" : ""}`);
-  const head = `CREATE TABLE ${ifMissing ? "IF NOT EXISTS " : ""}${quoteTable(dialect, table)}`;
-  return `${head} (\n  ${lines.join(",\n  ")}\n);`;
+  return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
 /** One ALTER TABLE a column, to be shown to a person; repute never runs them. */
@@ -123,19 +117,14 @@ export function addColumns(
   );
 }
 
-/** Columns of the checkpoint table, in order; `run_id` is its key. */
-const checkpointColumns: readonly SqlColumn[] = [
-  { name: "run_id", type: "text", nullable: false },
-  { name: "note", type: "text", nullable: false },
-  { name: "saved_at", type: "timestamp", nullable: false },
-];
-
 /** CREATE TABLE IF NOT EXISTS of the checkpoint table, in the schema of the enriched one. */
 export function createCheckpointTable(dialect: DialectName, schema: string | null): string {
-  return createTable(dialect, { schema, name: checkpointTableName }, checkpointColumns, {
-    ifMissing: true,
-    key: ["run_id"],
-  });
+  const columns: readonly SqlColumn[] = [
+    { name: "run_id", type: "text", nullable: false },
+    { name: "note", type: "text", nullable: false },
+    { name: "saved_at", type: "timestamp", nullable: false },
+  ];
+  return createTable(dialect, { schema, name: checkpointTableName }, { columns, key: ["run_id"] });
 }
 
 /** Table that is written when none is named. */

@@ -1,10 +1,11 @@
 import { UsageError } from "../../core/errors.js";
-import { createEnrichedTable, createNewestView, newestViewName, replaceNewestView } from "./ddl.js";
+import { createNewestView, newestViewName } from "./ddl.js";
 import {
   addColumns,
   catalogueType,
   checkpointTableName,
   createCheckpointTable,
+  createTable,
   type DialectName,
   quoteIdentifier,
   quoteTable,
@@ -43,7 +44,7 @@ export async function prepareTable(
   if (place === undefined) throw schemaMissing(dialect, wanted);
   const table = { ...wanted, schema: place };
   if (found === null) {
-    await session.query(createEnrichedTable(dialect, table, schema));
+    await session.query(createTable(dialect, table, schema));
     const view = { ...table, name: newestViewName(table.name) };
     // Something of the view's name is left alone.
     if ((await session.find(view)) === null) {
@@ -85,7 +86,7 @@ export function checkTable(
   if (lacking.length > 0) {
     const statements = [
       ...addColumns(dialect, table, lacking),
-      replaceNewestView(dialect, table, schema),
+      createNewestView(dialect, table, schema, "CREATE OR REPLACE VIEW"),
     ];
     throw new UsageError(
       "table_lacks_columns",
