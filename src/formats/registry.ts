@@ -25,6 +25,8 @@ export type SinkFormat = {
 
 export const sourceFormats = namesWith("read") as readonly SourceFormat[];
 export const sinkFormats = namesWith("write") as readonly SinkFormat[];
+/** Formats whose rows `retry` fills in. */
+export const earlierFormats = namesWith("earlier");
 
 /** What a file's name says about it. */
 export interface DetectedFormat<Name> {

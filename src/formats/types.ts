@@ -38,8 +38,8 @@ export interface WritableFormat {
   readonly earlier?: EarlierFormat;
 }
 
-/** What separates the cells of a CSV or TSV input. */
-export type Delimiter = "," | ";" | "\t";
+/** The character that separates the cells of a CSV or TSV input. */
+export type Delimiter = string;
 
 /** NDJSON output: the columns as members, or one member with everything as received. */
 export type Shape = "flat" | "nested";

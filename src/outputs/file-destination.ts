@@ -4,7 +4,6 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
-import type { ChecksumState } from "../core/files/running-checksum.js";
 import { syncFolder } from "../core/files/sync-folder.js";
 import { outputFault } from "./output-fault.js";
 import { partGone, partIsLink, verifyPart } from "./verify-part.js";
@@ -49,11 +48,11 @@ export async function openFileDestination(
     if (facts?.isSymbolicLink()) throw partIsLink(part);
     throw outputFault(part, error);
   }
-  if (isNew) return new FileDestination(path, handle, new RunningChecksum());
+  if (isNew) return fileDestination(path, handle, new RunningChecksum());
   try {
     const checksum = await verifyPart(part, handle, resume);
     await handle.truncate(resume.length);
-    return new FileDestination(path, handle, checksum);
+    return fileDestination(path, handle, checksum);
   } catch (error) {
     await handle.close();
     throw error instanceof FatalError ? error : outputFault(part, error);
@@ -65,64 +64,41 @@ const noLink = constants.O_NOFOLLOW ?? 0;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
 const existingFile = constants.O_RDWR | noLink;
 
-class FileDestination implements Destination {
-  readonly path: string;
-  readonly #handle: FileHandle;
-  /** Has taken the bytes that the file holds already. */
-  readonly #checksum: RunningChecksum;
-  #length: number;
-
-  constructor(path: string, handle: FileHandle, checksum: RunningChecksum) {
-    this.path = path;
-    this.#handle = handle;
-    this.#checksum = checksum;
-    this.#length = checksum.bytes;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  checksum(): ChecksumState {
-    return this.#checksum.state();
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    let done = 0;
-    try {
-      while (done < bytes.length) {
-        const { bytesWritten } = await this.#handle.write(bytes, done, undefined, this.#length);
+/** @param checksum has taken the bytes that the file holds already */
+function fileDestination(path: string, handle: FileHandle, checksum: RunningChecksum): Destination {
+  let length = checksum.bytes;
+  const refuse = (error: unknown): never => {
+    throw outputFault(partPath(path), error);
+  };
+  return {
+    path,
+    get length() {
+      return length;
+    },
+    checksum: () => checksum.state(),
+    async write(bytes) {
+      for (let done = 0; done < bytes.length;) {
+        const { bytesWritten } = await handle.write(bytes, done, undefined, length).catch(refuse);
         done += bytesWritten;
-        this.#length += bytesWritten;
+        length += bytesWritten;
       }
-    } catch (error) {
-      throw outputFault(partPath(this.path), error);
-    }
-    this.#checksum.update(bytes);
-  }
-
-  async sync(): Promise<void> {
-    try {
-      await this.#handle.datasync();
-    } catch (error) {
-      throw outputFault(partPath(this.path), error);
-    }
-  }
-
-  async finish(suffix = ""): Promise<void> {
-    const path = this.path + suffix;
-    try {
-      await this.#handle.sync();
-      await this.#handle.close();
-      await rename(partPath(this.path), path);
-      await syncFolder(dirname(path));
-    } catch (error) {
-      throw outputFault(path, error);
-    }
-  }
-
-  async abandon(): Promise<void> {
-    await this.#handle.close().catch(() => undefined);
-    if (this.#length === 0) await rm(partPath(this.path), { force: true });
-  }
+      checksum.update(bytes);
+    },
+    sync: () => handle.datasync().catch(refuse),
+    async finish(suffix = "") {
+      const name = path + suffix;
+      try {
+        await handle.sync();
+        await handle.close();
+        await rename(partPath(path), name);
+        await syncFolder(dirname(name));
+      } catch (error) {
+        throw outputFault(name, error);
+      }
+    },
+    async abandon() {
+      await handle.close().catch(() => undefined);
+      if (length === 0) await rm(partPath(path), { force: true });
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { failedSuffix } from "../../core/files/failed-name.js";
 import { FatalError } from "../../core/errors.js";
+import { earlierFormats } from "../../formats/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/row-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
@@ -38,13 +39,10 @@ function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Setti
   if (!isFile(output.path)) {
     return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
   }
-  if (!retried.has(output.format)) return again;
+  if (!earlierFormats.includes(output.format)) return again;
   const flag = prefix === "rep_" ? "" : ` --prefix ${prefix}`;
   return `ask again for what failed: repute retry ${quoted(output.path)} -o ${quoted(target)}${flag}`;
 }
-
-/** Formats that `retry` reads. */
-const retried: ReadonlySet<string> = new Set(["csv", "tsv", "ndjson"]);
 
 function isFile(path: string): boolean {
   return path.endsWith(failedSuffix);

@@ -8,7 +8,7 @@ import type { Delimiter, Encoder, EncoderOptions, RejectsOptions } from "../type
  * of a run from CSV to CSV (7 µs a row).
  */
 export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
-  const special = specials[delimiter];
+  const special = new RegExp(`["\\r\\n\\${delimiter}]`);
   return (cells) => {
     let line = "";
     for (let index = 0; index < cells.length; index++) {
@@ -19,12 +19,6 @@ export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) =
     return `${line}\n`;
   };
 }
-
-const specials: Readonly<Record<Delimiter, RegExp>> = {
-  ",": /[",\r\n]/,
-  ";": /[";\r\n]/,
-  "\t": /["\t\r\n]/,
-};
 
 /** A cell that no spreadsheet runs as a formula, by its first character (OWASP, CSV Injection). */
 export function withoutFormula(cell: string): string {

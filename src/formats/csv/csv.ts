@@ -28,8 +28,13 @@ export const tsv = table("\t", ["tsv", "tab"], () => ["\t"]);
 
 type Delimiters = readonly [Delimiter, ...Delimiter[]];
 
-function table(
-  delimiter: "," | "\t",
+/**
+ * A format of cells with the quoting of CSV.
+ *
+ * @param candidates what may separate the cells of an input; the first where nothing tells
+ */
+export function table(
+  delimiter: Delimiter,
   extensions: readonly string[],
   candidates: (options: ReadOptions) => Delimiters,
 ): ReadableFormat & WritableFormat {
@@ -105,7 +110,7 @@ async function* goOn({ bytes, before }: Reading, reading: InputReading): RecordL
 /** Whether quoted cells have a space before them: `"192.0.2.1", "ssh, twice"`. */
 function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
   if (delimiter === "\t") return false;
-  const pattern = delimiter === "," ? /^"(?:[^"]|"")*", +"/ : /^"(?:[^"]|"")*"; +"/;
+  const pattern = new RegExp(`^"(?:[^"]|"")*"\\${delimiter} +"`);
   return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
 }
 

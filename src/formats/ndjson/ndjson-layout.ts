@@ -1,49 +1,97 @@
+import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
+import { memberTexts } from "../../core/json-members.js";
 import type { SampledColumn } from "../columns/choose-column.js";
 import { matchColumn, unknownColumn } from "../columns/find-column.js";
 import { settleColumns } from "../columns/settle-columns.js";
 import { limits } from "../reading/limits.js";
+import type { Sample } from "../reading/sample.js";
 import type { InputReading, ReadOptions } from "../types.js";
-import { itemTextOf, MemberPath } from "./ndjson-row.js";
-import type { NdjsonSample } from "./ndjson-sample.js";
+import { itemTextOf, MemberPath, type ParsedLine } from "./ndjson-row.js";
+
+/** The member names of an input's first object, and the paths of item and kind. */
+interface NdjsonLayout extends Pick<InputReading, "item" | "kind"> {
+  readonly columns: readonly string[];
+}
 
 /**
- * Finds the paths of item and kind by the flags and the first objects.
+ * Finds the layout by the flags and the first objects.
  *
- * @throws UsageError `column_not_found`, `column_ambiguous`
+ * @throws UsageError `column_not_found`, `column_ambiguous`, `input_json_array`, and
+ * `input_not_ndjson` when no object comes for long
  */
-export async function findPaths(
+export async function findLayout(
   input: string,
-  sample: NdjsonSample,
+  lines: Sample<ParsedLine>,
   options: Pick<ReadOptions, "itemColumn" | "kindColumn">,
-): Promise<Pick<InputReading, "item" | "kind">> {
-  await sample.readObjects(1);
-  return settleColumns(
+): Promise<NdjsonLayout> {
+  const objects = (): readonly JsonObject[] =>
+    lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
+  const readObjects = (count: number, enoughInPause?: () => boolean): Promise<void> =>
+    lines.until(() => {
+      mustBeNdjson(input, lines.read);
+      return objects().length >= count || isLong(lines.read);
+    }, enoughInPause);
+  await readObjects(1);
+  mustBeNdjson(input, lines.read);
+  const first = lines.read.find(({ object }) => object !== null);
+  const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
+
+  const found = await settleColumns(
     {
       input,
-      columns: () => columnsOf(sample),
-      placeOf: (item, columns) => columns.findIndex(({ name }) => name === item.name),
+      columns: () => columnsOf(objects().slice(0, limits.sampleRecords)),
+      placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
       // A column, else what the first records have there.
       async named(flag) {
-        const column = matchColumn(sample.columns, flag.wanted);
+        const column = matchColumn(columns, flag.wanted);
         if (column !== null) return { name: column.name, index: 0 };
-        if (sample.hasObjects && !(await sample.includes(new MemberPath(flag.wanted)))) {
-          throw unknownColumn(input, sample.columns, flag);
-        }
+        const path = new MemberPath(flag.wanted);
+        const isThere = (): boolean =>
+          objects()
+            .slice(0, limits.objectsSearched)
+            .some((object) => path.valueIn(object) !== undefined);
+        if (first !== undefined && !isThere()) await readObjects(limits.objectsSearched);
+        if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
         return { name: flag.wanted, index: 0 };
       },
-      sample: (clear) => sample.readObjects(limits.sampleRecords, clear),
+      sample: (clear) => readObjects(limits.sampleRecords, clear),
       // Without an object there is nothing to choose from, and nothing to look up either.
       withoutRecords: () =>
-        sample.hasObjects ? null : { name: "item", index: 0, by: "name", sample: null },
+        first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
     },
     options,
   );
+  return { columns, ...found };
+}
+
+function isLong(lines: readonly ParsedLine[]): boolean {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
+}
+
+function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
+  const [first] = lines;
+  if (first === undefined) return;
+  // `[` alone, `[{` and `[]`: the beginning of a JSON file that holds all objects in one array.
+  if (/^\[\s*(?:\{|\]?$)/.test(first.json)) {
+    const message = `${input} is one JSON array; repute reads NDJSON, one object a line`;
+    throw new UsageError("input_json_array", message, {
+      hint: "Convert it on the way: jq -c '.[]' FILE | repute enrich --from ndjson",
+    });
+  }
+  const object = lines.findIndex((line) => line.object !== null);
+  const before = object === -1 ? lines : lines.slice(0, object);
+  const last = isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
+  if (last === undefined) return;
+  const message = `${input} has no JSON object up to line ${last.line.number}: it does not seem to be NDJSON`;
+  throw new UsageError("input_not_ndjson", message, {
+    hint: "Say with --from csv|tsv|text what it is.",
+  });
 }
 
 /** Every path that leads to a value in one of the first objects, in order of appearance. */
-function columnsOf(sample: NdjsonSample): readonly SampledColumn[] {
-  const objects = sample.objects.slice(0, limits.sampleRecords);
+function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
   objects.forEach((object, row) => {
     eachLeaf(object, "", (path, parent, value) => {

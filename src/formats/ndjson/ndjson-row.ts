@@ -4,29 +4,29 @@ import { cellText, memberTexts } from "../../core/json-members.js";
 import type { Line } from "../reading/lines.js";
 
 /** A line of NDJSON: an object, or why it is none. */
-export type ParsedLine =
-  | { readonly object: JsonObject; readonly reason: null }
-  | { readonly object: null; readonly reason: string };
-
-export function parseRecord(text: string): ParsedLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { object: null, reason: error instanceof Error ? error.message : String(error) };
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return { object: value as JsonObject, reason: null };
-  }
-  const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
-  return { object: null, reason: `it is ${kind}` };
+export interface ParsedLine {
+  readonly line: Line;
+  /** Without space around it. */
+  readonly json: string;
+  readonly object: JsonObject | null;
+  /** Why it is no object. */
+  readonly reason: string;
 }
 
-/** What a record says for the run: what to look up. */
-export interface NdjsonTexts {
-  /** Null where there is something that is not text. */
-  readonly item: string | null;
-  readonly kind: string;
+export function parseLine(line: Line): ParsedLine {
+  const json = line.text.trim();
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { line, json, object: null, reason };
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return { line, json, object: value as JsonObject, reason: "" };
+  }
+  const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  return { line, json, object: null, reason: `it is ${kind}` };
 }
 
 /**
@@ -47,18 +47,18 @@ export class NdjsonRow implements Row {
   #flat: Flat | null = null;
 
   constructor(
-    line: Line,
-    json: string,
+    { line, json }: ParsedLine,
     number: number,
     columns: readonly string[],
-    texts: NdjsonTexts,
+    item: string | null,
+    kind: string,
   ) {
     this.number = number;
     this.line = line.number;
     this.json = json;
-    this.itemText = texts.item ?? "";
-    this.itemNotText = texts.item === null;
-    this.kindText = texts.kind;
+    this.itemText = item ?? "";
+    this.itemNotText = item === null;
+    this.kindText = kind;
     this.end = line.end;
     this.endLine = line.number;
     this.#columns = columns;
@@ -77,8 +77,7 @@ export class NdjsonRow implements Row {
 
 /** A row for a line that is no JSON object; the line is kept in `extra`. */
 export function faultyRow(
-  line: Line,
-  reason: string,
+  { line, reason }: ParsedLine,
   number: number,
   columns: readonly string[],
 ): Row {

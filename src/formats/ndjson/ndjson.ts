@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../core/finding.js";
 import type { Row } from "../../core/row.js";
 import { knownKind } from "../columns/choose-column.js";
 import { contentLines, type Line } from "../reading/lines.js";
+import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
 import type {
   FormatReading,
@@ -11,11 +11,16 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { itemTextOf, MemberPath } from "./ndjson-row.js";
-import { findPaths } from "./ndjson-layout.js";
+import { findLayout } from "./ndjson-layout.js";
 import { countNdjson, earlierNdjson } from "./ndjson-output.js";
-import { faultyRow, NdjsonRow, parseRecord } from "./ndjson-row.js";
-import { NdjsonSample } from "./ndjson-sample.js";
+import {
+  faultyRow,
+  itemTextOf,
+  MemberPath,
+  NdjsonRow,
+  type ParsedLine,
+  parseLine,
+} from "./ndjson-row.js";
 import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
 
 /** Newline-delimited JSON, one object a line. */
@@ -40,55 +45,49 @@ async function read(
     before?.line ?? 0,
     (text) => comment !== null && text.startsWith(comment),
   );
-  const sample = new NdjsonSample(bytes.name, lines, pauses);
-  const reading: InputReading = settled?.reading ?? {
-    ...plain,
-    comment,
-    ...(await findPaths(bytes.name, sample, options)),
-  };
-  const columns = settled?.columns ?? sample.columns;
-  const toRows = new RowMaker(columns, reading, before?.row ?? 0);
-  return { columns, reading, rows: readRows(sample, toRows) };
+  const sample = new Sample(parsed(lines), pauses);
+  const found = settled ?? (await findLayout(bytes.name, sample, options));
+  const { columns } = found;
+  const reading: InputReading =
+    "reading" in found ? found.reading : { ...plain, comment, item: found.item, kind: found.kind };
+  const toRow = rowMaker(columns, reading, before?.row ?? 0);
+  return { columns, reading, rows: readRows(sample.all(), toRow) };
 }
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
 
-async function* readRows(sample: NdjsonSample, toRows: RowMaker): AsyncGenerator<readonly Row[]> {
-  for await (const lines of sample.lines()) yield toRows.make(lines);
+async function* parsed(
+  lists: AsyncIterable<readonly Line[]>,
+): AsyncGenerator<readonly ParsedLine[]> {
+  for await (const lines of lists) yield lines.map(parseLine);
 }
 
-class RowMaker {
-  readonly #columns: readonly string[];
-  readonly #item: MemberPath;
-  readonly #kind: MemberPath | null;
-  readonly #ownKinds: boolean;
-  #number: number;
+async function* readRows(
+  lists: AsyncIterable<readonly ParsedLine[]>,
+  toRow: (line: ParsedLine) => Row,
+): AsyncGenerator<readonly Row[]> {
+  for await (const lines of lists) yield lines.map(toRow);
+}
 
-  constructor(columns: readonly string[], { item, kind }: InputReading, rowsBefore: number) {
-    this.#columns = columns;
-    this.#item = new MemberPath(item.name);
-    this.#kind = kind === null ? null : new MemberPath(kind.name);
-    this.#ownKinds = kind?.by === "neighbour";
-    this.#number = rowsBefore;
-  }
-
-  make(lines: readonly Line[]): readonly Row[] {
-    return lines.map((line) => this.#toRow(line));
-  }
-
-  #toRow(line: Line): Row {
-    this.#number += 1;
-    const json = line.text.trim();
-    const { object, reason } = parseRecord(json);
-    if (object === null) return faultyRow(line, reason, this.#number, this.#columns);
-    return new NdjsonRow(line, json, this.#number, this.#columns, {
-      item: itemTextOf(this.#item.valueIn(object)),
-      kind: this.#kindIn(object),
-    });
-  }
-
-  #kindIn(object: JsonObject): string {
-    const text = itemTextOf(this.#kind?.valueIn(object)) ?? "";
-    return this.#ownKinds ? knownKind(text) : text;
-  }
+function rowMaker(
+  columns: readonly string[],
+  { item, kind }: Pick<InputReading, "item" | "kind">,
+  rowsBefore: number,
+): (line: ParsedLine) => Row {
+  const itemPath = new MemberPath(item.name);
+  const kindPath = kind === null ? null : new MemberPath(kind.name);
+  let number = rowsBefore;
+  return (line) => {
+    number += 1;
+    const { object } = line;
+    if (object === null) return faultyRow(line, number, columns);
+    const kindText = itemTextOf(kindPath?.valueIn(object)) ?? "";
+    return new NdjsonRow(
+      line,
+      number,
+      columns,
+      itemTextOf(itemPath.valueIn(object)),
+      kind?.by === "neighbour" ? knownKind(kindText) : kindText,
+    );
+  };
 }

@@ -16,17 +16,13 @@ export class Pauses {
     this.#until ??= now + limits.sampleMs;
     const over = new AbortController();
     const ms = Math.min(limits.pauseMs, this.#until - now);
-    const pause = this.#clock.sleep(ms, over.signal).then(
-      () => true,
-      () => false,
-    );
-    const come = awaited.then(
-      () => false,
-      () => false,
-    );
-    const paused = await Promise.race([come, pause]);
-    over.abort();
-    return paused;
+    const come = (): boolean => false;
+    const pause = this.#clock.sleep(ms, over.signal).then(() => true, come);
+    try {
+      return await Promise.race([awaited.then(come, come), pause]);
+    } finally {
+      over.abort();
+    }
   }
 }
 

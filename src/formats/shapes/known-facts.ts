@@ -19,25 +19,21 @@ export interface KnownFacts {
   readonly observations: number | null;
 }
 
-const firstSeen = reader("first_seen");
-const lastSeen = reader("last_seen");
-const tags = reader("tags");
-const asn = reader("asn");
-const asName = reader("as_name");
-const reverseDns = reader("reverse_dns");
-const honeypots = reader("honeypot_observations");
-const spamtraps = reader("spamtrap_observations");
+const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
 /** Reads the facts of a row, with the readers of the column table. */
 export function knownFacts(enriched: EnrichedRow): KnownFacts {
-  const counts = [honeypots(enriched), spamtraps(enriched)].filter((n) => typeof n === "number");
+  const read = (name: string): ColumnValue => readers.get(name)!(enriched);
+  const counts = [read("honeypot_observations"), read("spamtrap_observations")].filter(
+    (n) => typeof n === "number",
+  );
   return {
-    firstSeen: dateTime(firstSeen(enriched)),
-    lastSeen: dateTime(lastSeen(enriched)),
-    tags: list(tags(enriched)),
-    asNumber: systemNumber(asn(enriched)),
-    asName: text(asName(enriched)),
-    reverseDns: list(reverseDns(enriched)),
+    firstSeen: dateTime(read("first_seen")),
+    lastSeen: dateTime(read("last_seen")),
+    tags: list(read("tags")),
+    asNumber: systemNumber(read("asn")),
+    asName: text(read("as_name")),
+    reverseDns: list(read("reverse_dns")),
     observations: counts.length === 0 ? null : counts.reduce((sum, n) => sum + n, 0),
   };
 }
@@ -45,12 +41,6 @@ export function knownFacts(enriched: EnrichedRow): KnownFacts {
 /** Milliseconds since 1970 of a date-time that is known to be one. */
 export function epochMs(dateTime: string): number {
   return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
-}
-
-function reader(name: string): (enriched: EnrichedRow) => ColumnValue {
-  const column = columns.find((candidate) => candidate.name === name);
-  if (column === undefined) throw new TypeError(`there is no column ${name}`);
-  return column.value;
 }
 
 function text(value: ColumnValue): string | null {

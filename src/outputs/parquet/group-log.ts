@@ -1,5 +1,11 @@
 import type { RowGroup } from "hyparquet";
-import { CheckedLines, checkedLine, SideFile, sideFileDamaged } from "./side-file.js";
+import {
+  checkedLine,
+  openSideFile,
+  readCheckedLines,
+  type SideFile,
+  sideFileDamaged,
+} from "./side-file.js";
 
 /** What the log keeps of one row group. */
 interface GroupRecord {
@@ -19,15 +25,15 @@ export async function openGroupLog(
   length: number,
 ): Promise<{ log: SideFile; groups: readonly RowGroup[] }> {
   const groups: RowGroup[] = [];
-  if (length === 0) return { log: await SideFile.open(path, null), groups };
-  const lines = await CheckedLines.read(path);
+  if (length === 0) return { log: await openSideFile(path, null), groups };
+  const lines = await readCheckedLines(path);
   for (let reached = 0; reached < length;) {
     const { end, group } = parse(lines.next());
     groups.push(group);
     reached = end;
     if (reached > length) throw sideFileDamaged(path, "it ends in another row group", lines);
   }
-  return { log: await SideFile.open(path, lines.length), groups };
+  return { log: await openSideFile(path, lines.length), groups };
 }
 
 /** A line of the log. JSON has no 64-bit integers; the lengths and counts of Parquet are such. */

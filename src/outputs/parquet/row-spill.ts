@@ -2,8 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../../core/columns.js";
 import type { CellValue } from "../warehouse/cell-values.js";
-import { CheckedLines, checkedLine } from "./side-file.js";
-import { SideFile } from "./side-file.js";
+import { checkedLine, openSideFile, readCheckedLines, type SideFile } from "./side-file.js";
 
 type Columns = readonly (readonly CellValue[])[];
 
@@ -20,12 +19,13 @@ export class RowSpill {
   #file: SideFile | null = null;
   /** Rows of the group that the file holds. */
   #rows = 0;
-  /** Earlier groups whose files are still there. */
-  #earlier: number[] = [];
+  /** The earliest group whose file may still be there. */
+  #oldest: number;
 
   constructor(folder: string, group: number) {
     this.#folder = folder;
     this.#group = group;
+    this.#oldest = group;
   }
 
   /** The group whose rows are kept, counted from 0. */
@@ -45,9 +45,9 @@ export class RowSpill {
     const restored: (readonly CellValue[])[] = [];
     if (rows === 0) return restored;
     const path = this.#path(this.#group);
-    const lines = await CheckedLines.read(path);
+    const lines = await readCheckedLines(path);
     while (restored.length < rows) restored.push(parseRow(lines.next(), types));
-    this.#file = await SideFile.open(path, lines.length);
+    this.#file = await openSideFile(path, lines.length);
     this.#rows = rows;
     return restored;
   }
@@ -55,7 +55,7 @@ export class RowSpill {
   /** Makes the group's first `rows` rows durable; those that are already cost nothing. */
   async keep(columns: Columns, rows: number): Promise<void> {
     if (rows === this.#rows) return;
-    this.#file ??= await SideFile.open(this.#path(this.#group), null);
+    this.#file ??= await openSideFile(this.#path(this.#group), null);
     let text = "";
     for (let row = this.#rows; row < rows; row++) text += rowLine(columns, row);
     await this.#file.append(text);
@@ -65,7 +65,6 @@ export class RowSpill {
 
   /** The group is whole: the next rows are those of another one. */
   async next(): Promise<void> {
-    if (this.#file !== null) this.#earlier.push(this.#group);
     await this.close();
     this.#group++;
     this.#rows = 0;
@@ -73,9 +72,9 @@ export class RowSpill {
 
   /** Removes the files of groups before this one. */
   async forgetBefore(group: number): Promise<void> {
-    const gone = this.#earlier.filter((earlier) => earlier < group);
-    this.#earlier = this.#earlier.filter((earlier) => earlier >= group);
-    await Promise.all(gone.map((earlier) => rm(this.#path(earlier), { force: true })));
+    for (; this.#oldest < group; this.#oldest++) {
+      await rm(this.#path(this.#oldest), { force: true });
+    }
   }
 
   async close(): Promise<void> {

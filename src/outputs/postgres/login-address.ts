@@ -79,16 +79,9 @@ function is(field: string | undefined, wanted: string): boolean {
 
 /** The five fields of a line, colons and backslashes in them escaped with a backslash; else none. */
 function fieldsOf(line: string): readonly string[] {
-  if (line === "" || line.startsWith("#")) return [];
-  const fields = [""];
-  for (let at = 0; at < line.length; at++) {
-    let character = line[at]!;
-    if (character === ":" && fields.length < 5) {
-      fields.push("");
-      continue;
-    }
-    if (character === "\\" && at + 1 < line.length) character = line[++at]!;
-    fields[fields.length - 1] += character;
-  }
-  return fields.length === 5 ? fields : [];
+  const fields =
+    /^(?!#)((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.*)$/.exec(
+      line,
+    );
+  return fields?.slice(1).map((field) => field.replaceAll(/\\(.)/g, "$1")) ?? [];
 }

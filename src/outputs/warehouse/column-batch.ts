@@ -41,16 +41,18 @@ export class ColumnBatch {
   }
 
   add(enriched: EnrichedRow): void {
-    for (let index = 0; index < this.#readers.length; index++) {
-      this.#push(index, this.#readers[index]!(enriched));
-    }
-    this.#rows++;
+    this.addCells(this.#readers.map((read) => read(enriched)));
   }
 
   /** Adds a row whose cells were read before. */
   addCells(cells: readonly CellValue[]): void {
-    for (let index = 0; index < this.#readers.length; index++) {
-      this.#push(index, cells[index] ?? null);
+    for (const [index, column] of this.#columns.entries()) {
+      const value = cells[index] ?? null;
+      column.push(value);
+      if (typeof value === "string") this.#characters += value.length;
+      else if (typeof value === "object" && value !== null) {
+        for (const entry of value) this.#characters += entry.length;
+      }
     }
     this.#rows++;
   }
@@ -59,13 +61,5 @@ export class ColumnBatch {
     this.#columns = this.#readers.map(() => []);
     this.#rows = 0;
     this.#characters = 0;
-  }
-
-  #push(index: number, value: CellValue): void {
-    this.#columns[index]!.push(value);
-    if (typeof value === "string") this.#characters += value.length;
-    else if (typeof value === "object" && value !== null) {
-      for (const entry of value) this.#characters += entry.length;
-    }
   }
 }
