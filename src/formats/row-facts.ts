@@ -1,6 +1,6 @@
 import { FatalError } from "../core/errors.js";
 import { RowCounter } from "../core/row-counter.js";
-import type { CountOptions, EarlierFacts, RecordCounter } from "./types.js";
+import type { CountOptions, RecordCounter } from "./types.js";
 
 /** What a row of an output says of itself. */
 export interface RowFacts {
@@ -27,23 +27,5 @@ export function countRows(
       throw new FatalError("output_corrupt", `row ${rows.rows} of the output has ${fault}`);
     },
     counted: () => rows.found(),
-  };
-}
-
-/** What the added columns of a row say. */
-export function earlierFacts(
-  text: (name: string) => string,
-  list: (name: string) => readonly string[],
-): EarlierFacts {
-  return {
-    status: text("status"),
-    verdict: text("verdict"),
-    item: text("item"),
-    kind: text("kind"),
-    missing: list("missing"),
-    tags: list("tags"),
-    source: text("source"),
-    errorCode: text("error_code"),
-    error: text("error"),
   };
 }

@@ -149,13 +149,9 @@ export interface EncoderOptions {
   readonly clock?: Clock;
 }
 
-export interface RejectsOptions {
-  /** The input's columns as they stand in the input. */
-  readonly columns: readonly string[];
+export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formulaGuard"> {
   /** How the input was read: rejected rows keep its format, delimiter and header. */
   readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
-  /** Neutralise added cells that a spreadsheet would run (CSV and TSV). */
-  readonly formulaGuard: boolean;
 }
 
 /** Turns rows into the text of one format. */
@@ -176,11 +172,9 @@ export interface Encoder {
 }
 
 /** How the rows of an output stand in it. */
-export interface CountOptions {
+export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   /** Number of input columns, which come first (CSV and TSV). */
   readonly inputColumns: number;
-  readonly prefix: string;
-  readonly shape: Shape;
   /** False for an output of schema version 1. */
   readonly hasVerdicts: boolean;
 }
@@ -226,24 +220,13 @@ export interface EarlierLayout {
 
 /** A record of an earlier output, taken apart. */
 export interface EarlierRecord {
-  readonly facts: EarlierFacts;
+  /** What an added column says; "" for none. */
+  text(column: string): string;
+  list(column: string): readonly string[];
   /** Cells of the input's columns (tables). */
   readonly cells: readonly string[];
   /** The input's members as an object's text (NDJSON), or null. */
   readonly json: string | null;
   /** What the columns had no place for, as JSON text, or null. */
   readonly extra: string | null;
-}
-
-/** What a record of an earlier output says of itself; "" for none. */
-export interface EarlierFacts {
-  readonly status: string;
-  readonly verdict: string;
-  readonly item: string;
-  readonly kind: string;
-  readonly missing: readonly string[];
-  readonly tags: readonly string[];
-  readonly source: string;
-  readonly errorCode: string;
-  readonly error: string;
 }

@@ -1,5 +1,5 @@
 import { columns, schemaVersion } from "../../core/columns.js";
-import { countRows, earlierFacts } from "../row-facts.js";
+import { countRows } from "../row-facts.js";
 import type {
   CountOptions,
   Delimiter,
@@ -56,9 +56,9 @@ function layoutOf(
       const cells = cellsOf(record, delimiter);
       if (cells.length !== names.length) return null;
       const text = (name: string): string => cells[places.get(name) ?? -1] ?? "";
-      const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
       return {
-        facts: earlierFacts(text, list),
+        text,
+        list: (name) => (text(name) === "" ? [] : text(name).split("|")),
         cells: cells.slice(0, width),
         json: null,
         extra: text("extra") || null,

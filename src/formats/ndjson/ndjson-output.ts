@@ -2,7 +2,7 @@ import { columns, schemaVersion } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { memberTexts } from "../../core/json-members.js";
 import { addedMemberName } from "../added-names.js";
-import { countRows, earlierFacts } from "../row-facts.js";
+import { countRows } from "../row-facts.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
 /** Counts the rows of NDJSON output. */
@@ -82,7 +82,7 @@ function readNested(text: string, member: string): EarlierRecord | null {
     error: error?.["message"],
   };
   return {
-    facts: factsIn((name) => values[name]),
+    ...readers((name) => values[name]),
     cells: [],
     json: objectText(members),
     extra: rep["extra"] === undefined ? null : (memberTexts(own).get("extra") ?? null),
@@ -100,18 +100,18 @@ function readFlat(text: string, prefix: string): EarlierRecord | null {
     members.delete(prefix + name);
   }
   return {
-    facts: factsIn((name) => values.get(name)),
+    ...readers((name) => values.get(name)),
     cells: [],
     json: objectText(members),
     extra: textIn(values.get("extra")) || null,
   };
 }
 
-function factsIn(valueOf: (name: string) => unknown): EarlierRecord["facts"] {
-  return earlierFacts(
-    (name) => textIn(valueOf(name)),
-    (name) => textsIn(valueOf(name)),
-  );
+function readers(valueOf: (name: string) => unknown): Pick<EarlierRecord, "text" | "list"> {
+  return {
+    text: (name) => textIn(valueOf(name)),
+    list: (name) => textsIn(valueOf(name)),
+  };
 }
 
 function textIn(value: unknown): string {

@@ -62,16 +62,13 @@ export async function readBack(
 
 async function hashFile(path: string): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash("sha256");
-  let bytes = 0;
+  const file = createReadStream(path, { highWaterMark: 1024 * 1024 });
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-    }
+    for await (const chunk of file) hash.update(chunk as Buffer);
   } catch (error) {
     throw outputFault(path, error);
   }
-  return { sha256: hash.digest("hex"), bytes };
+  return { sha256: hash.digest("hex"), bytes: file.bytesRead };
 }
 
 function corrupt(path: string, what: string, cause?: unknown): FatalError {

@@ -212,10 +212,8 @@ export class Session implements TableSession {
 
   /** Ends the connection; one that does not answer is left to the system. */
   async end(): Promise<void> {
-    const late = new AbortController();
-    const timeout = delay(endTimeoutMs, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([this.#client.end().catch(() => undefined), timeout]);
-    late.abort();
+    const ended = this.#client.end().catch(() => undefined);
+    await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
     // What is left of it must not keep the program from ending.
     this.#client.connection.stream.destroy();
   }

@@ -8,36 +8,23 @@ import { longestPostgresName } from "./dialect.js";
 export type NamingName = DialectName | "parquet";
 
 interface Naming {
-  /** Longest name, in bytes of UTF-8 (PostgreSQL) or characters. */
+  /** Longest name, in bytes of UTF-8. */
   readonly longest: number;
-  readonly lengthOf: (name: string) => number;
   /** Turns a name into one that can be stored. */
   readonly clean: (name: string) => string;
-  /** Lower-case names that the database keeps for itself. */
-  readonly reserved: ReadonlySet<string>;
 }
-
-const none: ReadonlySet<string> = new Set();
 
 /** What each output allows in a column's name. */
 const namings: Readonly<Record<NamingName, Naming>> = {
-  // PostgreSQL, 5.6: names of system columns.
-  postgres: {
-    longest: longestPostgresName,
-    lengthOf: (name) => Buffer.byteLength(name),
-    clean: cleanText,
-    reserved: new Set(["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]),
-  },
-  duckdb: { longest: 1024, lengthOf: (name) => name.length, clean: cleanText, reserved: none },
+  postgres: { longest: longestPostgresName, clean: cleanText },
+  duckdb: { longest: 4096, clean: cleanText },
   // BigQuery, Schemas, Column names: ASCII letters, digits and _, no digit first, 300 characters.
-  bigquery: {
-    longest: 300,
-    lengthOf: (name) => name.length,
-    clean: cleanWord,
-    reserved: none,
-  },
-  parquet: { longest: 1024, lengthOf: (name) => name.length, clean: cleanText, reserved: none },
+  bigquery: { longest: 300, clean: cleanWord },
+  parquet: { longest: 4096, clean: cleanText },
 };
+
+/** Names of PostgreSQL's system columns (5.6). */
+const systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /**
  * Names for an input's columns that the output can store and tell apart: an empty one becomes
@@ -61,7 +48,7 @@ export function safeColumnNames(
   if (clashes.length > 0) throw columnClash(clashes);
   if (target === "postgres") refuseLongNames(names, naming);
 
-  const used = new Set([...fixed, ...naming.reserved]);
+  const used = new Set([...fixed, ...(target === "postgres" ? systemColumns : [])]);
   const kept = names.map((name) => keepsName(name, naming, used));
   return names.map((name, index) => {
     if (kept[index]) return name;
@@ -71,19 +58,19 @@ export function safeColumnNames(
 }
 
 /** Other outputs have room enough: a longer name is cut there. */
-function refuseLongNames(names: readonly string[], { clean, lengthOf, longest }: Naming): void {
-  const long = names.find((name) => lengthOf(clean(name)) > longest);
+function refuseLongNames(names: readonly string[], { clean, longest }: Naming): void {
+  const long = names.find((name) => Buffer.byteLength(clean(name)) > longest);
   if (long === undefined) return;
   throw new UsageError(
     "name_too_long",
-    `the input's column ${long} has a name of ${lengthOf(clean(long))} bytes; PostgreSQL allows ${longest}`,
+    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; PostgreSQL allows ${longest}`,
     { hint: "rename it in the input, or write to a file or to DuckDB" },
   );
 }
 
 /** Claims a name as it stands if it can be stored and nobody has it. */
 function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
-  if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.longest) {
+  if (name === "" || naming.clean(name) !== name || Buffer.byteLength(name) > naming.longest) {
     return false;
   }
   const key = name.toLowerCase();
@@ -93,22 +80,22 @@ function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
 }
 
 function claim(wanted: string, naming: Naming, used: Set<string>): string {
-  let name = cut(wanted, naming, naming.longest);
+  let name = cut(wanted, naming.longest);
   for (let n = 2; used.has(name.toLowerCase()); n++) {
     const suffix = `_${n}`;
-    name = cut(wanted, naming, naming.longest - suffix.length) + suffix;
+    name = cut(wanted, naming.longest - suffix.length) + suffix;
   }
   used.add(name.toLowerCase());
   return name;
 }
 
 /** Cuts between characters, never through one. */
-function cut(name: string, { lengthOf }: Naming, longest: number): string {
-  if (lengthOf(name) <= longest) return name;
+function cut(name: string, longest: number): string {
+  if (Buffer.byteLength(name) <= longest) return name;
   let length = 0;
   let end = 0;
   for (const character of name) {
-    length += lengthOf(character);
+    length += Buffer.byteLength(character);
     if (length > longest) break;
     end += character.length;
   }

@@ -79,42 +79,35 @@ function flatType(name: string, type: ColumnType): Schema {
   return nullable[type];
 }
 
-/** The one member of nested output (behaviour: Columns). */
+/** Members that nested output always has. */
+const alwaysThere: Schema = {
+  item: nullable.text,
+  kind: { enum: [...itemKinds, null] },
+  status: { enum: findingStatuses },
+  verdict: { enum: [...verdicts, null] },
+  missing: { type: "array", items: { type: "string" } },
+  ...Object.fromEntries(
+    lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
+  ),
+  source: { enum: ["live", "cache", "duplicate", "local", null] },
+  http_status: nullable.count,
+  attempts: { type: "integer", minimum: 0 },
+  looked_up_at: nullable.timestamp,
+  error: {
+    type: ["object", "null"],
+    properties: { code: { type: "string" }, message: { type: "string" } },
+    required: ["code", "message"],
+  },
+};
+
+/** The one member of nested output. */
 const nestedMember: Schema = {
   type: "object",
   properties: {
-    item: nullable.text,
-    kind: { enum: [...itemKinds, null] },
-    status: { enum: findingStatuses },
-    verdict: { enum: [...verdicts, null] },
-    missing: { type: "array", items: { type: "string" } },
-    ...Object.fromEntries(
-      lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
-    ),
-    source: { enum: ["live", "cache", "duplicate", "local", null] },
-    http_status: nullable.count,
-    attempts: { type: "integer", minimum: 0 },
-    looked_up_at: nullable.timestamp,
-    error: {
-      type: ["object", "null"],
-      properties: { code: { type: "string" }, message: { type: "string" } },
-      required: ["code", "message"],
-    },
+    ...alwaysThere,
     extra: { description: "What the input's columns had no place for; mostly absent" },
   },
-  required: [
-    "item",
-    "kind",
-    "status",
-    "verdict",
-    "missing",
-    ...lookupEndpoints.map(memberOf),
-    "source",
-    "http_status",
-    "attempts",
-    "looked_up_at",
-    "error",
-  ],
+  required: Object.keys(alwaysThere),
 };
 
 function resultOf(endpoint: LookupEndpoint): Schema {

@@ -144,7 +144,7 @@ function rowOf(
   const text = decodeBytes(record);
   const line = place.line + 1;
   const read = layout.read(text);
-  const earlier = read === null ? null : earlierFinding(read.facts);
+  const earlier = read === null ? null : earlierFinding(read);
   if (read === null || earlier === null) {
     throw new FatalError("output_corrupt", `${path}, line ${line}: this is no row of an output`);
   }
@@ -156,13 +156,13 @@ function rowOf(
     cells: read.cells,
     extra: read.extra,
     json: read.json,
-    itemText: read.facts.item,
-    kindText: read.facts.kind,
+    itemText: read.text("item"),
+    kindText: read.text("kind"),
     fault: null,
     end: place.end,
     endLine: place.line,
     text,
-    item: earlierItem(read.facts),
+    item: earlierItem(read),
     earlier,
   };
 }

@@ -3,7 +3,7 @@ import { findingStatuses, unasked } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
-import type { EarlierFacts } from "../../formats/types.js";
+import type { EarlierRecord } from "../../formats/types.js";
 import { verdictOf, verdicts } from "../../core/verdict.js";
 import type { Verdict } from "../../core/verdict.js";
 
@@ -17,19 +17,23 @@ export interface EarlierRow extends Row {
 }
 
 /** What it came to then. @returns null when its status or verdict is unknown */
-export function earlierFinding(facts: EarlierFacts): Finding | null {
-  const status = findingStatuses.find((known) => known === facts.status);
-  const verdict = verdicts.find((known) => known === facts.verdict);
-  if (status === undefined || (verdict === undefined && facts.verdict !== "")) return null;
-  const source = sources.find((known) => known === facts.source) ?? "local";
+export function earlierFinding(record: EarlierRecord): Finding | null {
+  const status = findingStatuses.find((known) => known === record.text("status"));
+  const verdict = verdicts.find((known) => known === record.text("verdict"));
+  if (status === undefined || (verdict === undefined && record.text("verdict") !== "")) return null;
+  const source = sources.find((known) => known === record.text("source")) ?? "local";
   return {
     ...unasked(
       status,
-      facts.errorCode === "" ? null : { code: facts.errorCode, message: facts.error },
+      record.text("error_code") === ""
+        ? null
+        : { code: record.text("error_code"), message: record.text("error") },
     ),
     answers:
-      verdict === undefined ? {} : { query: { result: { tags: facts.tags, ...accused[verdict] } } },
-    missing: facts.missing,
+      verdict === undefined
+        ? {}
+        : { query: { result: { tags: record.list("tags"), ...accused[verdict] } } },
+    missing: record.list("missing"),
     source,
   };
 }
@@ -43,9 +47,11 @@ const accused: Readonly<Record<Verdict, JsonObject>> = {
 };
 
 /** The item that was asked for, or null when there was none. */
-export function earlierItem(facts: EarlierFacts): Item | null {
-  const kind = itemKinds.find((known) => known === facts.kind);
-  return kind === undefined || facts.item === "" ? null : { kind, value: facts.item };
+export function earlierItem(record: EarlierRecord): Item | null {
+  const kind = itemKinds.find((known) => known === record.text("kind"));
+  return kind === undefined || record.text("item") === ""
+    ? null
+    : { kind, value: record.text("item") };
 }
 
 /** True when a row may come to something better now. */
