@@ -17,7 +17,7 @@ import {
   faultyRow,
   itemTextOf,
   MemberPath,
-  NdjsonRow,
+  ndjsonRow,
   type ParsedLine,
   parseLine,
 } from "./ndjson-row.js";
@@ -82,7 +82,7 @@ function rowMaker(
     const { object } = line;
     if (object === null) return faultyRow(line, number, columns);
     const kindText = itemTextOf(kindPath?.valueIn(object)) ?? "";
-    return new NdjsonRow(
+    return ndjsonRow(
       line,
       number,
       columns,

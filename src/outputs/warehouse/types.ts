@@ -32,20 +32,11 @@ export interface WarehouseAudit extends RowCounts {
 /** An opened warehouse output. */
 export interface OpenedWarehouse {
   readonly sink: Sink;
-  /**
-   * The newest checkpoint note that the database committed for this run; null where there is none
-   * and for files. It is as new as the state folder's checkpoint or newer, never older.
-   */
+  /** The newest checkpoint note that the database committed for this run; null for none. */
   readonly note: string | null;
-  /**
-   * Rows of this run that a table held when it was opened: as many as the newest checkpoint says, or
-   * somebody took some away. Nothing is compared where it is left out.
-   */
+  /** Rows of this run that a table held when it was opened; not set for files. */
   readonly rows?: number;
-  /**
-   * Counts what is there of this run by reading it back: after the last checkpoint, before
-   * `finish`. No row can be written after it.
-   */
+  /** Counts what is there of this run by reading it back. No row can be written after it. */
   audit(): Promise<WarehouseAudit>;
 }
 
@@ -65,22 +56,13 @@ export interface WarehouseKind<T extends WarehouseTarget> {
 export interface WarehouseRun {
   readonly runId: string;
   readonly prefix: string;
-  /**
-   * False for a run of schema version 1: its table may not have the column.
-   *
-   * @default true
-   */
+  /** False for a run of schema version 1. @default true */
   readonly hasVerdicts?: boolean;
 }
 
 /** A run whose rows are in a table although it will not be continued. */
 export interface UnfinishedRun extends WarehouseRun {
-  /**
-   * All its rows were written and it ended while it put its name to them: then its note may be gone
-   * already. Without it a run that has no note counts as finished, and stays.
-   *
-   * @default false
-   */
+  /** All its rows were written: they go although no note says that the run is unfinished. */
   readonly complete?: boolean;
 }
 
