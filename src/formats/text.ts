@@ -1,6 +1,5 @@
 import type { Row } from "../core/row.js";
-import { unknownColumn } from "./columns/find-column.js";
-import { type ColumnFlag, matchColumn } from "./columns/find-column.js";
+import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/find-column.js";
 import { linesEncoder } from "./lines-encoder.js";
 import { contentLines, type Line } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";

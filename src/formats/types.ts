@@ -16,10 +16,7 @@ export interface ReadableFormat {
   readonly extensions: readonly string[];
   /** Finds the columns and reads the rows behind them. */
   read(reading: Reading, options: ReadOptions): Promise<FormatReading>;
-  /**
-   * Writes rejected rows in the form they came in, with two more columns that say why. What comes
-   * out is an input again.
-   */
+  /** Writes rejected rows in the form they came in, with two more columns that say why. */
   rejects(options: RejectsOptions): Encoder;
 }
 
@@ -74,11 +71,9 @@ export interface ItemColumn extends ColumnPlace {
   readonly sample: ColumnSample | null;
 }
 
-/** How much of a sampled column are indicators. */
 export interface ColumnSample {
-  /** Sampled cells that are not empty. */
+  /** Sampled cells that are not empty, and how many of them are indicators. */
   readonly cells: number;
-  /** Those of them that are indicators. */
   readonly indicators: number;
   /** Fraction of the cells that are indicators, from 0 to 1; file names and paths count less. */
   readonly share: number;
@@ -94,10 +89,7 @@ export interface ReadOptions {
   readonly format: SourceFormat;
   /** True: the first record names the columns. False: it is a row. Null: detected. */
   readonly header: boolean | null;
-  /**
-   * False where a flag says the format. True where the input's name does, or its first lines: CSV
-   * may have tabs then, and comments where it begins with `#`.
-   */
+  /** No flag says the format: CSV may have tabs then, and comments where it begins with `#`. */
   readonly guessed: boolean;
   /** Lines that start with this text are skipped; null for none. */
   readonly comment: string | null;
@@ -117,7 +109,6 @@ export interface TextBytes {
   readonly lineEnd: LineEnd;
 }
 
-/** What a format is given to read from. */
 export interface Reading {
   readonly bytes: TextBytes;
   /** Rows and lines before the bytes; null at the beginning of the input, before its header. */
@@ -129,7 +120,6 @@ export interface Reading {
   readonly pauses: Pauses | null;
 }
 
-/** What a format makes of it. */
 export interface FormatReading {
   readonly columns: readonly string[];
   readonly reading: InputReading;
@@ -164,14 +154,10 @@ export interface Encoder {
   readonly footer?: string;
   /** Indicators written so far, those read back included; undefined where rows are written. */
   readonly indicators?: number;
-  /**
-   * Reads back one line of what a resumed output holds already, for formats in which a row depends
-   * on those before it. Called for every line, in order, before anything is encoded.
-   */
+  /** Reads back a line of a resumed output, in formats in which a row depends on those before it. */
   reread?(line: string): void;
 }
 
-/** How the rows of an output stand in it. */
 export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   /** Number of input columns, which come first (CSV and TSV). */
   readonly inputColumns: number;
@@ -179,7 +165,6 @@ export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
   readonly hasVerdicts: boolean;
 }
 
-/** What is in an output. */
 export interface Counted {
   /** Null where the rows are not in it one by one: a STIX bundle. */
   readonly rows: number | null;
@@ -198,7 +183,6 @@ export interface RecordCounter {
   counted(): Counted;
 }
 
-/** Reads the rows of an earlier output again. */
 export interface EarlierFormat {
   /** Null for formats without columns of cells. */
   readonly delimiter: Delimiter | null;

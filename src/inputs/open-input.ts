@@ -4,12 +4,11 @@ import { limits } from "../formats/reading/limits.js";
 import { peek } from "../formats/reading/sample.js";
 import { Warnings } from "../formats/reading/warnings.js";
 import type { TextBytes } from "../formats/types.js";
-import { refuseBinary, signatureBytes } from "./binary-input.js";
+import { refuseBinary, signatureBytes, transcode, utf16Of } from "./binary-input.js";
 import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
 import { notSeekableError, tooShortError } from "./input-errors.js";
 import { openStored, type StoredInput } from "./stored-input.js";
 import type { AnyInput } from "./types.js";
-import { transcode, utf16Of } from "./binary-input.js";
 
 /** The bytes of an input, and what else is known of it while it is read. */
 export interface InputBytes extends TextBytes {

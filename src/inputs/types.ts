@@ -5,13 +5,11 @@ import type { Row } from "../core/row.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 import type { InputBytes } from "./open-input.js";
 
-/** Where reading goes on in a resumed run. */
+/** Where a resumed run goes on. */
 export interface SourcePosition {
-  /** Bytes of decompressed input that are done with (`Row.end` of the last row written). */
+  /** Bytes of decompressed input, rows and lines before it. */
   readonly offset: number;
-  /** Rows that are done with. */
   readonly row: number;
-  /** Lines that are done with. */
   readonly line: number;
   /** The columns as found when the run began. */
   readonly columns: readonly string[];
@@ -36,9 +34,8 @@ export interface InputRange {
   readonly start: number;
   /** Just behind the last byte. */
   readonly end: number;
-  /** Rows before `start`. */
+  /** Rows and lines before `start`. */
   readonly row: number;
-  /** Lines before `start`. */
   readonly line: number;
   readonly columns: readonly string[];
   readonly reading: InputReading;

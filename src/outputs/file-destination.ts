@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
-import { lstat, open, rename, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";

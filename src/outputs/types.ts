@@ -1,7 +1,7 @@
 import type { EnrichedRow } from "../core/row.js";
 import type { ChecksumState } from "../core/files/running-checksum.js";
 
-/** How far an output is written and durable; plain JSON, kept in the run's checkpoint. */
+/** How far an output is durable; plain JSON, kept in the run's checkpoint. */
 export interface SinkPosition {
   /** Bytes (of a file) or rows (of a table) that are durable. */
   readonly length: number;
@@ -11,11 +11,9 @@ export interface SinkPosition {
   readonly checksum?: ChecksumState;
   /** Indicators within that length, in formats that write those instead of rows (STIX). */
   readonly indicators?: number;
-  /** The same of the file of rejected rows, where there is one. */
   readonly rejects?: SinkPosition;
 }
 
-/** What an output came to. */
 export interface SinkResult {
   /** Final path, without the suffix given to `finish`; null for stdout. */
   readonly path: string | null;
@@ -32,23 +30,18 @@ export interface Sink {
   /**
    * Makes everything taken so far durable and says how far that is.
    *
-   * @param note the run's checkpoint as text. An output that is a database keeps it in the same
-   * transaction as the rows, so that neither is ever there without the other; others ignore it.
+   * @param note the run's checkpoint as text, which a database keeps in the same transaction
    */
   checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition>;
   /** True when so much waits in memory for a checkpoint that one should be made now. */
   readonly full?: boolean;
-  /**
-   * Writes what the output ends with, so that it can be read as a whole before it is finished.
-   * Positions stay those before that end: a run that is resumed there writes it again.
-   */
+  /** Writes what the output ends with; positions stay those before it, where a resume goes on. */
   end?(): Promise<void>;
   /**
    * Completes the output and puts it under its final name.
    *
-   * @param suffix appended to that name, and to the name of the rejected rows. A database keeps the
-   * rows where they are, and the run's checkpoint with them: the run does not count as finished.
-   * @default ""
+   * @param suffix appended to that name, and to that of the rejected rows; a database keeps the
+   * run's checkpoint then, so that it does not count as finished. Default: none
    */
   finish(suffix?: string): Promise<SinkResult>;
   /** Lets go without completing: no file under the final name; what is durable stays for a resume. */

@@ -1,7 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { FatalError } from "../core/errors.js";
-import { RunningChecksum } from "../core/files/running-checksum.js";
-import type { Damage } from "../core/files/running-checksum.js";
+import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 import type { SinkPosition } from "./types.js";
 
 /** Bytes read at once. */

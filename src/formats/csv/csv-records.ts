@@ -8,11 +8,9 @@ import type { TextBytes } from "../types.js";
 import { type CsvDialect, scanCells } from "./scan-cells.js";
 
 export interface CsvRecord {
-  /** As many cells as the record has. */
   readonly cells: string[];
-  /** The line on which it starts, from 1. */
+  /** The lines on which it starts and ends, from 1. */
   readonly line: number;
-  /** The line on which it ends. */
   readonly endLine: number;
   /** Offset in bytes just behind its line end. */
   readonly end: number;
@@ -63,7 +61,6 @@ class RecordReader {
     this.#parser = new RecordParser(dialect);
   }
 
-  /** @param chunk null at the end of the input */
   async read(chunk: Buffer | null): Promise<CsvRecord[]> {
     if (chunk !== null) {
       this.#pending.push(chunk);
@@ -188,10 +185,7 @@ class RecordParser extends Parser {
     return true;
   }
 
-  /**
-   * @param chunk null at the end of the input
-   * @returns what stopped the parser, or null
-   */
+  /** @returns what stopped the parser, or null */
   feed(chunk: Buffer | null): Promise<Error | null> {
     return new Promise((resolve) => {
       const done = (error?: Error | null): void => resolve(error ?? null);
@@ -200,13 +194,11 @@ class RecordParser extends Parser {
     });
   }
 
-  /** The records since the last call. */
   takeRecords(): ParsedRecord[] {
     return this.#records.splice(0);
   }
 }
 
-/** @param quoteLine on which a quote opens that is still open, or null */
 function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
   const message =
     quoteLine === null

@@ -1,5 +1,4 @@
-import { columns } from "../../core/columns.js";
-import type { ColumnValue } from "../../core/columns.js";
+import { columns, type ColumnValue } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import type { Delimiter, Encoder, EncoderOptions, RejectsOptions } from "../types.js";
 

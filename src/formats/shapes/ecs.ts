@@ -6,9 +6,7 @@ import { linesEncoder } from "../lines-encoder.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import { knownFacts } from "./known-facts.js";
-import type { KnownFacts } from "./known-facts.js";
-import { reputeMember } from "./known-facts.js";
+import { knownFacts, type KnownFacts, reputeMember } from "./known-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
 
 /** Version of the Elastic Common Schema that the documents keep to. */

@@ -3,14 +3,12 @@ import type { FindingStatus } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { accusationIn, verdictOf } from "../../core/verdict.js";
-import type { Accusation } from "../../core/verdict.js";
+import { type Accusation, accusationIn, verdictOf } from "../../core/verdict.js";
 import { linesEncoder } from "../lines-encoder.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import { epochMs, knownFacts } from "./known-facts.js";
-import { reputeMember } from "./known-facts.js";
+import { epochMs, knownFacts, reputeMember } from "./known-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
 
 /** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */

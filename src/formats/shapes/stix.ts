@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { accusationIn, verdictOf } from "../../core/verdict.js";
-import type { Accusation } from "../../core/verdict.js";
+import { type Accusation, accusationIn, verdictOf } from "../../core/verdict.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { countIndicators } from "./stix-counter.js";

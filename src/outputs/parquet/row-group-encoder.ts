@@ -6,10 +6,8 @@ import type { CellValue } from "../warehouse/cell-values.js";
 import type { SqlColumn } from "../warehouse/dialect.js";
 import type { ColumnType } from "../../core/columns.js";
 
-/** The package that writes, loaded when it is asked for. */
 export type ParquetDriver = typeof parquetWriter;
 
-/** Where an interrupted file goes on. */
 interface WrittenGroups {
   /** Bytes up to the end of the last group; 0 before the first one. */
   readonly length: number;
@@ -59,7 +57,6 @@ export class RowGroupEncoder {
     }
   }
 
-  /** One row group. */
   encode(columns: readonly (readonly CellValue[])[]): { bytes: Uint8Array; group: RowGroup } {
     this.#rewind();
     void this.#writer.write({

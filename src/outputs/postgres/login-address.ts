@@ -55,26 +55,15 @@ export async function readPasswordFile(
     return null;
   }
   const text = await readFile(path, "utf8").catch(() => "");
+  const { host, port, database, user } = wanted;
+  // A socket in a folder goes by `localhost` as well.
+  const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
+  const place = [hosts, [String(port)], [database], [user]].map((names) => ["*", ...names]);
   for (const line of text.split(/\r?\n/)) {
-    const [host, port, database, user, password] = fieldsOf(line);
-    const fits =
-      password !== undefined &&
-      isHost(host, wanted.host) &&
-      is(port, String(wanted.port)) &&
-      is(database, wanted.database) &&
-      is(user, wanted.user);
-    if (fits) return password;
+    const fields = fieldsOf(line);
+    if (place.every((names, at) => names.includes(fields[at] ?? ""))) return fields[4] ?? null;
   }
   return null;
-}
-
-/** A socket in a folder goes by `localhost` as well. */
-function isHost(field: string | undefined, host: string): boolean {
-  return is(field, host) || (host.startsWith("/") && field === "localhost");
-}
-
-function is(field: string | undefined, wanted: string): boolean {
-  return field === "*" || field === wanted;
 }
 
 /** The five fields of a line, colons and backslashes in them escaped with a backslash; else none. */

@@ -85,32 +85,25 @@ export function serverFault(error: unknown, display: string): Error {
       hint: "leave sslmode out of the address, or set sslmode=disable",
     });
   }
-  const usage = usageFaults[code];
-  if (usage !== undefined) {
-    return new UsageError(usage[0], `${display}: ${text}`, { ...options, hint: usage[1] });
-  }
   if (code === "23505") {
     const reason = `${display} has rows of this run that this run did not write`;
-    return new FatalError("output_table_differs", reason, {
-      ...options,
-      hint: "start anew with --restart",
-    });
+    const hint = "start anew with --restart";
+    return new FatalError("output_table_differs", reason, { ...options, hint });
   }
-  if (code === "53100") {
-    return new FatalError("database_full", `${display}: ${text}`, {
-      ...options,
-      hint: "make room on the server, then go on with --resume",
-    });
-  }
-  return new FatalError("database_error", `${display}: ${text}`, options);
+  const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
+  return new Kind(name, `${display}: ${text}`, { ...options, hint });
 }
 
-const usageFaults: Readonly<Record<string, readonly [code: string, hint: string]>> = {
-  "3D000": ["database_missing", "create the database first, or name another one"],
-  "3F000": ["schema_missing", "create the schema first: CREATE SCHEMA …"],
-  "42703": ["not_an_output", "columns that begin otherwise than rep_ need --prefix"],
-  "54011": ["too_many_columns", "leave columns out of the input"],
+type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: string, hint?: string];
+
+const faults: Readonly<Record<string, Fault>> = {
+  "3D000": [UsageError, "database_missing", "create the database first, or name another one"],
+  "3F000": [UsageError, "schema_missing", "create the schema first: CREATE SCHEMA …"],
+  "42703": [UsageError, "not_an_output", "columns that begin otherwise than rep_ need --prefix"],
+  "53100": [FatalError, "database_full", "make room on the server, then go on with --resume"],
+  "54011": [UsageError, "too_many_columns", "leave columns out of the input"],
   "42501": [
+    UsageError,
     "database_denied",
     "the user needs SELECT, INSERT and DELETE on the table and on repute_checkpoint, and CREATE in the schema while they are missing; `repute schema --format postgres` prints the table for its owner",
   ],

@@ -16,7 +16,6 @@ import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isPassing } from "./server-fault.js";
 
-/** What is used of pg and pg-copy-streams. */
 export interface PostgresDriver {
   readonly Client: typeof Client;
   readonly copyFrom: typeof copyFrom;
@@ -46,13 +45,10 @@ const limits = {
 /** How long pg waits for any answer: longer than the server lets a statement run. */
 const answerTimeoutMs = 11 * 60_000;
 
-/** How long a connection may take to come about. */
+/** How long a connection may take to come about, and to end in good order. */
 const connectTimeoutMs = 30_000;
-
-/** How long a connection may take to end in good order. */
 const endTimeoutMs = 2_000;
 
-/** One connection to the server. */
 export class Session implements TableSession {
   readonly #client: Client;
   readonly #driver: PostgresDriver;

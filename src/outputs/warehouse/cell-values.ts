@@ -9,12 +9,11 @@ import { parseTimestamp } from "../../core/timestamp.js";
  */
 export type CellValue = string | bigint | boolean | readonly string[] | null;
 
-/** Reads one column of a row. */
 export type CellReader = (enriched: EnrichedRow) => CellValue;
 
 export interface CellReaderOptions {
   readonly runId: string;
-  /** Told of every value that cannot be stored as it is; the message is the same for all such. */
+  /** Told of every value that cannot be stored as it is. */
   readonly onWarning: (message: string) => void;
 }
 

@@ -26,7 +26,6 @@ export class ColumnBatch {
     return this.#rows;
   }
 
-  /** Characters of text in all cells together. */
   get characters(): number {
     return this.#characters;
   }
@@ -35,7 +34,6 @@ export class ColumnBatch {
     return this.#rows >= this.#bounds.rows || this.#characters >= this.#bounds.characters;
   }
 
-  /** One array a column, each as long as there are rows. Valid until `clear`. */
   get columns(): readonly (readonly CellValue[])[] {
     return this.#columns;
   }

@@ -1,26 +1,26 @@
 import { UsageError } from "../../core/errors.js";
 import { columnClash } from "../../formats/added-names.js";
-import type { DialectName } from "./dialect.js";
+import { type DialectName, longestPostgresName } from "./dialect.js";
 import { storedText } from "./cell-values.js";
-import { longestPostgresName } from "./dialect.js";
 
 /** Where the names go: a database, or a file format that has columns. */
 export type NamingName = DialectName | "parquet";
 
 interface Naming {
-  /** Longest name, in bytes of UTF-8. */
   readonly longest: number;
+  /** In bytes of UTF-8 (PostgreSQL) or characters. */
+  readonly lengthOf: (name: string) => number;
   /** Turns a name into one that can be stored. */
   readonly clean: (name: string) => string;
 }
 
 /** What each output allows in a column's name. */
 const namings: Readonly<Record<NamingName, Naming>> = {
-  postgres: { longest: longestPostgresName, clean: cleanText },
-  duckdb: { longest: 4096, clean: cleanText },
+  postgres: { longest: longestPostgresName, lengthOf: Buffer.byteLength, clean: cleanText },
+  duckdb: { longest: 1024, lengthOf: characters, clean: cleanText },
   // BigQuery, Schemas, Column names: ASCII letters, digits and _, no digit first, 300 characters.
-  bigquery: { longest: 300, clean: cleanWord },
-  parquet: { longest: 4096, clean: cleanText },
+  bigquery: { longest: 300, lengthOf: characters, clean: cleanWord },
+  parquet: { longest: 1024, lengthOf: characters, clean: cleanText },
 };
 
 /** Names of PostgreSQL's system columns (5.6). */
@@ -70,7 +70,7 @@ function refuseLongNames(names: readonly string[], { clean, longest }: Naming): 
 
 /** Claims a name as it stands if it can be stored and nobody has it. */
 function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
-  if (name === "" || naming.clean(name) !== name || Buffer.byteLength(name) > naming.longest) {
+  if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.longest) {
     return false;
   }
   const key = name.toLowerCase();
@@ -80,22 +80,26 @@ function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
 }
 
 function claim(wanted: string, naming: Naming, used: Set<string>): string {
-  let name = cut(wanted, naming.longest);
+  let name = cut(wanted, naming, naming.longest);
   for (let n = 2; used.has(name.toLowerCase()); n++) {
     const suffix = `_${n}`;
-    name = cut(wanted, naming.longest - suffix.length) + suffix;
+    name = cut(wanted, naming, naming.longest - suffix.length) + suffix;
   }
   used.add(name.toLowerCase());
   return name;
 }
 
+function characters(name: string): number {
+  return name.length;
+}
+
 /** Cuts between characters, never through one. */
-function cut(name: string, longest: number): string {
-  if (Buffer.byteLength(name) <= longest) return name;
+function cut(name: string, { lengthOf }: Naming, longest: number): string {
+  if (lengthOf(name) <= longest) return name;
   let length = 0;
   let end = 0;
   for (const character of name) {
-    length += Buffer.byteLength(character);
+    length += lengthOf(character);
     if (length > longest) break;
     end += character.length;
   }

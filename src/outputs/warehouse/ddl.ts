@@ -1,10 +1,17 @@
 import { UsageError } from "../../core/errors.js";
-import { createTable, dialectNames, quoteIdentifier, quoteTable } from "./dialect.js";
-import type { DialectName, TableName } from "./dialect.js";
+import {
+  createTable,
+  type DialectName,
+  dialectNames,
+  newestViewSuffix,
+  parsePostgresTable,
+  parseTableName,
+  quoteIdentifier,
+  quoteTable,
+  type TableName,
+} from "./dialect.js";
 import { jsonSchema } from "./json-schema.js";
-import { newestViewSuffix, parsePostgresTable, parseTableName } from "./dialect.js";
-import { tableSchema } from "./table-schema.js";
-import type { TableSchema } from "./table-schema.js";
+import { tableSchema, type TableSchema } from "./table-schema.js";
 
 /** What a table can be printed as. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;

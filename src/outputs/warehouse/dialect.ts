@@ -6,13 +6,12 @@ export const dialectNames = ["postgres", "duckdb", "bigquery"] as const;
 
 export type DialectName = (typeof dialectNames)[number];
 
-/** A table by name; `schema` null stands for the database's default. */
+/** `schema` null stands for the database's default. */
 export interface TableName {
   readonly schema: string | null;
   readonly name: string;
 }
 
-/** A column as a database knows it. */
 export interface SqlColumn {
   readonly name: string;
   readonly type: ColumnType;
@@ -51,7 +50,6 @@ const types: Readonly<Record<DialectName, Readonly<Record<ColumnType, string>>>>
   },
 };
 
-/** Name of a column's type in a database. */
 export function sqlType(dialect: DialectName, type: ColumnType): string {
   return types[dialect][type];
 }
@@ -80,13 +78,11 @@ export function quoteIdentifier(dialect: DialectName, name: string): string {
   return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
 }
 
-/** Quotes a table's name, with its schema when it has one. */
 export function quoteTable(dialect: DialectName, { schema, name }: TableName): string {
   const table = quoteIdentifier(dialect, name);
   return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
 }
 
-/** One column's definition as it stands in CREATE TABLE and ALTER TABLE. */
 function columnDefinition(dialect: DialectName, column: SqlColumn): string {
   const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
   return column.nullable ? definition : `${definition} NOT NULL`;
@@ -179,7 +175,6 @@ export function parsePostgresTable(text: string): TableName {
   return table;
 }
 
-/** A table's name as it was written, for messages. */
 export function tableText({ schema, name }: TableName): string {
   return schema === null ? name : `${schema}.${name}`;
 }

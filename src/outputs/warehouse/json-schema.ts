@@ -1,5 +1,4 @@
-import { columns, schemaVersion } from "../../core/columns.js";
-import type { ColumnType } from "../../core/columns.js";
+import { columns, type ColumnType, schemaVersion } from "../../core/columns.js";
 import {
   findingStatuses,
   type LookupEndpoint,

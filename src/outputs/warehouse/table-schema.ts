@@ -1,10 +1,7 @@
-import { columns as addedColumns } from "../../core/columns.js";
-import type { Column } from "../../core/columns.js";
-import { safeColumnNames } from "./column-names.js";
-import type { NamingName } from "./column-names.js";
+import { type Column, columns as addedColumns } from "../../core/columns.js";
+import { type NamingName, safeColumnNames } from "./column-names.js";
 import type { SqlColumn } from "./dialect.js";
 
-/** A column of the enriched table. */
 export interface TableColumn extends SqlColumn {
   /** What it says, as a sentence. */
   readonly description: string;

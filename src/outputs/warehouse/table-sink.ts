@@ -36,7 +36,6 @@ export interface TableSinkParts {
  */
 export class TableSink implements Sink {
   readonly #parts: TableSinkParts;
-  /** Rows that are committed. */
   #rows: number;
   #pieces: ColumnBatch[] = [];
   /** Number of one row that waits: all of them are there or none. */
