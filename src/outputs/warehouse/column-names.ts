@@ -16,7 +16,7 @@ interface Naming {
 
 /** What each output allows in a column's name. */
 const namings: Readonly<Record<NamingName, Naming>> = {
-  postgres: { longest: longestPostgresName, lengthOf: Buffer.byteLength, clean: cleanText },
+  postgres: { longest: longestPostgresName, lengthOf: bytes, clean: cleanText },
   duckdb: { longest: 1024, lengthOf: characters, clean: cleanText },
   // BigQuery, Schemas, Column names: ASCII letters, digits and _, no digit first, 300 characters.
   bigquery: { longest: 300, lengthOf: characters, clean: cleanWord },
@@ -87,6 +87,10 @@ function claim(wanted: string, naming: Naming, used: Set<string>): string {
   }
   used.add(name.toLowerCase());
   return name;
+}
+
+function bytes(name: string): number {
+  return Buffer.byteLength(name);
 }
 
 function characters(name: string): number {
