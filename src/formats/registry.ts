@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { withoutFailed } from "../core/files/failed-name.js";
-import { csv, tsv } from "./csv/csv.js";
+import { csv } from "./csv/csv.js";
+import { tsv } from "./csv/tsv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs } from "./shapes/ecs.js";
 import { ocsf } from "./shapes/ocsf.js";

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
-import type { InputReading, SourceFormat } from "../../src/formats/types.js";
+import { formats } from "../../src/formats/registry.js";
+import type { InputReading, SourceFormat, WritableFormat } from "../../src/formats/types.js";
 import { openSource as open } from "../../src/inputs/open-source.js";
 import type {
   OpenedSource,
@@ -89,14 +90,21 @@ export function readingOf(
   item = "item",
   rest: Partial<InputReading> = {},
 ): InputReading {
+  const delimiter = delimiterOf(format);
   return {
     format,
-    delimiter: format === "csv" ? "," : format === "tsv" ? "\t" : null,
+    delimiter,
     comment: null,
     spaced: false,
-    header: format === "csv" || format === "tsv" ? "record" : "none",
+    header: delimiter === null ? "none" : "record",
     item: { name: item, index: 0, by: "flag", sample: null },
     kind: null,
     ...rest,
   };
+}
+
+/** What separates the cells of a format by default; null where it has none. */
+export function delimiterOf(name: SourceFormat): string | null {
+  const format: Partial<WritableFormat> = formats[name];
+  return format.earlier?.delimiter ?? null;
 }

@@ -21,10 +21,9 @@ import { scanCells } from "./scan-cells.js";
 import { sniffDelimiter } from "./sniff-delimiter.js";
 
 /** Comma-separated values (RFC 4180, and with semicolons or tabs where they are found instead). */
-export const csv = table(",", ["csv"], ({ guessed }) => (guessed ? [",", "\t", ";"] : [",", ";"]));
-
-/** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
-export const tsv = table("\t", ["tsv", "tab"], () => ["\t"]);
+export const csv = delimited(",", ["csv"], ({ guessed }) =>
+  guessed ? [",", "\t", ";"] : [",", ";"],
+);
 
 type Delimiters = readonly [Delimiter, ...Delimiter[]];
 
@@ -33,7 +32,7 @@ type Delimiters = readonly [Delimiter, ...Delimiter[]];
  *
  * @param candidates what may separate the cells of an input; the first where nothing tells
  */
-export function table(
+export function delimited(
   delimiter: Delimiter,
   extensions: readonly string[],
   candidates: (options: ReadOptions) => Delimiters,

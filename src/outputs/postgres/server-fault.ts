@@ -91,7 +91,8 @@ export function serverFault(error: unknown, display: string): Error {
     return new FatalError("output_table_differs", reason, { ...options, hint });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
-  return new Kind(name, `${display}: ${text}`, { ...options, hint });
+  const more = hint === undefined ? options : { ...options, hint };
+  return new Kind(name, `${display}: ${text}`, more);
 }
 
 type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: string, hint?: string];
