@@ -23,13 +23,6 @@ export const commonExitCodes = [
   ["2", "wrong usage or configuration"],
 ] as const;
 
-/** The same of a command that writes rows. */
-export const runExitCodes = [
-  ["0", "done, and nothing that counts as a failure"],
-  ["1", "the run could not go on, or more rows failed than --max-failed allows"],
-  ["2", "wrong usage or configuration"],
-] as const;
-
 /** Exit codes of a command that a signal interrupts. */
 export const interruptedExitCodes = [
   ["129, 130, 131, 143", "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM"],

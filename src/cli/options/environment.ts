@@ -1,16 +1,12 @@
 import { didYouMean } from "../../core/did-you-mean.js";
+import { secrets } from "./secrets.js";
 import type { OptionSpec } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that are no option: secrets, which never come as flags, and the wish for stack traces. */
-const otherVariables = [
-  "REPUTE_API_KEY",
-  "REPUTE_ACCESS_TOKEN",
-  "REPUTE_CASE_API_KEY",
-  "REPUTE_DEBUG",
-] as const;
+const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];
 
 /** What the environment says about the options; an empty variable says nothing. */
 export function settingsFromEnvironment(
@@ -44,18 +40,7 @@ export function unknownVariables(
 
 /** The customary spellings of on and off; anything else is left for the schema to refuse. */
 function readSwitch(text: string): boolean | string {
-  switch (text.trim().toLowerCase()) {
-    case "true":
-    case "1":
-    case "yes":
-    case "on":
-      return true;
-    case "false":
-    case "0":
-    case "no":
-    case "off":
-      return false;
-    default:
-      return text;
-  }
+  const word = text.trim().toLowerCase();
+  if (["true", "1", "yes", "on"].includes(word)) return true;
+  return ["false", "0", "no", "off"].includes(word) ? false : text;
 }

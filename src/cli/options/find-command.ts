@@ -4,7 +4,7 @@ import type { Command, CommandGroup } from "../command.js";
 
 /** What the first words of a command line name. */
 export type FoundCommand =
-  | { readonly is: "command"; readonly command: Command; readonly words: 1 | 2 }
+  | { readonly is: "command"; readonly command: Command; readonly words: number }
   | { readonly is: "group"; readonly group: CommandGroup };
 
 /**
@@ -19,19 +19,21 @@ export function findCommand(
   groups: readonly CommandGroup[] = [],
 ): FoundCommand {
   const [first = "", second] = words;
-  const command = commands.find(({ name }) => name === first);
-  if (command) return { is: "command", command, words: 1 };
+  const named = commandNamed(
+    words,
+    commands.map(({ name }) => name),
+  );
+  const command = commands.find(({ name }) => name === named);
+  if (command) return { is: "command", command, words: command.name.split(" ").length };
   const group = groups.find(({ name }) => name === first);
   if (!group) throw unknownCommand(first, commands, groups);
   if (second === undefined || second === "--help" || second === "-h") return { is: "group", group };
-  const member = commands.find(({ name }) => name === `${first} ${second}`);
-  if (member) return { is: "command", command: member, words: 2 };
-  throw unknownMember(second, group, membersOf(group, commands));
+  throw unknownMember(second, group.name, membersOf(group.name, commands));
 }
 
 /** The commands of a group. */
-export function membersOf(group: CommandGroup, commands: readonly Command[]): readonly Command[] {
-  return commands.filter(({ name }) => name.startsWith(`${group.name} `));
+export function membersOf(group: string, commands: readonly Command[]): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${group} `));
 }
 
 /** Which of the names of commands and groups a command line begins with; null for none. */
@@ -49,34 +51,27 @@ function unknownCommand(
   if (word.startsWith("-")) return commandMissing(word, commands[0]?.name ?? "COMMAND");
   const single = commands.map(({ name }) => name).filter((name) => !name.includes(" "));
   const names = [...single, ...groups.map(({ name }) => name)];
-  const meant = didYouMean(word, names) ?? memberNamed(word, commands);
+  // A joined or misplaced spelling of a command of a group: `tags-list`.
+  const member = commands.find(({ name }) => name === word.replaceAll(/[-_:]/g, " "));
+  const meant = didYouMean(word, names) ?? member?.name;
   return new UsageError("unknown_command", `there is no command ${JSON.stringify(word)}`, {
     hint:
-      meant === null
+      meant === undefined
         ? `the commands are ${names.join(", ")}; a file is read by: repute enrich FILE`
         : `did you mean ${meant}?`,
   });
 }
 
-/** A joined or misplaced spelling of a command of a group: `tags-list`. */
-function memberNamed(word: string, commands: readonly Command[]): string | null {
-  return commands.find(({ name }) => name === word.replaceAll(/[-_:]/g, " "))?.name ?? null;
-}
-
-function unknownMember(word: string, group: CommandGroup, members: readonly Command[]): UsageError {
-  const names = members.map(({ name }) => name.slice(group.name.length + 1));
-  if (word.startsWith("-")) return commandMissing(word, members[0]?.name ?? group.name);
+function unknownMember(word: string, group: string, members: readonly Command[]): UsageError {
+  if (word.startsWith("-")) return commandMissing(word, members[0]?.name ?? group);
+  const names = members.map(({ name }) => name.slice(group.length + 1));
   const meant = didYouMean(word, names);
-  return new UsageError(
-    "unknown_command",
-    `there is no command ${JSON.stringify(`${group.name} ${word}`)}`,
-    {
-      hint:
-        meant === null
-          ? `the commands of ${group.name} are ${names.join(", ")}`
-          : `did you mean ${group.name} ${meant}?`,
-    },
-  );
+  const hint =
+    meant === null
+      ? `the commands of ${group} are ${names.join(", ")}`
+      : `did you mean ${group} ${meant}?`;
+  const what = JSON.stringify(`${group} ${word}`);
+  return new UsageError("unknown_command", `there is no command ${what}`, { hint });
 }
 
 function commandMissing(flag: string, example: string): UsageError {

@@ -11,51 +11,52 @@ const widestTerm = 28;
 
 /** The help of the program as a whole. */
 export function programHelp(commands: readonly Command[], width: number): string {
-  return sections([
-    "Usage: repute COMMAND [flags] [arguments]",
-    wrapText(
+  return overview(
+    "repute",
+    [
       "Enriches dumps of indicators with the reputation that a threat intelligence service gives them: " +
         "every row of the input comes out as one row, with what was found beside it.",
-      width,
-    ),
-    definitions(
-      "Commands",
-      commands.map((c) => [c.name, c.summary] as const),
-      width,
-    ),
-    examples(
-      commands
-        .filter(({ name }) => !name.includes(" "))
-        .flatMap((command) => Object.entries(command.examples).slice(0, 1)),
-      width,
-    ),
-    wrapText(
-      "`repute COMMAND --help` tells all about a command; `repute --version` the version.",
-      width,
-    ),
-  ]);
+    ],
+    commands,
+    commands.filter(({ name }) => !name.includes(" ")),
+    "`repute COMMAND --help` tells all about a command; `repute --version` the version.",
+    width,
+  );
 }
 
 /** The help of commands that share their first word. */
 export function groupHelp(
-  group: CommandGroup,
+  { name, description }: CommandGroup,
   commands: readonly Command[],
   width: number,
 ): string {
-  const members = membersOf(group, commands);
+  const members = membersOf(name, commands);
+  const more = `\`repute ${name} COMMAND --help\` tells all about a command.`;
+  return overview(`repute ${name}`, description, members, members, more, width);
+}
+
+/** @param shown commands of which an example is given */
+function overview(
+  program: string,
+  description: readonly string[],
+  commands: readonly Command[],
+  shown: readonly Command[],
+  more: string,
+  width: number,
+): string {
   return sections([
-    `Usage: repute ${group.name} COMMAND [flags] [arguments]`,
-    group.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
+    `Usage: ${program} COMMAND [flags] [arguments]`,
+    paragraphs(description, width),
     definitions(
       "Commands",
-      members.map((command) => [command.name, command.summary] as const),
+      commands.map(({ name, summary }) => [name, summary] as const),
       width,
     ),
     examples(
-      members.flatMap((command) => Object.entries(command.examples).slice(0, 1)),
+      shown.flatMap((command) => Object.entries(command.examples).slice(0, 1)),
       width,
     ),
-    wrapText(`\`repute ${group.name} COMMAND --help\` tells all about a command.`, width),
+    wrapText(more, width),
   ]);
 }
 
@@ -68,7 +69,7 @@ export function commandHelp(command: Command, width: number): string {
   const column = columnOf(groups.flatMap((group) => group.entries));
   return sections([
     `Usage: repute ${command.name} ${command.usage}`,
-    command.description.map((paragraph) => wrapText(paragraph, width)).join("\n\n"),
+    paragraphs(command.description, width),
     definitions("Arguments", command.operands, width),
     ...groups.map(({ title, entries }) => definitions(title, entries, width, column)),
     examples(Object.entries(command.examples), width),
@@ -141,6 +142,10 @@ function environment({ options, variables = [] }: Command, width: number): strin
   const order =
     "Flags beat variables, variables beat the file of --config (JSON, keys as the flags without dashes), and that beats the defaults.";
   return `${entries}\n\n${wrapText(order, width)}`;
+}
+
+function paragraphs(texts: readonly string[], width: number): string {
+  return texts.map((text) => wrapText(text, width)).join("\n\n");
 }
 
 function sections(parts: readonly string[]): string {

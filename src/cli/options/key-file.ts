@@ -3,6 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { CliContext } from "../command.js";
+import { shellWord } from "../terminal/shell-word.js";
 
 /** Longest key, in characters: servers take no longer headers. */
 const longestKey = 16 * 1024;
@@ -66,8 +67,4 @@ async function bytesOf(stream: Readable, limit: number): Promise<Buffer | null> 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function shellWord(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

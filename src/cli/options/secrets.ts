@@ -16,6 +16,8 @@ export interface Secret {
   readonly fileKey: string;
   /** Flag of that option. */
   readonly fileFlag: string;
+  /** What people may take for its flag, in lower case and without dashes. */
+  readonly misnomers: readonly string[];
   /** What it is for, as the help says it. */
   readonly meaning: string;
 }
@@ -27,6 +29,7 @@ export const secrets = {
     variable: "REPUTE_API_KEY",
     fileKey: "apiKeyFile",
     fileFlag: "--api-key-file",
+    misnomers: ["apikey", "xapikey", "key", "password"],
     meaning: "key sent as x-api-key; nothing is sent without one",
   },
   ops: {
@@ -34,6 +37,7 @@ export const secrets = {
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
     fileFlag: "--access-token-file",
+    misnomers: ["accesstoken", "token"],
     meaning: "token for the operations interface, sent as Bearer",
   },
   case: {
@@ -41,6 +45,7 @@ export const secrets = {
     variable: "REPUTE_CASE_API_KEY",
     fileKey: "caseApiKeyFile",
     fileFlag: "--case-api-key-file",
+    misnomers: ["caseapikey"],
     meaning: "API key of the case management instance, sent as Bearer",
   },
 } as const satisfies Record<string, Secret>;
@@ -48,20 +53,7 @@ export const secrets = {
 /** The secret that somebody tries to give as a flag or in the configuration, or null. */
 export function secretNamed(name: string): Secret | null {
   const word = name.toLowerCase().replaceAll(/[-_]/g, "");
-  switch (word) {
-    case "apikey":
-    case "xapikey":
-    case "key":
-    case "password":
-      return secrets.intel;
-    case "accesstoken":
-    case "token":
-      return secrets.ops;
-    case "caseapikey":
-      return secrets.case;
-    default:
-      return null;
-  }
+  return Object.values<Secret>(secrets).find(({ misnomers }) => misnomers.includes(word)) ?? null;
 }
 
 /** How the secret is given instead. */

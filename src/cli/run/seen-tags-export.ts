@@ -10,6 +10,7 @@ import type { ExportReport } from "../../tags/types.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import { exportSummary, exportTagLists } from "./tag-export.js";
+import { shellWord } from "../terminal/shell-word.js";
 import type { RequestCall } from "../services/with-client.js";
 
 type SeenTagsCall = RequestCall &
@@ -99,8 +100,4 @@ function uncountedRecord(seen: SeenTags): TagExportRecord {
 function afterwards(output: string, folder: string): string {
   const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}`;
   return `repute: the rows are done, the lists of their tags are not; export them with: repute tags export ${which} -o ${shellWord(folder)}`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

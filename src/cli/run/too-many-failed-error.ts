@@ -5,6 +5,7 @@ import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/row-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
 import { formatCount } from "../terminal/quantity.js";
+import { shellWord } from "../terminal/shell-word.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
@@ -41,14 +42,9 @@ function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Setti
   }
   if (!earlierFormats.includes(output.format)) return again;
   const flag = prefix === "rep_" ? "" : ` --prefix ${prefix}`;
-  return `ask again for what failed: repute retry ${quoted(output.path)} -o ${quoted(target)}${flag}`;
+  return `ask again for what failed: repute retry ${shellWord(output.path)} -o ${shellWord(target)}${flag}`;
 }
 
 function isFile(path: string): boolean {
   return path.endsWith(failedSuffix);
-}
-
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,7 +1,7 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
-import { formatCount, formatSeconds } from "./quantity.js";
+import { formatCount, formatCounts, formatSeconds } from "./quantity.js";
 
 /** Reasons that are listed; the JSON form has them all. */
 const mostReasons = 8;
@@ -11,8 +11,8 @@ export function formatPlan(plan: Plan): string {
   const { chosen } = plan;
   const lines: (readonly [label: string, text: string])[] = [
     ["rows", formatCount(plan.rows)],
-    ["kinds", list(plan.kinds)],
-    ["unsupported", list(plan.unsupported)],
+    ["kinds", formatCounts(plan.kinds, mostReasons)],
+    ["unsupported", formatCounts(plan.unsupported, mostReasons)],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",
@@ -83,12 +83,4 @@ function cachedText(cached: Plan["cached"]): string {
   const counts = lookupEndpoints.map((name) => [name, cached[memberOf(name)] ?? 0] as const);
   if (counts.every(([, n]) => n === 0)) return "";
   return counts.map(([name, n]) => `${name} ${formatCount(n)}`).join(", ");
-}
-
-function list(counts: Readonly<Record<string, number>>): string {
-  const entries = Object.entries(counts).filter(([, n]) => n > 0);
-  entries.sort(([, m], [, n]) => n - m);
-  const text = entries.slice(0, mostReasons).map(([name, n]) => `${name} ${formatCount(n)}`);
-  const rest = entries.length - mostReasons;
-  return text.join(", ") + (rest > 0 ? `, and ${rest} others` : "");
 }

@@ -3,6 +3,20 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
+/** Names with their counts, the commonest first, as one line; "" when nothing was counted. */
+export function formatCounts(
+  counts: Readonly<Record<string, number>>,
+  most: number,
+  between = " ",
+): string {
+  const entries = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const shown = entries.slice(0, most).map(([name, n]) => `${name}${between}${formatCount(n)}`);
+  const rest = entries.length - most;
+  return shown.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "");
+}
+
 /** Events a second: one decimal below ten, none above. */
 export function formatSpeed(perSecond: number): string {
   return perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(perSecond);

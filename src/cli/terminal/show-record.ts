@@ -55,41 +55,22 @@ interface Field {
 }
 
 /** The fields of a record that have no fields of their own, in their order. */
-function* fieldsOf(record: object): Generator<Field, void, undefined> {
-  const waiting: { path: readonly (string | number)[]; value: unknown }[] = [
-    { path: [], value: record },
-  ];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { path, value } = next;
+function* fieldsOf(record: object, path: Field["path"] = []): Generator<Field, void, undefined> {
+  const steps = Array.isArray(record) ? record.entries() : Object.entries(record);
+  for (const [step, value] of steps) {
     const text = textOf(value);
-    if (text !== null) {
-      yield { path, text };
-      continue;
-    }
-    const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value as object);
-    for (const step of steps.toReversed()) {
-      const inner = (value as Record<string | number, unknown>)[step];
-      waiting.push({ path: [...path, step], value: inner });
-    }
+    if (text === null) yield* fieldsOf(value as object, [...path, step]);
+    else yield { path: [...path, step], text };
   }
 }
 
 /** Text of a value that has a line of its own; null for one whose members have theirs. */
 function textOf(value: unknown): string | null {
-  if (Array.isArray(value)) {
-    return value.every(isPlain) ? value.map(plainText).join(", ") : null;
-  }
-  if (isPlain(value)) return plainText(value);
-  return Object.keys(value).length === 0 ? "" : null;
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.every(isPlain)) return values.map((each) => String(each ?? "")).join(", ");
+  return Object.keys(value as object).length === 0 ? "" : null;
 }
 
-/** A value that JSON has beside objects and arrays. */
-type Plain = string | number | boolean | null | undefined;
-
-function isPlain(value: unknown): value is Plain {
+function isPlain(value: unknown): boolean {
   return typeof value !== "object" || value === null;
-}
-
-function plainText(value: Plain): string {
-  return String(value ?? "");
 }

@@ -6,7 +6,14 @@ import type { Verdict } from "../../core/verdict.js";
 import { manifestPath } from "../../pipeline/output/paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import { formatBytes, formatCount, formatPercent, formatSeconds, formatSpeed } from "./quantity.js";
+import {
+  formatBytes,
+  formatCount,
+  formatCounts,
+  formatPercent,
+  formatSeconds,
+  formatSpeed,
+} from "./quantity.js";
 import { wrapText } from "./wrap-text.js";
 
 /** Most entries of a list by frequency; the manifest has them all. */
@@ -110,7 +117,7 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
   return Object.entries(requests)
     .filter(([, counts]) => counts.total > 0)
     .map(([endpoint, counts]) => {
-      const outcomes = list(counts.outcomes, 10, ": ").join("");
+      const outcomes = formatCounts(counts.outcomes, 10, ": ");
       return `${endpoint} ${formatCount(counts.total)}${outcomes === "" ? "" : ` (${outcomes})`}`;
     });
 }
@@ -128,19 +135,8 @@ function warningLines(warnings: Readonly<Record<string, number>>): readonly stri
   ];
 }
 
-/** The commonest entries first, as one line; none when nothing was counted. */
-function list(
-  counts: Readonly<Record<string, number>>,
-  most = 10,
-  between = " ",
-): readonly string[] {
-  const entries = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  if (entries.length === 0) return [];
-  const rest = entries.length - most;
-  const text = entries
-    .slice(0, most)
-    .map(([name, count]) => `${name}${between}${formatCount(count)}`);
-  return [text.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "")];
+/** The commonest entries as one line; none when nothing was counted. */
+function list(counts: Readonly<Record<string, number>>, most = 10): readonly string[] {
+  const text = formatCounts(counts, most);
+  return text === "" ? [] : [text];
 }
