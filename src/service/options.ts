@@ -44,23 +44,12 @@ export const serviceOptions = z.strictObject({
     description: "Time before each answer, such as 50ms, or a range such as 20ms-80ms",
     value: "TIME",
   }),
-  partialRate: option(share().prefault(0), {
-    description: "Share of queries answered with 503 and a partial result, 0 to 1",
-    value: "SHARE",
-  }),
-  unavailableRate: option(share().prefault(0), {
-    description: "Share of requests answered with 503 and no envelope, 0 to 1",
-    value: "SHARE",
-  }),
-  resetRate: option(share().prefault(0), {
-    description: "Share of requests whose connection is reset, 0 to 1",
-    value: "SHARE",
-  }),
-  malformedRate: option(share().prefault(0), {
-    description:
-      "Share of requests answered with 200 and a body that is no answer, 0 to 1; below 1 never twice for a request that is tried again",
-    value: "SHARE",
-  }),
+  partialRate: shareOption("queries answered with 503 and a partial result, 0 to 1"),
+  unavailableRate: shareOption("requests answered with 503 and no envelope, 0 to 1"),
+  resetRate: shareOption("requests whose connection is reset, 0 to 1"),
+  malformedRate: shareOption(
+    "requests answered with 200 and a body that is no answer, 0 to 1; below 1 never twice for a request that is tried again",
+  ),
   rateLimit: option(rate().optional(), {
     description: "Most requests in a length of time (s, m, h, d); those beyond get 429",
     value: "N/s",
@@ -72,6 +61,10 @@ export const serviceOptions = z.strictObject({
 });
 
 export type ServiceSettings = z.output<typeof serviceOptions>;
+
+function shareOption(of: string) {
+  return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
+}
 
 /** A key that a header can carry (RFC 9110, 5.5). */
 function apiKey(): z.ZodType<string> {

@@ -123,12 +123,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 function settingsOf(options: ServiceOptions): ServiceSettings {
-  const given: Record<string, unknown> = {};
-  for (const name of Object.keys(serviceOptions.shape)) {
-    const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (name !== "dataset" && value !== undefined) given[name] = value;
-  }
-  const parsed = serviceOptions.safeParse(given);
+  const parsed = serviceOptions.strip().safeParse({ ...options, dataset: undefined });
   if (parsed.success) return parsed.data;
   throw new UsageError("service_options_invalid", `The service's ${firstIssue(parsed.error)}`);
 }

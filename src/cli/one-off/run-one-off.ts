@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { IntelClient } from "../../api/intel-client.js";
 import { findingStatuses, unasked } from "../../core/finding.js";
@@ -14,7 +15,6 @@ import { MemoryStore } from "../../store/memory-store.js";
 import { type AnswerColumns, type AnsweredItem, answerOutput } from "./answered-item.js";
 import type { CommandCall } from "../command.js";
 import { exitCodeOfRun } from "../exit-code.js";
-import { inOrder } from "./in-order.js";
 import { oneOffItems } from "./one-off-items.js";
 import type { ServiceChoice } from "../services/choose-address.js";
 import { openPace } from "../services/pace.js";
@@ -56,10 +56,12 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
       stack.defer(close);
       stack.defer(() => pace.giveBack());
       const work = answerWith(lookup, signal, stop);
-      await inOrder(items, settings.concurrency * 2, work, (answer) => {
+      // In the order of the items, each as soon as it and all before it are there.
+      const answers = Readable.from(items).map(work, { concurrency: settings.concurrency * 2 });
+      for await (const answer of answers as AsyncIterable<AnsweredItem>) {
         counts[answer.finding.status]++;
-        return output.add(answer);
-      });
+        await output.add(answer);
+      }
       for (const message of address.warnings()) context.reporter.warning(message);
     }),
   );

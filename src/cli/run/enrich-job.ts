@@ -16,20 +16,17 @@ type EnrichJobSettings = EnrichSettings & {
   readonly config?: string | undefined;
 };
 
-/** What the rows are, where it is not the settings that say so. */
-export type EnrichJobInput = Pick<EnrichJob, "input" | "serviceName">;
-
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
 
 /** Loads the work of a job: enriching an input, or asking again about the failed rows of an output. */
-export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
+type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export async function runEnrichJob(
   call: EnrichJobCall,
   intel: ServiceAccess,
-  what: EnrichJobInput,
-  load: LoadWork = loadEnrich,
+  what: Pick<EnrichJob, "input" | "serviceName">,
+  load: LoadWork = async () => (await import("../../pipeline/enrich.js")).enrich,
 ): Promise<number> {
   const { context, settings } = call;
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
@@ -55,7 +52,7 @@ export async function runEnrichJob(
     },
   });
   // Only once nothing is left that a resume would have to do.
-  const over = (): void => (context.beforeExit ?? now)(lastStep);
+  const over = (): void => (context.beforeExit ?? ((step) => step()))(lastStep);
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");
     await report(manifest, call);
@@ -81,14 +78,6 @@ export async function runEnrichJob(
 async function checkTagFolder(folder: string): Promise<void> {
   const { ExportFolder } = await import("../../tags/folder/export-folder.js");
   await ExportFolder.check(folder);
-}
-
-function now(step: () => void): void {
-  step();
-}
-
-async function loadEnrich(): ReturnType<LoadWork> {
-  return (await import("../../pipeline/enrich.js")).enrich;
 }
 
 async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Promise<Manifest> {

@@ -44,13 +44,8 @@ export async function exportSeenTags(
   let records: readonly TagExportRecord[];
   let fault: SeenTagsExport["fault"] = null;
   try {
-    const names = (): readonly string[] => seen.names;
-    const report = await exportTagLists(
-      intel,
-      call,
-      { names, folder, runId: manifest.run_id },
-      settings.quiet,
-    );
+    const what = { names: () => seen.names, folder, runId: manifest.run_id };
+    const report = await exportTagLists(intel, call, what, settings.quiet);
     records = recordsOf(report, folder);
     if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
   } catch (error) {

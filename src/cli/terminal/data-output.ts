@@ -35,7 +35,10 @@ export function dataOutput<T>(
       end: () => Promise.resolve(),
     };
   }
-  const table = new TerminalTable(context, { titles: columns.map(([title]) => title) });
+  const table = new TerminalTable(
+    context,
+    columns.map(([title]) => title),
+  );
   return {
     add: (record) => table.add(columns.map(([, cell]) => cell(record))),
     end: () => table.end(),

@@ -61,11 +61,8 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
     { text: leftText(speed.secondsLeft), weight: 4 },
   ].filter((part) => part.text !== "");
   while (parts.length > 1 && lineOf(parts).length > width - 1) {
-    const least = Math.min(...parts.map((part) => part.weight));
-    parts.splice(
-      parts.findIndex((part) => part.weight === least),
-      1,
-    );
+    const weights = parts.map((part) => part.weight);
+    parts.splice(weights.indexOf(Math.min(...weights)), 1);
   }
   return lineOf(parts).slice(0, Math.max(0, width - 1));
 }
@@ -99,12 +96,7 @@ export interface Speed {
   readonly secondsLeft: number | null;
 }
 
-interface Sample {
-  readonly atMs: number;
-  readonly rows: number;
-  readonly requests: number;
-  readonly share: number | null;
-}
+type Sample = ReturnType<typeof sampleOf>;
 
 /** How far back the pace is measured, in milliseconds: long enough to be calm, short enough to be now. */
 const windowMs = 10_000;
@@ -138,7 +130,7 @@ export class ProgressMeter {
   }
 }
 
-function sampleOf(progress: RunProgress, atMs: number): Sample {
+function sampleOf(progress: RunProgress, atMs: number) {
   const { rowsWritten: rows, requests } = progress;
   return { atMs, rows, requests, share: shareDone(progress) };
 }

@@ -37,7 +37,7 @@ export async function showFields(
   context: Pick<CliContext, "stdout">,
   record: object,
 ): Promise<void> {
-  const table = new TerminalTable(context, { titles: null });
+  const table = new TerminalTable(context, null);
   let left = mostShown;
   for (const { path, text } of fieldsOf(record)) {
     if (left-- === 0) {
@@ -71,6 +71,7 @@ function textOf(value: unknown): string | null {
   return Object.keys(value as object).length === 0 ? "" : null;
 }
 
-function isPlain(value: unknown): boolean {
+/** Whether it is a value that JSON has beside objects and arrays. */
+function isPlain(value: unknown): value is string | number | boolean | null | undefined {
   return typeof value !== "object" || value === null;
 }

@@ -9,11 +9,6 @@ const narrowest = 8;
 /** Longest text of a cell that is shown, in UTF-16 units; `--json` has all of it. */
 const longestCell = 2000;
 
-export interface TerminalTableOptions {
-  /** Titles of the columns; null for a table without a line of titles. */
-  readonly titles: readonly string[] | null;
-}
-
 /**
  * Text in columns that line up, for a terminal. Columns without any value are left out; where a
  * line would be too long the widest columns give way, and what does not fit is wrapped. Rows are
@@ -25,7 +20,8 @@ export class TerminalTable {
   #rows: (readonly string[])[] = [];
   #columns: readonly Column[] | null = null;
 
-  constructor(context: Pick<CliContext, "stdout">, { titles }: TerminalTableOptions) {
+  /** @param titles of the columns; null for a table without a line of titles */
+  constructor(context: Pick<CliContext, "stdout">, titles: readonly string[] | null) {
     this.#context = context;
     this.#titles = titles;
   }

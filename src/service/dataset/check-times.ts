@@ -48,23 +48,15 @@ function checkSpan(
   { firstSeen, lastSeen }: Span,
   outer: { readonly path: string; readonly span: Span } | null,
 ): void {
-  if (isAfter(firstSeen, lastSeen)) {
-    throw invalid(record, `${path}: firstSeen ${firstSeen} is after lastSeen ${lastSeen}`);
-  }
-  if (outer === null) return;
-  const { span } = outer;
-  if (isAfter(span.firstSeen, firstSeen)) {
-    throw invalid(
-      record,
-      `${path}: firstSeen ${firstSeen} is before that of ${outer.path}, ${span.firstSeen}`,
-    );
-  }
-  if (isAfter(lastSeen, span.lastSeen)) {
-    throw invalid(
-      record,
-      `${path}: lastSeen ${lastSeen} is after that of ${outer.path}, ${span.lastSeen}`,
-    );
-  }
+  const around = outer?.span ?? { firstSeen: null, lastSeen: null };
+  const fault = isAfter(firstSeen, lastSeen)
+    ? `firstSeen ${firstSeen} is after lastSeen ${lastSeen}`
+    : isAfter(around.firstSeen, firstSeen)
+      ? `firstSeen ${firstSeen} is before that of ${outer?.path}, ${around.firstSeen}`
+      : isAfter(lastSeen, around.lastSeen)
+        ? `lastSeen ${lastSeen} is after that of ${outer?.path}, ${around.lastSeen}`
+        : null;
+  if (fault !== null) throw invalid(record, `${path}: ${fault}`);
 }
 
 /** False where either time is unknown. */

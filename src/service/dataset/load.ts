@@ -62,17 +62,12 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 async function records(path: string): Promise<Placed[]> {
-  const text = await textOf(path);
-  const found: Placed[] = [];
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .entries()) {
-    if (line.trim() === "") continue;
+  const text = await ifThere(path, "", () => readFile(path, "utf8"));
+  const lines = text.replace(/^\uFEFF/, "").split("\n");
+  return lines.flatMap((line, index) => {
     const where = `${path}:${index + 1}`;
-    found.push({ value: parsedLine(line, where), where });
-  }
-  return found;
+    return line.trim() === "" ? [] : [{ value: parsedLine(line, where), where }];
+  });
 }
 
 function parsedLine(line: string, where: string): unknown {
@@ -83,27 +78,22 @@ function parsedLine(line: string, where: string): unknown {
   }
 }
 
-/** The file's text; "" where there is no such file. */
-async function textOf(path: string): Promise<string> {
+/** What `read` makes of a file or folder; `absent` where there is none. */
+async function ifThere<T>(where: string, absent: T, read: () => Promise<T>): Promise<T> {
   try {
-    return await readFile(path, "utf8");
+    return await read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw invalid({ where: path }, `cannot be read: ${(error as Error).message}`);
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return absent;
+    throw invalid({ where }, `cannot be read: ${(error as Error).message}`);
   }
 }
 
 async function tagIpsFiles(folder: string): Promise<Map<string, Placed<string>>> {
+  const names = await ifThere(folder, [], () => readdir(folder));
   const files = new Map<string, Placed<string>>();
-  try {
-    const names = await readdir(folder);
-    for (const name of names.filter((name) => name.endsWith(".txt")).sort()) {
-      const where = join(folder, name);
-      files.set(name, { value: await readFile(where, "utf8"), where });
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return files;
-    throw invalid({ where: folder }, `cannot be read: ${(error as Error).message}`);
+  for (const name of names.filter((name) => name.endsWith(".txt")).sort()) {
+    const where = join(folder, name);
+    files.set(name, { value: await ifThere(where, "", () => readFile(where, "utf8")), where });
   }
   return files;
 }

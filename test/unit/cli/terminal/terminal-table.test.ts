@@ -8,7 +8,7 @@ async function tabled(
   width = 80,
 ): Promise<string> {
   const stdout = new FakeStream(width);
-  const table = new TerminalTable({ stdout }, { titles });
+  const table = new TerminalTable({ stdout }, titles);
   for (const row of rows) await table.add(row);
   await table.end();
   return stdout.text;
@@ -82,7 +82,7 @@ test("a cell of ten megabytes is cut", async () => {
 
 test("rows are shown batch by batch, under one line of titles", async () => {
   const stdout = new FakeStream(80);
-  const table = new TerminalTable({ stdout }, { titles: ["id", "note"] });
+  const table = new TerminalTable({ stdout }, ["id", "note"]);
   for (let id = 0; id < 500; id++) await table.add([`c-${id}`, ""]);
   const early = stdout.text;
   await table.add(["c-500", "late"]);
