@@ -1,7 +1,7 @@
 import type { Row } from "../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/find-column.js";
 import { linesEncoder } from "./lines-encoder.js";
-import { contentLines, type Line } from "./reading/lines.js";
+import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
 /** One item a line; blank lines and comments (`#` first but for spaces) are left out. */
@@ -26,7 +26,11 @@ async function read(
     before?.line ?? 0,
     (text) => startsWithHash(text) || (comment !== null && text.startsWith(comment)),
   );
-  return { columns, reading: { ...reading, comment }, rows: readRows(lines, before?.row ?? 0) };
+  return {
+    columns,
+    reading: { ...reading, comment },
+    rows: mapLists(lines, rowMaker(before?.row ?? 0)),
+  };
 }
 
 const columns: readonly string[] = ["item"];
@@ -54,30 +58,21 @@ function startsWithHash(text: string): boolean {
   return text.startsWith("#") || text.trimStart().startsWith("#");
 }
 
-async function* readRows(
-  lists: AsyncIterable<readonly Line[]>,
-  rowsBefore: number,
-): AsyncGenerator<readonly Row[]> {
+function rowMaker(rowsBefore: number): (line: Line) => Row {
   let number = rowsBefore;
-  for await (const lines of lists) {
-    yield lines.map((line) => {
-      number += 1;
-      return toRow(line, number);
-    });
-  }
-}
-
-function toRow({ text, number: line, end }: Line, number: number): Row {
-  return {
-    number,
-    line,
-    cells: [text],
-    extra: null,
-    json: null,
-    itemText: text,
-    kindText: "",
-    fault: null,
-    end,
-    endLine: line,
+  return ({ text, number: line, end }) => {
+    number += 1;
+    return {
+      number,
+      line,
+      cells: [text],
+      extra: null,
+      json: null,
+      itemText: text,
+      kindText: "",
+      fault: null,
+      end,
+      endLine: line,
+    };
   };
 }

@@ -2,7 +2,7 @@ import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
 
 /** What a failure to open an input means to the person who named it. */
 export function openError(name: string, cause: unknown): ReputeError {
-  const code = systemCode(cause);
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, { cause });
   }
@@ -41,12 +41,6 @@ export function tooShortError(name: string, offset: number): FatalError {
 export function notSeekableError(name: string): FatalError {
   const message = `cannot read a part of ${name}: it is compressed or no UTF-8`;
   return new FatalError("input_unreadable", message);
-}
-
-/** Code of a Node.js system error (`ENOENT`), or null. */
-function systemCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
 }
 
 function reason(error: unknown): string {

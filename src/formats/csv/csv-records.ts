@@ -40,10 +40,9 @@ export async function* readRecords(
 }
 
 class RecordReader {
-  readonly #name: string;
+  readonly #input: TextBytes;
   readonly #dialect: CsvDialect;
   readonly #parser: RecordParser;
-  readonly #start: number;
   /** The bytes behind the last record, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
@@ -53,9 +52,8 @@ class RecordReader {
   #error: Error | null = null;
 
   constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
-    this.#name = input.name;
+    this.#input = input;
     this.#dialect = dialect;
-    this.#start = input.start;
     this.#end = input.start;
     this.#line = linesBefore;
     this.#parser = new RecordParser(dialect);
@@ -73,8 +71,8 @@ class RecordReader {
     const from = this.#end;
     const ascii = isAscii(bytes);
     const records = parsed.map(({ cells, end }): CsvRecord => {
-      const text = bytes.toString("latin1", this.#end - from, this.#start + end - from);
-      this.#end = this.#start + end;
+      const text = bytes.toString("latin1", this.#end - from, this.#input.start + end - from);
+      this.#end = this.#input.start + end;
       const line = this.#line + 1;
       this.#line += this.#linesIn(text);
       // More lines than one: some were left out, or there are line ends in cells.
@@ -107,8 +105,8 @@ class RecordReader {
     const quoteLine =
       openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
     throw this.#error === null
-      ? recordTooLong(this.#name, line, quoteLine)
-      : parserFailed(this.#name, line, quoteLine, this.#error);
+      ? recordTooLong(this.#input.name, line, quoteLine)
+      : parserFailed(this.#input.name, line, quoteLine, this.#error);
   }
 
   #takePending(): Buffer {

@@ -1,5 +1,6 @@
 import { columns, type ColumnValue } from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
+import { linesEncoder } from "../lines-encoder.js";
 import type { Delimiter, Encoder, EncoderOptions, RejectsOptions } from "../types.js";
 
 /**
@@ -30,16 +31,12 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
   const width = options.columns.length;
   const shown = options.formulaGuard ? withoutFormula : String;
   return {
+    ...linesEncoder((enriched) => {
+      const cells = inputCells(enriched.row.cells, width);
+      for (const column of columns) cells.push(shown(cellOf(column.value(enriched))));
+      return write(cells);
+    }),
     header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns)]),
-    encode(rows) {
-      let text = "";
-      for (const enriched of rows) {
-        const cells = inputCells(enriched.row.cells, width);
-        for (const column of columns) cells.push(shown(cellOf(column.value(enriched))));
-        text += write(cells);
-      }
-      return text;
-    },
   };
 }
 
@@ -50,18 +47,15 @@ export function csvRejects({ columns, reading, formulaGuard }: RejectsOptions): 
   const shown = formulaGuard ? withoutFormula : String;
   const names = freshNames(["reject_code", "reject_reason"], columns);
   return {
+    ...linesEncoder(({ row, finding }) =>
+      write([
+        ...inputCells(row.cells, columns.length),
+        finding.error?.code ?? finding.status,
+        shown(finding.error?.message ?? ""),
+        ...surplusCells(row.extra),
+      ]),
+    ),
     header: reading.header === "none" ? "" : write([...columns, ...names]),
-    encode: (rows) =>
-      rows
-        .map(({ row, finding }) =>
-          write([
-            ...inputCells(row.cells, columns.length),
-            finding.error?.code ?? finding.status,
-            shown(finding.error?.message ?? ""),
-            ...surplusCells(row.extra),
-          ]),
-        )
-        .join(""),
   };
 }
 

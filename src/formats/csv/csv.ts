@@ -2,6 +2,7 @@ import type { Row } from "../../core/row.js";
 import { knownKind } from "../columns/choose-column.js";
 import { warnOfTwins } from "../columns/find-column.js";
 import { headLines, settlesHead } from "../reading/head-lines.js";
+import { mapLists } from "../reading/lines.js";
 import { peek, Sample } from "../reading/sample.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
@@ -64,7 +65,7 @@ async function read(
   warnOfTwins(columns, item, warnings);
   if (kind !== null) warnOfTwins(columns, kind, warnings);
   const toRow = rowMaker(columns.length, found.reading, before?.row ?? 0);
-  return { columns, reading: found.reading, rows: readRows(records, toRow) };
+  return { columns, reading: found.reading, rows: mapLists(records, toRow) };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
@@ -111,13 +112,6 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
   if (delimiter === "\t") return false;
   const pattern = new RegExp(`^"(?:[^"]|"")*"\\${delimiter} +"`);
   return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
-}
-
-async function* readRows(
-  lists: RecordLists,
-  toRow: (record: CsvRecord) => Row,
-): AsyncGenerator<readonly Row[]> {
-  for await (const records of lists) yield records.map(toRow);
 }
 
 /** Records as rows: as many cells as there are columns, the surplus aside. */

@@ -32,35 +32,48 @@ export function parseLine(line: Line): ParsedLine {
 /**
  * A row that is a JSON object. Its cells are read when somebody asks for them: a run from NDJSON
  * to NDJSON never does.
- *
- * @param item null where there is something that is not text
  */
-export function ndjsonRow(
-  { line, json }: ParsedLine,
-  number: number,
-  columns: readonly string[],
-  item: string | null,
-  kind: string,
-): Row {
-  let flat: Flat | null = null;
-  const flattened = (): Flat => (flat ??= flatten(json, columns));
-  return {
-    number,
-    line: line.number,
-    get cells() {
-      return flattened().cells;
-    },
-    get extra() {
-      return flattened().extra;
-    },
-    json,
-    itemText: item ?? "",
-    itemNotText: item === null,
-    kindText: kind,
-    fault: null,
-    end: line.end,
-    endLine: line.number,
-  };
+export class NdjsonRow implements Row {
+  readonly number: number;
+  readonly line: number;
+  readonly json: string;
+  readonly itemText: string;
+  readonly itemNotText: boolean;
+  readonly kindText: string;
+  readonly fault = null;
+  readonly end: number;
+  readonly endLine: number;
+  readonly #columns: readonly string[];
+  #flat: Flat | null = null;
+
+  /** @param item null where there is something that is not text */
+  constructor(
+    { line, json }: ParsedLine,
+    number: number,
+    columns: readonly string[],
+    item: string | null,
+    kind: string,
+  ) {
+    this.number = number;
+    this.line = line.number;
+    this.json = json;
+    this.itemText = item ?? "";
+    this.itemNotText = item === null;
+    this.kindText = kind;
+    this.end = line.end;
+    this.endLine = line.number;
+    this.#columns = columns;
+  }
+
+  get cells(): readonly string[] {
+    this.#flat ??= flatten(this.json, this.#columns);
+    return this.#flat.cells;
+  }
+
+  get extra(): string | null {
+    this.#flat ??= flatten(this.json, this.#columns);
+    return this.#flat.extra;
+  }
 }
 
 /** A row for a line that is no JSON object; the line is kept in `extra`. */

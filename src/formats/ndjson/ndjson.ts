@@ -1,6 +1,6 @@
 import type { Row } from "../../core/row.js";
 import { knownKind } from "../columns/choose-column.js";
-import { contentLines, type Line } from "../reading/lines.js";
+import { contentLines, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
 import type {
@@ -17,7 +17,7 @@ import {
   faultyRow,
   itemTextOf,
   MemberPath,
-  ndjsonRow,
+  NdjsonRow,
   type ParsedLine,
   parseLine,
 } from "./ndjson-row.js";
@@ -45,29 +45,16 @@ async function read(
     before?.line ?? 0,
     (text) => comment !== null && text.startsWith(comment),
   );
-  const sample = new Sample(parsed(lines), pauses);
+  const sample = new Sample(mapLists(lines, parseLine), pauses);
   const found = settled ?? (await findLayout(bytes.name, sample, options));
   const { columns } = found;
   const reading: InputReading =
     "reading" in found ? found.reading : { ...plain, comment, item: found.item, kind: found.kind };
   const toRow = rowMaker(columns, reading, before?.row ?? 0);
-  return { columns, reading, rows: readRows(sample.all(), toRow) };
+  return { columns, reading, rows: mapLists(sample.all(), toRow) };
 }
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
-
-async function* parsed(
-  lists: AsyncIterable<readonly Line[]>,
-): AsyncGenerator<readonly ParsedLine[]> {
-  for await (const lines of lists) yield lines.map(parseLine);
-}
-
-async function* readRows(
-  lists: AsyncIterable<readonly ParsedLine[]>,
-  toRow: (line: ParsedLine) => Row,
-): AsyncGenerator<readonly Row[]> {
-  for await (const lines of lists) yield lines.map(toRow);
-}
 
 function rowMaker(
   columns: readonly string[],
@@ -82,7 +69,7 @@ function rowMaker(
     const { object } = line;
     if (object === null) return faultyRow(line, number, columns);
     const kindText = itemTextOf(kindPath?.valueIn(object)) ?? "";
-    return ndjsonRow(
+    return new NdjsonRow(
       line,
       number,
       columns,

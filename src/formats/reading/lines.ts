@@ -51,6 +51,14 @@ export async function* contentLines(
   if (last.length > 0) yield last;
 }
 
+/** Lists as they come, with `change` made to each entry. */
+export async function* mapLists<T, R>(
+  lists: AsyncIterable<readonly T[]>,
+  change: (entry: T) => R,
+): AsyncGenerator<readonly R[]> {
+  for await (const list of lists) yield list.map((entry) => change(entry));
+}
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 

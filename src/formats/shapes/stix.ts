@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { type Accusation, accusationIn, verdictOf } from "../../core/verdict.js";
+import { linesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { countIndicators } from "./stix-counter.js";
@@ -32,11 +33,8 @@ const indicatorTypes: Readonly<Record<Accusation, string>> = {
   listed: "unknown",
 };
 
-/** What each indicator's line begins with, up to its UUID. */
-const lineStart = '{"type":"indicator","id":"indicator--';
-
-/** Characters of a UUID. */
-const uuidLength = 36;
+/** The line of an indicator. */
+const indicatorLine = /^\{"type":"indicator","id":"([^"]+)"/;
 
 /**
  * One bundle of STIX 2.1 with an indicator for each item that something speaks against, on a line
@@ -63,9 +61,8 @@ function stixEncoder(options: EncoderOptions): Encoder {
     if (item === null || accusation === null) return "";
     const pattern = stixPattern(item);
     const id = stixIndicatorId(pattern);
-    const uuid = id.slice(-uuidLength);
-    if (written.has(uuid)) return "";
-    written.add(uuid);
+    if (written.has(id)) return "";
+    written.add(id);
     const { firstSeen, tags } = knownFacts(enriched);
     const lookedUp = finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt);
     const indicator = {
@@ -87,19 +84,15 @@ function stixEncoder(options: EncoderOptions): Encoder {
   };
 
   return {
+    ...linesEncoder(encodeRow),
     header: `{"type":"bundle","id":"bundle--${randomUUID()}","objects":[\n${JSON.stringify(identity)}`,
     footer: "\n]}\n",
     get indicators() {
       return written.size;
     },
-    encode(rows) {
-      let text = "";
-      for (const row of rows) text += encodeRow(row);
-      return text;
-    },
     reread(line) {
-      if (!line.startsWith(lineStart)) return;
-      written.add(line.slice(lineStart.length, lineStart.length + uuidLength));
+      const id = indicatorLine.exec(line)?.[1];
+      if (id !== undefined) written.add(id);
     },
   };
 }

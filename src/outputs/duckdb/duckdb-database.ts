@@ -22,8 +22,14 @@ import type {
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
 
-/** The package that writes, loaded when it is asked for. */
 type DuckdbDriver = typeof duckdb;
+
+interface DuckdbParts {
+  readonly driver: DuckdbDriver;
+  readonly explain: (error: unknown) => Error;
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+}
 
 /**
  * What DuckDB may hold in memory and run on; by default it takes most of the machine. Beyond that
@@ -36,22 +42,11 @@ const staging = "repute_staging";
 
 /** An open DuckDB file. Every failure of it is explained. */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  readonly #driver: DuckdbDriver;
-  readonly #explain: (error: unknown) => Error;
-  readonly #instance: DuckDBInstance;
-  readonly #connection: DuckDBConnection;
+  readonly #parts: DuckdbParts;
   #open = true;
 
-  private constructor(
-    driver: DuckdbDriver,
-    explain: (error: unknown) => Error,
-    instance: DuckDBInstance,
-    connection: DuckDBConnection,
-  ) {
-    this.#driver = driver;
-    this.#explain = explain;
-    this.#instance = instance;
-    this.#connection = connection;
+  private constructor(parts: DuckdbParts) {
+    this.#parts = parts;
   }
 
   /** @throws UsageError `driver_missing`, `output_*`; FatalError `output_*` */
@@ -66,7 +61,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
         ...settings,
         access_mode: access === "read" ? "READ_ONLY" : "READ_WRITE",
       });
-      return new DuckdbDatabase(driver, explain, instance, await instance.connect());
+      const connection = await instance.connect();
+      return new DuckdbDatabase({ driver, explain, instance, connection });
     } catch (error) {
       throw explain(error);
     }
@@ -74,10 +70,10 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   readonly query: Query = async (sql, values = []) => {
     try {
-      const result = await this.#connection.runAndReadAll(sql, [...values]);
+      const result = await this.#parts.connection.runAndReadAll(sql, [...values]);
       return result.getRows() as (string | bigint | null)[][];
     } catch (error) {
-      throw this.#explain(error);
+      throw this.#parts.explain(error);
     }
   };
 
@@ -148,21 +144,21 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async #stage(columns: readonly SqlColumn[], batches: readonly ColumnBatch[]): Promise<void> {
     try {
-      const appender = await this.#connection.createAppender(staging, "main", "temp");
+      const appender = await this.#parts.connection.createAppender(staging, "main", "temp");
       const types = columns.map((_, index) => appender.columnType(index));
       // Used again and again: what it holds is outside of JavaScript's memory, which would not notice.
-      const chunk = this.#driver.DuckDBDataChunk.create(types);
+      const chunk = this.#parts.driver.DuckDBDataChunk.create(types);
       for (const batch of batches) {
         chunk.reset();
         chunk.rowCount = batch.rows;
         columns.forEach(({ type }, index) => {
-          chunk.setColumnValues(index, valuesOf(this.#driver, type, batch.columns[index]!));
+          chunk.setColumnValues(index, valuesOf(this.#parts.driver, type, batch.columns[index]!));
         });
         appender.appendDataChunk(chunk);
       }
       appender.closeSync();
     } catch (error) {
-      throw this.#explain(error);
+      throw this.#parts.explain(error);
     }
   }
 
@@ -173,8 +169,8 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   close(): Promise<void> {
     if (this.#open) {
       this.#open = false;
-      this.#connection.closeSync();
-      this.#instance.closeSync();
+      this.#parts.connection.closeSync();
+      this.#parts.instance.closeSync();
     }
     return Promise.resolve();
   }

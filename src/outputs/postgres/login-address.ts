@@ -58,7 +58,7 @@ export async function readPasswordFile(
   const { host, port, database, user } = wanted;
   // A socket in a folder goes by `localhost` as well.
   const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
-  const place = [hosts, [String(port)], [database], [user]].map((names) => ["*", ...names]);
+  const place = [hosts, [String(port)], [database], [user]].map((names) => ["*"].concat(names));
   for (const line of text.split(/\r?\n/)) {
     const fields = fieldsOf(line);
     if (place.every((names, at) => names.includes(fields[at] ?? ""))) return fields[4] ?? null;

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../core/clock.js";
+import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
 import type { PostgresTarget } from "../warehouse/target.js";
@@ -15,9 +15,7 @@ const wait = { first: 500, most: 30_000 };
 export class PostgresDatabase implements TableDatabase {
   readonly #driver: PostgresDriver;
   readonly #target: PostgresTarget;
-  readonly #onWarning: (message: string) => void;
-  readonly #signal: AbortSignal | undefined;
-  readonly #clock: Clock;
+  readonly #options: ConnectOptions;
   #session: Session | null = null;
   /** A transaction has succeeded, so that the address and the login are right. */
   #known = false;
@@ -25,9 +23,7 @@ export class PostgresDatabase implements TableDatabase {
   private constructor(driver: PostgresDriver, target: PostgresTarget, options: ConnectOptions) {
     this.#driver = driver;
     this.#target = target;
-    this.#onWarning = options.onWarning;
-    this.#signal = options.signal;
-    this.#clock = options.clock ?? systemClock;
+    this.#options = options;
   }
 
   /** Connects when there is something to do. @throws UsageError `driver_missing` */
@@ -43,9 +39,10 @@ export class PostgresDatabase implements TableDatabase {
    * @throws ReputeError, `database_lost` when it was tried often enough; the signal's reason
    */
   async transaction<T>(work: (session: Session, again: boolean) => Promise<T>): Promise<T> {
+    const { onWarning, signal, clock = systemClock } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
-        this.#session ??= await Session.open(this.#driver, this.#target.url, this.#onWarning);
+        this.#session ??= await Session.open(this.#driver, this.#target.url, onWarning);
         const result = await this.#session.transaction((session) => work(session, tries > 1));
         this.#known = true;
         return result;
@@ -53,10 +50,10 @@ export class PostgresDatabase implements TableDatabase {
         const passes = this.#known ? isPassing(error) : isBusy(error);
         if (!passes) throw serverFault(error, this.#target.display);
         await this.close();
-        if (this.#signal?.aborted) throw this.#signal.reason;
+        if (signal?.aborted) throw signal.reason;
         if (tries >= mostTries) throw this.#lost(error);
       }
-      await this.#clock.sleep(waitMs(tries), this.#signal);
+      await clock.sleep(waitMs(tries), signal);
     }
   }
 
