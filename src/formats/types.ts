@@ -57,7 +57,7 @@ export interface InputReading {
 }
 
 /** A column by its name, and its place where names do not tell columns apart (CSV and TSV). */
-interface ColumnPlace {
+export interface ColumnPlace {
   /** For NDJSON a dotted path. */
   readonly name: string;
   readonly index: number;

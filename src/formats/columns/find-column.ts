@@ -2,7 +2,7 @@ import type { Warnings } from "../reading/warnings.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { SharedColumn } from "./choose-column.js";
-import type { ColumnSample } from "../types.js";
+import type { ColumnPlace, ColumnSample } from "../types.js";
 
 /** Names that item columns usually have; the first that holds indicators is taken. */
 export const customaryItemColumns = [
@@ -16,11 +16,6 @@ export const customaryItemColumns = [
   "url",
 ];
 
-export interface ColumnChoice {
-  readonly name: string;
-  readonly index: number;
-}
-
 /** A flag that names a column, and what it was given. */
 export interface ColumnFlag {
   readonly flag: "--item-column" | "--kind-column";
@@ -31,7 +26,7 @@ export interface ColumnFlag {
  * A column by its name: as it stands, else but for spaces around it, else but for letter case, else
  * without a `#` before it, else by its place (`column_2`) where that column has no name.
  */
-export function matchColumn(columns: readonly string[], wanted: string): ColumnChoice | null {
+export function matchColumn(columns: readonly string[], wanted: string): ColumnPlace | null {
   const trimmed = wanted.trim();
   const lower = trimmed.toLowerCase();
   let index = columns.indexOf(wanted);
@@ -54,7 +49,7 @@ export function placeName(index: number): string {
 /** Warns when the chosen column's name stands for several columns. */
 export function warnOfTwins(
   columns: readonly string[],
-  choice: ColumnChoice,
+  choice: ColumnPlace,
   warnings: Warnings,
 ): void {
   const name = choice.name.trim();

@@ -1,4 +1,4 @@
-import type { InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
+import type { ColumnPlace, InputReading, ItemColumn, KindColumn, ReadOptions } from "../types.js";
 import {
   chooseItemColumn,
   chooseKindColumn,
@@ -7,7 +7,7 @@ import {
   type ItemChoice,
   type SampledColumn,
 } from "./choose-column.js";
-import { type ColumnChoice, type ColumnFlag, noItemColumn } from "./find-column.js";
+import { type ColumnFlag, noItemColumn } from "./find-column.js";
 
 /** The beginning of an input, in which its columns are found. */
 export interface ColumnSource {
@@ -18,7 +18,7 @@ export interface ColumnSource {
   /** The place of a column among them. */
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
   /** The column that a flag names. @throws UsageError `column_not_found` */
-  named(flag: ColumnFlag): ColumnChoice | Promise<ColumnChoice>;
+  named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
   /** Reads the whole sample, or as far as the input's first pause in which it is `clear`. */
   sample(clear: () => boolean): Promise<void>;
   /** The item column of an input that has no record; null where it has one. */

@@ -109,7 +109,7 @@ function draftOf(
   };
 }
 
-/** What names the columns. A first record with an indicator where the others have theirs is a row. */
+/** A first record with an indicator where the others have theirs is a row. */
 function findHeader(
   records: readonly CsvRecord[],
   commentNames: readonly string[] | null,

@@ -21,8 +21,7 @@ export async function loginAddress(
   const client = new driver.Client({ connectionString: address.href });
   if (!client.password) {
     const { host, port, database = "", user = "" } = client;
-    const wanted = { host, port, database, user };
-    const found = await readPasswordFile(wanted, process.env, onWarning);
+    const found = await readPasswordFile({ host, port, database, user }, process.env, onWarning);
     if (found !== null) address.searchParams.set("password", found);
   }
   return address.href;

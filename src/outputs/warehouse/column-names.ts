@@ -14,6 +14,9 @@ interface Naming {
   readonly clean: (name: string) => string;
 }
 
+const bytes = (name: string): number => Buffer.byteLength(name);
+const characters = (name: string): number => name.length;
+
 /** What each output allows in a column's name. */
 const namings: Readonly<Record<NamingName, Naming>> = {
   postgres: { longest: longestPostgresName, lengthOf: bytes, clean: cleanText },
@@ -87,14 +90,6 @@ function claim(wanted: string, naming: Naming, used: Set<string>): string {
   }
   used.add(name.toLowerCase());
   return name;
-}
-
-function bytes(name: string): number {
-  return Buffer.byteLength(name);
-}
-
-function characters(name: string): number {
-  return name.length;
 }
 
 /** Cuts between characters, never through one. */

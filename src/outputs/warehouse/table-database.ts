@@ -1,10 +1,8 @@
-import type { Clock } from "../../core/clock.js";
 import type { ColumnBatch } from "./column-batch.js";
 import type { SqlColumn, TableName } from "./dialect.js";
 import type { FoundColumn } from "./prepare-table.js";
-import type { WarehouseTarget } from "./types.js";
+import type { WarehouseOptions, WarehouseTarget } from "./types.js";
 
-/** A table as the output. */
 export interface TableTarget extends WarehouseTarget {
   readonly kind: "duckdb" | "postgres";
   readonly table: TableName;
@@ -25,7 +23,6 @@ export interface TableDatabase {
   close(): Promise<void>;
 }
 
-/** A transaction. */
 export interface TableSession {
   readonly query: Query;
   /** Waits until no other transaction has this lock, and holds it until the end of this one. */
@@ -59,11 +56,8 @@ export type Query = (
 ) => Promise<readonly (readonly (string | bigint | null)[])[]>;
 
 /** How a database is opened. */
-export interface ConnectOptions {
+export interface ConnectOptions extends Pick<WarehouseOptions, "signal" | "clock"> {
   /** Reading needs no write permission. */
   readonly access: "read" | "write";
   readonly onWarning: (message: string) => void;
-  /** Aborting it ends the waiting for a server that is gone. */
-  readonly signal?: AbortSignal | undefined;
-  readonly clock?: Clock | undefined;
 }

@@ -15,7 +15,6 @@ import type {
   WarehouseRun,
 } from "./types.js";
 
-/** Opens the database of a target. */
 export type Connect<T extends TableTarget> = (
   target: T,
   options: ConnectOptions,
@@ -32,11 +31,11 @@ export async function openTable<T extends TableTarget>(
   target: T,
   options: WarehouseOptions,
 ): Promise<OpenedWarehouse> {
-  const { columns, runId, prefix, signal, clock, onWarning = () => undefined } = options;
+  const { columns, runId, prefix, onWarning = () => undefined } = options;
   const { kind } = target;
   const schema = tableSchema(kind, { inputColumns: columns, prefix });
   const readers = cellReaders(schema, { runId, onWarning });
-  const database = await connect(target, { access: "write", onWarning, signal, clock });
+  const database = await connect(target, { ...options, access: "write", onWarning });
   try {
     const held = await database.transaction(async (session) => {
       const table = await prepareTable(kind, session, target.table, schema);
