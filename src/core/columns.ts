@@ -2,9 +2,6 @@ import type { JsonObject } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 import { verdictOf } from "./verdict.js";
 
-/** Version of the column table below. A change of any column needs a new one. */
-export const schemaVersion = 2;
-
 /** Types of the added columns; each output maps them to its own. */
 export type ColumnType = "text" | "boolean" | "count" | "timestamp" | "text[]";
 
@@ -18,6 +15,24 @@ export interface Column {
   /** What it says, as a sentence; the README's table shows it. */
   readonly description: string;
   readonly value: (enriched: EnrichedRow) => ColumnValue;
+  /** Schema version that brought it. */
+  readonly since: number;
+}
+
+const text = columnsOf<string | null>("text");
+const time = columnsOf<string | null>("timestamp");
+const bool = columnsOf<boolean | null>("boolean");
+const count = columnsOf<number | null>("count");
+const list = columnsOf<readonly string[] | null>("text[]");
+
+/** Makes columns of one type. */
+function columnsOf<Value extends ColumnValue>(type: ColumnType) {
+  return (
+    name: string,
+    description: string,
+    value: (enriched: EnrichedRow) => Value,
+    since = 1,
+  ): Column => ({ name, type, description, value, since });
 }
 
 /** The added columns, in output order (behaviour: Columns). The header never depends on the data. */
@@ -29,6 +44,7 @@ export const columns: readonly Column[] = [
     "verdict",
     "malicious, suspicious, listed or none (nothing known); empty without an answer",
     (e) => verdictOf(e.finding),
+    2,
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
   text("type", "Kind of the query's result, as the service named it", (e) =>
@@ -98,26 +114,12 @@ export const columns: readonly Column[] = [
   text("extra", "JSON of what the input's columns had no place for", (e) => e.row.extra),
 ];
 
-type Read<V extends ColumnValue> = (enriched: EnrichedRow) => V;
+/** Version of the column table: that of its newest column. A change of any column needs a new one. */
+export const schemaVersion = Math.max(...columns.map(({ since }) => since));
 
-function text(name: string, description: string, value: Read<string | null>): Column {
-  return { name, type: "text", description, value };
-}
-
-function time(name: string, description: string, value: Read<string | null>): Column {
-  return { name, type: "timestamp", description, value };
-}
-
-function bool(name: string, description: string, value: Read<boolean | null>): Column {
-  return { name, type: "boolean", description, value };
-}
-
-function count(name: string, description: string, value: Read<number | null>): Column {
-  return { name, type: "count", description, value };
-}
-
-function list(name: string, description: string, value: Read<readonly string[] | null>): Column {
-  return { name, type: "text[]", description, value };
+/** The columns that outputs of a schema version have. */
+export function columnsAt(version: number): readonly Column[] {
+  return columns.filter(({ since }) => since <= version);
 }
 
 // Each member is read where its name is known: V8 finds it at once there, where a function that is

@@ -1,4 +1,4 @@
-import { columns, schemaVersion } from "../../core/columns.js";
+import { columns, columnsAt, schemaVersion } from "../../core/columns.js";
 import { countRows } from "../row-facts.js";
 import type {
   CountOptions,
@@ -42,16 +42,17 @@ function layoutOf(
   delimiter: Delimiter,
   prefix: string,
 ): EarlierLayout | null {
-  const current = columns.map(({ name }) => name);
-  const first = current.filter((name) => name !== "verdict");
-  const added = [current, first].find((known) => endsWith(names, known, prefix));
-  if (added === undefined) return null;
+  let version = schemaVersion;
+  const namesAt = (): string[] => columnsAt(version).map(({ name }) => name);
+  while (version > 0 && !endsWith(names, namesAt(), prefix)) version--;
+  if (version === 0) return null;
+  const added = namesAt();
   const width = names.length - added.length;
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
     inputColumns: names.slice(0, width),
     shape: "flat",
-    schemaVersion: added === current ? schemaVersion : 1,
+    schemaVersion: version,
     read(record) {
       const cells = cellsOf(record, delimiter);
       if (cells.length !== names.length) return null;

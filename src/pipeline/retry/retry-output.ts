@@ -1,4 +1,4 @@
-import { schemaVersion } from "../../core/columns.js";
+import { columns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/failed-name.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
@@ -40,7 +40,9 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
   const peeked = await openEarlierOutput(options, null);
   await peeked.close();
-  if (peeked.schemaVersion < schemaVersion) throw olderSchema(path, job.settings.prefix);
+  if (peeked.schemaVersion < schemaVersion) {
+    throw olderSchema(path, job.settings.prefix, peeked.schemaVersion);
+  }
   const settings = { ...job.settings, to: format, shape: peeked.shape };
   return execute(
     { ...job, settings },
@@ -63,10 +65,11 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
 }
 
 /** Rows are copied as they are, and an output must not mix rows with and without a column. */
-function olderSchema(path: string, prefix: string): UsageError {
+function olderSchema(path: string, prefix: string, version: number): UsageError {
+  const missing = columns.filter(({ since }) => since > version).map(({ name }) => prefix + name);
   return new UsageError(
     "retry_older_schema",
-    `${path} has schema version 1, without ${prefix}verdict; retry writes version ${schemaVersion}`,
+    `${path} has schema version ${version}, without ${missing.join(", ")}; retry writes version ${schemaVersion}`,
     {
       hint: "run enrich on the input again; a --cache DIR that the earlier run filled answers what it knows",
     },

@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../../src/api/openapi.js";
+import { lookupEndpoints } from "../../../src/core/finding.js";
 
 type Json = { readonly [member: string]: Json };
 
@@ -13,8 +14,7 @@ function at(...path: string[]): Json | undefined {
 
 test("every endpoint of the interface is in it", () => {
   expect(Object.keys(at("paths") ?? {})).toEqual([
-    "/query/{item}",
-    "/quick-check/{item}",
+    ...lookupEndpoints.map((endpoint) => `/${endpoint}/{item}`),
     "/tags",
     "/tags/{name}",
     "/tags/{name}/ips",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openCache } from "../../../../src/store/cache/finding-cache.js";
+import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
 import { enrich } from "../../../../src/pipeline/enrich.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 import { plan } from "../../../../src/pipeline/plan/plan.js";
@@ -37,6 +38,9 @@ function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedC
   return plan({ input: input(), settings, rates, signal, ...(cache ? { cache } : {}) });
 }
 
+/** No request for any endpoint. */
+const none = Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), 0]));
+
 test("an input is counted as a run would read it", async () => {
   expect(await planned()).toMatchObject({
     rows: 10,
@@ -50,7 +54,7 @@ test("an input is counted as a run would read it", async () => {
 
 test("under triage the number of queries is a range", async () => {
   const { requests } = await planned({ bogons: "local" });
-  expect(requests["triage"]).toEqual({ query: { least: 0, most: 3 }, quick_check: 3 });
+  expect(requests["triage"]).toEqual({ ...none, query: { least: 0, most: 3 }, quick_check: 3 });
 });
 
 test("the commonest reason comes first", async () => {
@@ -148,9 +152,9 @@ describe("with a cache", () => {
   test("what it leaves out is told, and another service's answers are not counted", async () => {
     const { opened } = await filled({ lookups: "query" });
     const cache = await opened();
-    expect((await planned({}, cache)).cached).toEqual({ query: 4, quick_check: 0 });
+    expect((await planned({}, cache)).cached).toEqual({ ...none, query: 4 });
     const other = { ...cache, address: "https://other.example/beta" };
-    expect((await planned({}, other)).cached).toEqual({ query: 0, quick_check: 0 });
+    expect((await planned({}, other)).cached).toEqual(none);
   });
 
   test("answers that come only after a moment are counted", async () => {
@@ -162,7 +166,7 @@ describe("with a cache", () => {
         get: async (key: string) => store.get(key),
       }),
     };
-    expect((await planned({}, slow)).cached).toEqual({ query: 4, quick_check: 0 });
+    expect((await planned({}, slow)).cached).toEqual({ ...none, query: 4 });
   });
 
   test("a plan makes no cache where there is none", async () => {
