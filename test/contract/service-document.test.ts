@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
+import { lookupEndpoints } from "../../src/core/finding.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/load.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
@@ -24,7 +25,14 @@ const tags = [...dataset.tags.keys()].map(encodeURIComponent);
 const requests: Readonly<Record<string, readonly (readonly [parameter: string, query: string])[]>> =
   {
     "/query/{item}": [...items, ...items, ...absent, "setup.exe", "%20"].map((item) => [item, ""]),
-    "/quick-check/{item}": [...items, ...absent, "setup.exe"].map((item) => [item, ""]),
+    ...Object.fromEntries(
+      lookupEndpoints
+        .filter((endpoint) => endpoint !== "query")
+        .map((endpoint) => [
+          `/${endpoint}/{item}`,
+          [...items, ...absent, "setup.exe"].map((item) => [item, ""] as const),
+        ]),
+    ),
     "/tags": [
       ["", ""],
       ["", "?includeDescriptions=true"],

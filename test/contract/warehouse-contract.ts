@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { columns as addedColumns } from "../../src/core/columns.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
@@ -129,7 +130,7 @@ export function describeWarehouse({
       const [row] = await read(folder);
       const stored = Object.values(row ?? {}).slice(2, 2 + columns.length);
       expect(stored).toEqual(columns.map((_, n) => `cell ${n}`));
-      expect(Object.keys(row ?? {})).toHaveLength(2 + columns.length + 36);
+      expect(Object.keys(row ?? {})).toHaveLength(2 + columns.length + addedColumns.length);
     });
 
     it("refuses an input column that would be added", async () => {
@@ -225,6 +226,7 @@ const hostileValues: readonly (readonly [value: string, stored: string])[] = [
 const micros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 
 const fullRow: ReadRow = {
+  ...Object.fromEntries(addedColumns.map(({ name }) => [`rep_${name}`, null])),
   rep_run_id: "00000000-0000-4000-8000-000000000001",
   rep_row: 1n,
   ip: "192.0.2.1",

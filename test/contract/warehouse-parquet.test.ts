@@ -3,6 +3,7 @@ import { readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
+import { schemaVersion } from "../../src/core/columns.js";
 import { openParquet } from "../../src/outputs/parquet/open-parquet.js";
 import type { SinkPosition } from "../../src/outputs/types.js";
 import { parseParquetTarget } from "../../src/outputs/warehouse/target.js";
@@ -150,7 +151,7 @@ it("says who wrote it, in which run, by which schema", async () => {
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
   expect(metadata.created_by).toMatch(/^repute version \d/);
   expect(metadata.key_value_metadata).toEqual([
-    { key: "repute.schema_version", value: "2" },
+    { key: "repute.schema_version", value: String(schemaVersion) },
     { key: "repute.run_id", value: "00000000-0000-4000-8000-000000000001" },
   ]);
 });

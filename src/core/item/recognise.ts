@@ -1,11 +1,9 @@
-import { isIPv4 } from "node:net";
 import { detectItem, readItemAs } from "./detect.js";
 import { explain } from "./explain.js";
 import type { Item, ItemKind, Recognition } from "./item.js";
 import { isPublishedKind } from "./kind-names.js";
 import { unsupported } from "./reasons.js";
 import { refang } from "./refang.js";
-import { isHex } from "./sha1.js";
 import { strip } from "./strip.js";
 
 /**
@@ -29,11 +27,6 @@ export function recogniseItem(text: string, kind: ItemKind | null = null): Recog
   if (bare.length === 0) return unsupported("empty");
   if (bare.length > longestText) return unsupported("too_long");
   if (control.test(bare)) return unsupported("control_character");
-  // What most rows hold needs none of the work below.
-  if (kind !== "url") {
-    if (isIPv4(bare)) return found("ip", bare);
-    if (bare.length === 40 && isHex(bare)) return found("sha1", bare.toLowerCase());
-  }
   if (loneSurrogate.test(bare)) return unsupported("lone_surrogate");
   const plain = refang(bare);
   const item = readItem(plain, kind);
@@ -57,10 +50,6 @@ const longestEscape = 9;
 
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const loneSurrogate = /\p{Cs}/u;
-
-function found(kind: ItemKind, value: string): Recognition {
-  return { item: { kind, value }, reason: null };
-}
 
 function sendable(item: Item): Recognition {
   return isTooLong(item.value) ? unsupported("too_long") : { item, reason: null };

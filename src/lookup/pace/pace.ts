@@ -132,8 +132,6 @@ export class Pace implements RequestPace {
     const now = this.#clock.monotonic();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#adaptive?.paused(now, now + ms);
-    // The short way of `take` is closed by the first pause.
-    if (this.#ticket === 0) this.#ticket++;
   }
 
   /**
@@ -167,8 +165,6 @@ export class Pace implements RequestPace {
 
   /** True when a request may leave; it is noted then. */
   #leave(): boolean {
-    const kept = this.#windows.length + this.#quotas.length + this.#advised.size;
-    if (kept === 0 && this.#ticket === 0) return true;
     const now = this.#clock.monotonic();
     if (this.#waitAt(now) > 0) return false;
     for (const window of this.#windows) window.spend(now);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
 import { ndjsonEncoder, uniqueNames } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import type { EncoderOptions } from "../../../../src/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
@@ -22,6 +23,7 @@ describe("ndjsonEncoder", () => {
         status: "complete",
         verdict: "malicious",
         missing: [],
+        ...Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), null])),
         query,
         quick_check: { item: "192.0.2.1", activity: true },
         source: "live",
