@@ -32,7 +32,7 @@ export interface Asked {
 /**
  * Says what one answer to a lookup means.
  *
- * @throws FatalError for 401 and 403: the run cannot go on
+ * @throws FatalError for 401 and 403: the run cannot continue
  */
 export function judge(asked: Asked, answer: Answer, bench: Bench): Attempt {
   const { status, body } = answer;

@@ -64,7 +64,7 @@ const longestMessage = 2000;
  * Reads an answer as what its status and its envelope say (interface: Envelope). The body is read
  * before the status counts, so that the data of a 503 is data.
  *
- * @throws FatalError for 401 and 403: the run cannot go on
+ * @throws FatalError for 401 and 403: the run cannot continue
  */
 export function readAnswer(answer: Answer, { service, clock }: Reader): Reading {
   const { status } = answer;

@@ -7,7 +7,7 @@ export interface ServiceErrorOptions extends ReputeErrorOptions {
 }
 
 /**
- * A call that is no lookup (tags, customers, cases) came to nothing. Base of one class for each
+ * A call that is no lookup (tags, customers, cases) failed. Base of one class for each
  * way to deal with it; thrown itself where asking again is of no use (`http_302`,
  * `body_too_large`). Refused credentials are no `ServiceError` but a `FatalError`.
  */

@@ -55,7 +55,7 @@ export interface AttemptReport {
 
 /**
  * How calls that are no lookups (tags, customers, cases) are made: paced and tried again, or not.
- * It runs `attempt` once or more and returns what one of them came to. `attempt` makes one request
+ * It runs `attempt` once or more and returns what one of them resolves to. `attempt` makes one request
  * and throws a `ServiceError`, whose `again` tells whether another attempt is worth while.
  */
 export type CallPolicy = <T>(

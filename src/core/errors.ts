@@ -27,7 +27,7 @@ export class ReputeError extends Error {
 /** Wrong usage or configuration: nothing was started. The program ends with exit code 2. */
 export class UsageError extends ReputeError {}
 
-/** The run cannot go on (credentials refused, disk full, input unreadable). Exit code 1; resumable. */
+/** The run cannot continue (credentials refused, disk full, input unreadable). Exit code 1; resumable. */
 export class FatalError extends ReputeError {}
 
 /** A run stopped early on purpose: a budget, a deadline, a quota. Exit code 75; resumable. */

@@ -1,4 +1,4 @@
-/** What a row came to (behaviour: Rows, 2). */
+/** The outcome of a row (behaviour: Rows, 2). */
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
 
 export type FindingStatus = (typeof findingStatuses)[number];
@@ -53,7 +53,7 @@ export type Answers = { readonly [endpoint in LookupEndpoint]?: LookupAnswer | u
 
 /**
  * The outcome of looking up an item. Failure is data: a lookup resolves to a finding, whatever the
- * service did, and rejects only when the run itself cannot go on.
+ * service did, and rejects only when the run itself cannot continue.
  */
 export interface Finding {
   readonly status: FindingStatus;

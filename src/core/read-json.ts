@@ -1,6 +1,6 @@
 import type { JsonObject } from "./finding.js";
 
-/** Deepest nesting that is read. The interface has 7 levels; a deeper one would overflow the stack of those who walk it. */
+/** Deepest nesting that is read. The interface has 7 levels; a deeper one would overflow the stack of code that walks it. */
 const maxDepth = 1000;
 
 /** Matches every spelling of `__proto__` in JSON text, escapes included, and little else. */

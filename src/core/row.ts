@@ -29,7 +29,7 @@ export interface Row {
   readonly endLine: number;
 }
 
-/** A row with what its lookup came to; what sinks write. */
+/** A row with the outcome of its lookup; what sinks write. */
 export interface EnrichedRow {
   readonly row: Row;
   /** Null when the row's text is no supported item, or the row is no record. */

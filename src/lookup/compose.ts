@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.js";
+import { EarlyEndError } from "../core/errors.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
-import { type BudgetOptions, budget } from "./pace/budget.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups } from "./combine.js";
 import { dedupe } from "./dedupe.js";
@@ -15,11 +15,18 @@ import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import { triage } from "./triage.js";
-import type { AttemptLookup, Lookup, LookupWrapper } from "./types.js";
+import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes one attempt at an endpoint: an `IntelClient`, or what stands for one. */
 export interface LookupClient {
   attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
+}
+
+export interface BudgetOptions {
+  /** Most attempts that are sent, all endpoints together. */
+  readonly maxRequests: number;
+  /** Told once, when an attempt is refused. */
+  readonly onSpent: (error: EarlyEndError) => void;
 }
 
 export interface ComposeOptions {
@@ -114,4 +121,28 @@ function choose(
   const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
   const chains = chosen.map((endpoint) => [endpoint, chain(endpoint)] as const);
   return chains.length === 1 ? chains[0]![1] : allLookups(chains);
+}
+
+/**
+ * Counts attempts before they are sent and refuses the first that is over the budget, and all after
+ * it. It goes right before the client, so that nothing that waits counts as sent; one wrapper serves
+ * all endpoints.
+ *
+ * @throws EarlyEndError `requests_spent`
+ */
+export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
+  let sent = 0;
+  let spent: EarlyEndError | null = null;
+  return (next) => (item, options) => {
+    if (sent < maxRequests) {
+      sent++;
+      return next(item, options);
+    }
+    if (spent === null) {
+      const count = maxRequests === 1 ? "the one request" : `all ${maxRequests} requests`;
+      spent = new EarlyEndError("requests_spent", `${count} of --max-requests are made`);
+      onSpent(spent);
+    }
+    return Promise.reject(spent);
+  };
 }

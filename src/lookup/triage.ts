@@ -4,7 +4,7 @@ import type { Lookup } from "./types.js";
 
 /**
  * Asks the quick check first, and the query only where the quick check shows something. Where it
- * came to no answer (failed, invalid) or shows nothing, its finding is that of the item.
+ * brought no answer (failed, invalid) or shows nothing, its finding is that of the item.
  */
 export function triage(query: Lookup, quickCheck: Lookup): Lookup {
   return (item, options) =>

@@ -25,14 +25,14 @@ export interface AskedSoFar {
 
 /**
  * Looks one item up. Resolves to a finding whatever the service did; rejects only when the run
- * cannot go on (credentials refused, aborted, the journal's disk full).
+ * cannot continue (credentials refused, aborted, the journal's disk full).
  */
 export type Lookup = (item: Item, options: LookupOptions) => Promise<Finding>;
 
 /** Adds one concern around a lookup: dedupe, cache, reachable … */
 export type LookupWrapper = (next: Lookup) => Lookup;
 
-/** Makes one request for an item; rejects only when the run cannot go on. */
+/** Makes one request for an item; rejects only when the run cannot continue. */
 export type AttemptLookup = (item: Item, options: LookupOptions) => Promise<Attempt>;
 
 /** Adds one concern around each attempt: outage, limit, journal, pace … */

@@ -6,54 +6,39 @@ export interface Abortable {
 /** Takes a member out of its group. */
 export type Leave = () => void;
 
+interface Group {
+  readonly members: Set<Abortable>;
+  readonly onAbort: () => void;
+}
+
 /**
  * Ends what runs under a signal when the signal aborts, with one listener a signal however much
  * runs under it: a run has one signal and thousands of requests.
  */
 export class AbortGroups {
-  readonly #groups = new WeakMap<AbortSignal, AbortGroup>();
+  readonly #groups = new WeakMap<AbortSignal, Group>();
 
   /** Adds a member to the group of a signal that has not aborted. */
   join(signal: AbortSignal, member: Abortable): Leave {
-    let group = this.#groups.get(signal);
-    if (group === undefined) {
-      group = new AbortGroup(signal);
-      this.#groups.set(signal, group);
-    }
-    return group.join(member);
-  }
-}
-
-/**
- * What runs under one signal. Members sit in a list whose seats are reused and never rebuilt: the
- * dead tables that a set leaves behind would keep past members from the garbage collector's quick
- * passes, which is the larger part of a request's cost.
- */
-class AbortGroup {
-  readonly #signal: AbortSignal;
-  readonly #seats: (Abortable | null)[] = [];
-  readonly #free: number[] = [];
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  join(member: Abortable): Leave {
-    if (this.#free.length === this.#seats.length) {
-      this.#signal.addEventListener("abort", this.#onAbort);
-    }
-    const seat = this.#free.pop() ?? this.#seats.length;
-    this.#seats[seat] = member;
+    const { members, onAbort } = this.#groupOf(signal);
+    if (members.size === 0) signal.addEventListener("abort", onAbort);
+    members.add(member);
     return () => {
-      this.#seats[seat] = null;
-      this.#free.push(seat);
-      if (this.#free.length === this.#seats.length) {
-        this.#signal.removeEventListener("abort", this.#onAbort);
-      }
+      members.delete(member);
+      if (members.size === 0) signal.removeEventListener("abort", onAbort);
     };
   }
 
-  readonly #onAbort = (): void => {
-    for (const member of this.#seats) member?.abort(this.#signal.reason);
-  };
+  #groupOf(signal: AbortSignal): Group {
+    let group = this.#groups.get(signal);
+    if (group === undefined) {
+      const members = new Set<Abortable>();
+      const onAbort = (): void => {
+        for (const member of members) member.abort(signal.reason);
+      };
+      group = { members, onAbort };
+      this.#groups.set(signal, group);
+    }
+    return group;
+  }
 }

@@ -18,7 +18,7 @@ export interface UnsupportedReason {
   readonly message: string;
 }
 
-/** What recognition came to: an item, or the reason why there is none. */
+/** The outcome of recognition: an item, or the reason why there is none. */
 export type Recognition =
   | { readonly item: Item; readonly reason: null }
   | { readonly item: null; readonly reason: UnsupportedReason };

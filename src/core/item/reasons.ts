@@ -38,7 +38,7 @@ export const unsupportedReasons = {
 
 export type UnsupportedCode = keyof typeof unsupportedReasons;
 
-/** The recognition that came to nothing for this reason. */
+/** The recognition of a text that is no item, for this reason. */
 export function unsupported(code: UnsupportedCode): Recognition {
   return { item: null, reason: { code, message: unsupportedReasons[code] } };
 }

@@ -18,7 +18,7 @@ const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
 const neverAnsweredMs = 15_000;
 
 export interface OutageOptions {
-  /** How long to go on probing, in milliseconds. */
+  /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
   /** What the service's address is called in messages. */
   readonly address: string;
@@ -174,7 +174,7 @@ export function guarded(outage: Outage): AttemptWrapper {
   };
 }
 
-/** Tells the outage what an attempt came to; false when the attempt is to be made again. */
+/** Tells the outage the outcome of an attempt; false when the attempt is to be made again. */
 function note(outage: Outage, attempt: Attempt): boolean {
   const policy = attempt.again?.policy;
   if (policy !== "transient" && policy !== "throttled") {

@@ -206,7 +206,7 @@ export class Pace implements RequestPace {
     if (usedUp !== null) this.#onUsedUp?.(usedUp.rate, usedUp.goesOnAtMs);
   }
 
-  /** Lets go whom it can, and sets the one timer for the next. */
+  /** Releases every request that may leave, and sets the one timer for the next. */
   #wake(): void {
     if (this.#timer !== null) return;
     while (this.#queue.size > 0) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { EarlyEndError } from "../../../../src/core/errors.js";
-import { budget } from "../../../../src/lookup/pace/budget.js";
-import { complete, item, scripted, unaborted } from "../attempts.js";
+import type { EarlyEndError } from "../../../src/core/errors.js";
+import { budget } from "../../../src/lookup/compose.js";
+import { complete, item, scripted, unaborted } from "./attempts.js";
 
 test("all endpoints together send no more than the budget", async () => {
   const ends: EarlyEndError[] = [];
