@@ -112,10 +112,10 @@ function asFirstVersion(text: string): string {
   const [header = ""] = text.split("\n");
   if (header.startsWith("{")) return text.replaceAll(/"(?:rep_)?verdict":(?:null|"\w+"),/g, "");
   const delimiter = header.includes("\t") ? "\t" : ",";
-  const newer = columns.filter(({ since }) => since > 1).map(({ name }) => `rep_${name}`);
-  const records = parse(text, { delimiter }) as string[][];
+  const newer = new Set(columns.flatMap(({ name, since }) => (since > 1 ? [`rep_${name}`] : [])));
+  const records = parse(text, { delimiter });
   const kept = records.map((cells) =>
-    cells.filter((_, index) => !newer.includes(records[0]?.[index] ?? "")),
+    cells.filter((_, index) => !newer.has(records[0]?.[index] ?? "")),
   );
   return stringify(kept, { delimiter });
 }
