@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../core/clock.js";
 import { plain, type ServedAnswer } from "./served-answer.js";
-import { malformedAnswer, unavailableAnswer, type Faults } from "./faults.js";
+import { type FaultDraw, type Faults, malformedAnswer, unavailableAnswer } from "./faults.js";
 import type { Latency } from "./options.js";
 import type { RateLimit } from "./rate-limit.js";
 import { seededHash } from "./seeded-hash.js";
@@ -14,6 +14,9 @@ export interface RouteAnswer {
   /** The answer with a part of its data missing; null where the interface has no such answer. */
   readonly partial: ((dice: number) => ServedAnswer) | null;
 }
+
+/** An answer, or a connection that is broken on purpose. */
+type Outcome = ServedAnswer | "reset";
 
 export interface ResponderOptions {
   readonly stats: RequestStats;
@@ -39,11 +42,26 @@ export class Responder {
 
   /** Answers one request; `subject` is the item, tag or case that it is about. */
   answer(reply: FastifyReply, endpoint: EndpointName, subject: string, answer: RouteAnswer): void {
-    this.#options.stats.arrived(endpoint);
-    this.#options.onRequest?.(endpoint, subject);
+    const { stats, onRequest, apiKey, rateLimit, faults } = this.#options;
+    stats.arrived(endpoint);
+    onRequest?.(endpoint, subject);
     reply.hijack();
-    if (this.#options.apiKey !== null && this.#refuses(reply, endpoint)) return;
-    this.#misbehave(reply, endpoint, subject, answer);
+    const isRefused =
+      apiKey !== null &&
+      keyedEndpoints.has(endpoint) &&
+      reply.request.headers["x-api-key"] !== apiKey;
+    if (isRefused) return this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
+    const waitMs = rateLimit?.() ?? 0;
+    if (waitMs > 0) {
+      stats.fault("rate-limit");
+      return this.#end(reply, endpoint, tooMany(waitMs));
+    }
+    const draw = faults.draw(endpoint, subject, answer.partial !== null);
+    if (draw.kind !== "none") stats.fault(draw.kind);
+    const outcome = outcomeOf(draw, answer);
+    const delayMs = this.#latency(endpoint, subject);
+    if (delayMs > 0) this.#later(reply, endpoint, outcome, delayMs);
+    else this.#end(reply, endpoint, outcome);
   }
 
   /** Answers one request as it stands, without faults or latency. */
@@ -58,47 +76,6 @@ export class Responder {
     this.#closing.abort();
   }
 
-  #refuses(reply: FastifyReply, endpoint: EndpointName): boolean {
-    if (!keyedEndpoints.has(endpoint)) return false;
-    if (reply.request.headers["x-api-key"] === this.#options.apiKey) return false;
-    this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
-    return true;
-  }
-
-  #misbehave(
-    reply: FastifyReply,
-    endpoint: EndpointName,
-    subject: string,
-    answer: RouteAnswer,
-  ): void {
-    const { rateLimit, faults, stats } = this.#options;
-    const waitMs = rateLimit?.() ?? 0;
-    if (waitMs > 0) {
-      stats.fault("rate-limit");
-      this.#end(reply, endpoint, tooMany(waitMs));
-      return;
-    }
-    const { kind, dice } = faults.draw(endpoint, subject, answer.partial !== null);
-    if (kind !== "none") stats.fault(kind);
-    const outcome = (): ServedAnswer | "reset" => {
-      switch (kind) {
-        case "reset":
-          return "reset";
-        case "unavailable":
-          return unavailableAnswer(dice);
-        case "malformed":
-          return malformedAnswer(answer.full(), dice);
-        case "partial":
-          return answer.partial ? answer.partial(dice) : answer.full();
-        case "none":
-          return answer.full();
-      }
-    };
-    const delayMs = this.#latency(endpoint, subject);
-    if (delayMs > 0) this.#later(reply, endpoint, outcome(), delayMs);
-    else this.#end(reply, endpoint, outcome());
-  }
-
   #latency(endpoint: EndpointName, subject: string): number {
     const { minMs, maxMs } = this.#options.latency;
     if (minMs === maxMs) return minMs;
@@ -106,12 +83,7 @@ export class Responder {
     return minMs + share * (maxMs - minMs);
   }
 
-  #later(
-    reply: FastifyReply,
-    endpoint: EndpointName,
-    outcome: ServedAnswer | "reset",
-    delayMs: number,
-  ): void {
+  #later(reply: FastifyReply, endpoint: EndpointName, outcome: Outcome, delayMs: number): void {
     let ended = false;
     const end = (how: () => void) => () => {
       if (ended) return;
@@ -126,7 +98,7 @@ export class Responder {
     this.#options.clock.sleep(delayMs, this.#closing.signal).then(write, write);
   }
 
-  #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedAnswer | "reset"): void {
+  #end(reply: FastifyReply, endpoint: EndpointName, outcome: Outcome): void {
     const { raw } = reply;
     if (outcome === "reset") {
       this.#options.stats.ended(endpoint, "reset");
@@ -135,6 +107,21 @@ export class Responder {
     }
     this.#options.stats.ended(endpoint, String(outcome.status));
     write(raw, outcome, this.#closing.signal.aborted);
+  }
+}
+
+function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): Outcome {
+  switch (kind) {
+    case "reset":
+      return "reset";
+    case "unavailable":
+      return unavailableAnswer(dice);
+    case "malformed":
+      return malformedAnswer(full(), dice);
+    case "partial":
+      return partial ? partial(dice) : full();
+    case "none":
+      return full();
   }
 }
 

@@ -70,7 +70,7 @@ const defaultSnapshotLifetimeMs = 3_600_000;
  * Starts the embedded service (behaviour: The embedded service).
  *
  * @throws UsageError `dataset_not_found`, `dataset_invalid`, `service_options_invalid`, `fault_rates_invalid`
- * @throws FatalError `listen_failed` when the address cannot be had
+ * @throws FatalError `listen_failed` when it cannot listen there
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);

@@ -18,13 +18,6 @@ export interface Reply {
   readonly truncated: boolean;
 }
 
-export interface AttemptOptions {
-  readonly dispatcher: Dispatcher;
-  /** From connecting to the last byte that is read, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** Bytes of a character, at most, with JSON's escapes: `\u006b`. */
 const longestSpelling = 6;
 
@@ -34,12 +27,15 @@ const keptBodyBytes = 64 * 1024;
 /**
  * Makes a call once. Redirects are not followed. The status counts, whatever becomes of the body.
  *
+ * @param timeoutMs from connecting to the last byte that is read
  * @throws TransportError; the signal's reason when it aborts; what undici throws for a closed
  *   dispatcher
  */
 export async function attemptCall(
   { url, headers, body, apiKey, shown }: PreparedCall,
-  { dispatcher, timeoutMs, signal }: AttemptOptions,
+  dispatcher: Dispatcher,
+  timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<Reply> {
   const transport = new Transport({
     baseUrl: url.origin,

@@ -72,7 +72,7 @@ export async function sendWebhook(
   const call = prepareCall(webhook, context, options);
   const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = await attemptCall(call, { dispatcher, timeoutMs, signal }).catch(faultOnly);
+    const outcome = await attemptCall(call, dispatcher, timeoutMs, signal).catch(faultOnly);
     const again = againFor(outcome, clock);
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);

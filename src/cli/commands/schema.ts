@@ -17,55 +17,22 @@ import { writeText } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
 
-/** Something that `repute schema` prints. */
-export interface SchemaFormat {
-  /** What it describes, as the help says it. */
-  readonly description: string;
-  /** True when it describes rows, so that the columns of an input are part of it. */
-  readonly ofRows: boolean;
-  /** Its text, with a line end at the end. Loads what it needs when it is called. */
-  readonly print: (options: SchemaTextOptions) => Promise<string>;
-}
+/** What `repute schema` can print. */
+const schemaFormats = {
+  openapi: "the interface of the service, as an OpenAPI 3.1 document",
+  "json-schema": "a row of NDJSON output, as JSON Schema",
+  postgres: "the table and its view of the newest rows, for PostgreSQL",
+  duckdb: "the same for DuckDB",
+  bigquery: "the same for BigQuery",
+} as const satisfies Readonly<Record<"openapi" | TableFormat, string>>;
 
-/** What `repute schema` can print; another one is one line here. */
-export const schemaFormats = {
-  openapi: {
-    description: "the interface of the service, as an OpenAPI 3.1 document",
-    ofRows: false,
-    print: async () => {
-      const { openApiDocument } = await import("../../api/openapi.js");
-      return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
-    },
-  },
-  "json-schema": rows("json-schema", "a row of NDJSON output, as JSON Schema"),
-  postgres: rows("postgres", "the table and its view of the newest rows, for PostgreSQL"),
-  duckdb: rows("duckdb", "the same for DuckDB"),
-  bigquery: rows("bigquery", "the same for BigQuery"),
-} as const satisfies Readonly<Record<"openapi" | TableFormat, SchemaFormat>>;
-
-export type SchemaFormatName = keyof typeof schemaFormats;
-
-export const schemaFormatNames = Object.keys(schemaFormats) as [
-  SchemaFormatName,
-  ...SchemaFormatName[],
-];
-
-function rows(format: TableFormat, description: string): SchemaFormat {
-  return {
-    description,
-    ofRows: true,
-    print: async (options) => {
-      const { schemaText } = await import("../../outputs/warehouse/ddl.js");
-      return schemaText(format, options);
-    },
-  };
-}
+const formatNames = Object.keys(schemaFormats) as (keyof typeof schemaFormats)[];
 
 const groups = {
   Output: {
-    format: option(z.enum(schemaFormatNames).optional(), {
+    format: option(z.enum(formatNames).optional(), {
       description: Object.entries(schemaFormats)
-        .map(([name, { description }]) => `${name}: ${description}`)
+        .map(([name, description]) => `${name}: ${description}`)
         .join("; "),
       value: "FORMAT",
     }),
@@ -115,14 +82,26 @@ async function printSchema(call: Call): Promise<number> {
   const { format, prefix, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
-      hint: `give one with --format: ${schemaFormatNames.join(", ")}`,
+      hint: `give one with --format: ${formatNames.join(", ")}`,
     });
   }
-  const { ofRows, print } = schemaFormats[format];
-  if (!ofRows) noOperands(`schema --format ${format}`, call.operands);
+  if (format === "openapi") noOperands(`schema --format ${format}`, call.operands);
   const inputColumns = call.operands.length === 0 ? [] : await columnsOf(call);
-  await writeText(call.context, await print({ inputColumns, prefix, table }));
+  await writeText(call.context, await textOf(format, { inputColumns, prefix, table }));
   return exitCodes.done;
+}
+
+/** The schema's text, with a line end at the end. */
+async function textOf(
+  format: keyof typeof schemaFormats,
+  options: SchemaTextOptions,
+): Promise<string> {
+  if (format === "openapi") {
+    const { openApiDocument } = await import("../../api/openapi.js");
+    return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+  }
+  const { schemaText } = await import("../../outputs/warehouse/ddl.js");
+  return schemaText(format, options);
 }
 
 /** The columns of an input as a run would find them. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { fileFault } from "../file-fault.js";
-import { secretNamed } from "./secrets.js";
+import { secretHint, secretNamed } from "./secrets.js";
 import type { OptionSpec } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
@@ -70,7 +70,7 @@ function unknownKey(path: string, name: string, known: readonly OptionSpec[]): U
   const secret = secretNamed(name);
   if (secret) {
     return new UsageError("secret_in_config", `${path} must not hold the secret "${name}"`, {
-      hint: `others can read a file of settings: set ${secret.variable}, or name a file that holds it with ${secret.fileFlag} PATH`,
+      hint: secretHint("others can read a file of settings", secret),
     });
   }
   if (name === "config") {

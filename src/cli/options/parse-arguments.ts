@@ -192,7 +192,7 @@ function unknownFlag(flag: string, around: FlagSurroundings): UsageError {
   const secret = secretNamed(flag);
   if (secret) {
     return new UsageError("secret_as_flag", `${written} does not exist: a secret is no flag`, {
-      hint: secretHint(secret),
+      hint: secretHint("other users can read a command line", secret),
     });
   }
   const name = written.replace(/^--?/, "");

@@ -3,6 +3,7 @@ import { access } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../command.js";
 import { fileFault } from "../file-fault.js";
+import { flagName } from "./option-spec.js";
 import { keyFault, longestKeyFile, readKeyFile } from "./key-file.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
@@ -14,8 +15,6 @@ export interface Secret {
   readonly variable: string;
   /** Option that names a file with it. */
   readonly fileKey: string;
-  /** Flag of that option. */
-  readonly fileFlag: string;
   /** What people may take for its flag, in lower case and without dashes. */
   readonly misnomers: readonly string[];
   /** What it is for, as the help says it. */
@@ -28,7 +27,6 @@ export const secrets = {
     name: "API key",
     variable: "REPUTE_API_KEY",
     fileKey: "apiKeyFile",
-    fileFlag: "--api-key-file",
     misnomers: ["apikey", "xapikey", "key", "password"],
     meaning: "key sent as x-api-key; nothing is sent without one",
   },
@@ -36,7 +34,6 @@ export const secrets = {
     name: "access token",
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
-    fileFlag: "--access-token-file",
     misnomers: ["accesstoken", "token"],
     meaning: "token for the operations interface, sent as Bearer",
   },
@@ -44,7 +41,6 @@ export const secrets = {
     name: "case API key",
     variable: "REPUTE_CASE_API_KEY",
     fileKey: "caseApiKeyFile",
-    fileFlag: "--case-api-key-file",
     misnomers: ["caseapikey"],
     meaning: "API key of the case management instance, sent as Bearer",
   },
@@ -56,9 +52,9 @@ export function secretNamed(name: string): Secret | null {
   return Object.values<Secret>(secrets).find(({ misnomers }) => misnomers.includes(word)) ?? null;
 }
 
-/** How the secret is given instead. */
-export function secretHint({ variable, fileFlag }: Secret): string {
-  return `other users can read a command line: set ${variable}, or name a file that holds it with ${fileFlag} PATH`;
+/** How the secret is given instead. `why` it is not taken is how the hint begins. */
+export function secretHint(why: string, { variable, fileKey }: Secret): string {
+  return `${why}: set ${variable}, or name a file that holds it with --${flagName(fileKey)} PATH`;
 }
 
 /**

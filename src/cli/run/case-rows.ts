@@ -48,26 +48,20 @@ export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows 
 
 /** The service's own words throughout, the address included, so that each cell is shown by `shown`. */
 function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
-  const cells = members.map((member) => {
+  const beside = members.map((member) => {
     const value = found[member] ?? "";
     return shown(Array.isArray(value) ? value.join("|") : String(value));
   });
-  const beside = stringify([cells]);
-  const rows = (found.event_ips ?? []).map(
-    (ip) => `${stringify([[shown(ip)]]).trimEnd()},${beside}`,
-  );
+  const rows = (found.event_ips ?? []).map((ip) => stringify([[shown(ip), ...beside]]));
   return [stringify([[caseItemColumn, ...members]]), ...rows];
 }
 
 function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {
   const { event_ips: ips, ...rest } = found;
   const known = Object.fromEntries(members.map((member) => [member, found[member] ?? null]));
-  const record = new Map<string, unknown>([[caseItemColumn, null]]);
-  for (const [member, value] of Object.entries(format === "ndjson" ? known : rest)) {
-    record.set(member, value);
-  }
+  const beside = format === "ndjson" ? known : rest;
   return (ips ?? []).map((ip) => {
-    record.set(caseItemColumn, ip);
-    return `${JSON.stringify(Object.fromEntries(record))}\n`;
+    const item = { [caseItemColumn]: ip };
+    return `${JSON.stringify({ ...item, ...beside, ...item })}\n`;
   });
 }

@@ -54,12 +54,12 @@ export function chooseAddress(
   }
   const { username, password } = new URL(address);
   if (username !== "" || password !== "") {
-    const { name, variable, fileFlag } = secrets[service];
+    const { name, variable, fileKey } = secrets[service];
     throw new UsageError(
       "credential_in_address",
       `${given.get(key)?.name ?? "the address"} must not hold a user name or password`,
       {
-        hint: `it would be seen and kept; the service takes its ${name} from ${variable} or ${fileFlag}`,
+        hint: `it would be seen and kept; the service takes its ${name} from ${variable} or --${flagName(fileKey)}`,
       },
     );
   }

@@ -23,7 +23,7 @@ export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" 
  * started for so long on a free port of the loopback interface. It takes the credential whose file
  * a flag names, else one of its own: a variable or configuration may be meant for a real service.
  *
- * @throws UsageError when an address or a credential cannot be had, before anything is started
+ * @throws UsageError when an address or a credential is missing, before anything is started
  */
 export async function withServices<Name extends ServiceName, T>(
   names: readonly Name[],

@@ -5,17 +5,20 @@ import { readIpList } from "./ip-list.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
 import * as schemas from "./record-schemas.js";
 
+/** The parts of a dataset, each with a file of records. */
+export type DatasetPart =
+  | "items"
+  | "tags"
+  | "customers"
+  | "cases"
+  | "contexts"
+  | "webhooks"
+  | "transitions";
+
 /** All that a dataset is made of, unchecked. */
-export interface DatasetRecords {
-  readonly items: readonly Placed[];
-  readonly tags: readonly Placed[];
+export interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Placed[]>> {
   /** By the tag's name: texts of one address a line. */
   readonly tagIps: (tag: string) => Placed<string> | null;
-  readonly customers: readonly Placed[];
-  readonly cases: readonly Placed[];
-  readonly contexts: readonly Placed[];
-  readonly webhooks: readonly Placed[];
-  readonly transitions: readonly Placed[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { assemble } from "./assemble.js";
+import { assemble, type DatasetPart } from "./assemble.js";
 import type { Dataset } from "./dataset.js";
 import { invalid, type Placed } from "./placed.js";
 
@@ -13,7 +13,7 @@ const recordFiles = {
   contexts: "contexts.ndjson",
   webhooks: "webhooks.ndjson",
   transitions: "transitions.ndjson",
-} as const;
+} as const satisfies Record<DatasetPart, string>;
 
 const tagIpsFolder = "tag-ips";
 
@@ -32,10 +32,7 @@ export async function loadDataset(folder: string): Promise<Dataset> {
   const entries = Object.entries(recordFiles).map(
     async ([part, name]) => [part, await records(join(folder, name))] as const,
   );
-  const parts = Object.fromEntries(await Promise.all(entries)) as Record<
-    keyof typeof recordFiles,
-    Placed[]
-  >;
+  const parts = Object.fromEntries(await Promise.all(entries)) as Record<DatasetPart, Placed[]>;
   const files = await tagIpsFiles(join(folder, tagIpsFolder));
   const dataset = assemble({ ...parts, tagIps: (tag) => files.get(tagIpsName(tag)) ?? null });
   const names = new Set([...dataset.tags.keys()].map(tagIpsName));
