@@ -56,14 +56,14 @@ export interface Command {
   /** Every option of the command. */
   readonly options: z.ZodObject;
   readonly groups: OptionGroups;
-  /** Command lines with what they do, a phrase that begins in lower case. */
+  /** Command lines and what each does, a phrase that begins in lower case. */
   readonly examples: Readonly<Record<string, string>>;
   /** Exit codes and their meaning, in ascending order. */
   readonly exitCodes: readonly (readonly [code: string, meaning: string])[];
   /** Variables beside those of the options and their secrets, as the help lists them. */
   readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
-   * Does it and resolves to the exit code.
+   * Runs the command and resolves to the exit code.
    *
    * @throws UsageError, FatalError, InterruptedError
    */
@@ -77,7 +77,7 @@ export interface CommandGroup {
   readonly description: readonly string[];
 }
 
-/** The settings that options in groups come to. */
+/** The settings that the options of all groups yield. */
 export type SettingsOf<Groups extends OptionGroups> = Intersection<
   { [Title in keyof Groups]: z.output<z.ZodObject<Groups[Title]>> }[keyof Groups]
 >;

@@ -6,7 +6,7 @@ import { outputFault } from "../outputs/output-fault.js";
 import { OutputClosedError } from "../outputs/stream-destination.js";
 import { exitCodes } from "./exit-code.js";
 
-/** What of a process is needed to be told of its signals and to end it. */
+/** The part of `process` that delivers signals and ends it. */
 export interface SignalledProcess {
   on(event: StopSignal | "SIGUSR1", listener: () => void): unknown;
   exit(code: number): void;

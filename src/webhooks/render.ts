@@ -23,7 +23,7 @@ export function renderPayload(payload: unknown, context: JsonObject): unknown {
   return value;
 }
 
-/** What rendering came to: the value is of use only when no problem is an error. */
+/** The result of rendering; use the value only when no problem is an error. */
 export interface Rendering {
   readonly value: unknown;
   /** Errors, and a warning for each null that was written into text. */

@@ -29,7 +29,7 @@ export interface SendOptions extends PrepareOptions {
   readonly random?: () => number;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface WebhookDelivery {
   /**
    * - `delivered`: answered with 2xx, and not with `Authentication Failed`.

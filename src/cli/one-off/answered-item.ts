@@ -4,7 +4,7 @@ import type { Item } from "../../core/item/item.js";
 import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import { type DataOutput, dataOutput, type OutputCall } from "../terminal/data-output.js";
 
-/** One argument of `query` or `quick-check`, and what it came to. */
+/** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
   /** The argument as it was given. */
   readonly text: string;

@@ -8,7 +8,7 @@ import { ProgressDisplay } from "../terminal/progress-display.js";
 import { embeddedServiceName } from "../services/services.js";
 import type { ServiceAccess } from "../services/services.js";
 
-/** The settings of a run of the main job, and those of the program that it heeds. */
+/** The settings of a run of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
   readonly local: boolean;
   readonly quiet: boolean;

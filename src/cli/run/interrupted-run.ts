@@ -15,7 +15,7 @@ class InterruptedRunError extends InterruptedError {
 
 /** Adds to the error that ended a run how to go on, where something was kept to go on from. */
 export function explainInterruption(error: unknown, output: string): unknown {
-  // A wrong output is told of as it is; everything else of it can be asked for its state.
+  // A wrong output has no state to look for.
   if (error instanceof UsageError) return error;
   const kept = output !== "-" && existsSync(statePath(outputBase(output)));
   if (error instanceof InterruptedError) {

@@ -19,7 +19,7 @@ type SeenTagsCall = RequestCall &
     "settings" | "context"
   >;
 
-/** What the export of a run's tags came to. */
+/** The result of exporting the tags of a run. */
 export interface SeenTagsExport {
   /** The run's manifest with the result of each tag. */
   readonly manifest: Manifest;

@@ -24,7 +24,7 @@ type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
 
 /**
  * Exports lists of tags under the pace and retries of the main job, and tells how each goes. A tag
- * that fails is told of at once, quiet or not.
+ * that fails is reported at once, quiet or not.
  */
 export async function exportTagLists(
   intel: ServiceAccess,
@@ -76,7 +76,7 @@ function progressText({ tag, entries, total }: TagProgress): string {
   return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
 }
 
-/** What an export came to, for a person. */
+/** The result of an export, for a person. */
 export function exportSummary(report: ExportReport): string {
   const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
     status === "failed"

@@ -19,8 +19,8 @@ export interface ServiceAccess {
 export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
 
 /**
- * Gives `use` the services of these names. Where one of them is the embedded service, that is
- * started for so long on a free port of the loopback interface. It takes the credential whose file
+ * Gives `use` the services of these names. Where one of them is the embedded service, that
+ * runs meanwhile on a free port of the loopback interface. It takes the credential whose file
  * a flag names, else one of its own: a variable or configuration may be meant for a real service.
  *
  * @throws UsageError when an address or a credential is missing, before anything is started

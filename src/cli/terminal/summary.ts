@@ -19,7 +19,7 @@ import { wrapText } from "./wrap-text.js";
 /** Most entries of a list by frequency; the manifest has them all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 
-/** What a finished run came to, for a person: a headline and a table of what was counted. */
+/** The result of a finished run for a person: a headline and a table of counts. */
 export function formatSummary(manifest: Manifest, width: number): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
