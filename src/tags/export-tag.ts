@@ -10,7 +10,7 @@ import type { ExportedTag, IndexedTag } from "./folder/export-index.js";
 import type { FileStems } from "./folder/file-stems.js";
 import { readTag } from "./read-tag.js";
 import type { ExportState } from "./state/export-state.js";
-import { TagExportError } from "./tag-export-error.js";
+import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 
 /** What the export of a tag works with. */
@@ -116,11 +116,9 @@ async function readAndWrite(
       name,
       reading,
       before: before && list && { tag: before, list },
-      formats: options.formats ?? ["txt"],
-      formulaGuard: options.formulaGuard ?? true,
       stem,
       into: state.nextFolder,
-      onWarning: (warning) => options.onWarning?.(warning),
+      options,
     });
   });
 }

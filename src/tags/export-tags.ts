@@ -28,12 +28,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   // A package that is missing is told of before anything is read.
   if (options.formats?.includes("parquet")) await loadParquetWriter();
   const folder = await ExportFolder.open(options.folder);
-  const state = await ExportState.open(options.folder, {
-    clock: options.clock,
-    source: options.source,
-    resumeWithinMs: options.resumeWithinMs ?? sixHoursMs,
-    restart: options.restart ?? false,
-  });
+  const state = await ExportState.open(options.folder, options);
   try {
     const current = await folder.current();
     await folder.tidy(current, Number.POSITIVE_INFINITY, state.scratchFolder);
@@ -51,8 +46,6 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
  * away. The rest fails at once then: thousands of tags would otherwise be retried for a day.
  */
 const enoughFaults = 8;
-
-const sixHoursMs = 6 * 3_600_000;
 
 interface Run {
   readonly options: ExportTagsOptions;

@@ -13,22 +13,21 @@ import { listsFolder, storedListName, storeList } from "./folder/stored-list.js"
 import { writeFile } from "./folder/write-file.js";
 import { tagFormatWriters } from "./formats/registry.js";
 import { writeText } from "./formats/address-lines.js";
-import type { ListFacts, SetNames, TagFormat } from "./formats/types.js";
+import type { SetNames } from "./formats/types.js";
 import type { TagReading } from "./read-tag.js";
 import type { PageLog } from "./state/page-log.js";
-import { TagExportError } from "./tag-export-error.js";
+import { TagExportError } from "./faults.js";
+import type { ExportTagsOptions } from "./types.js";
 
 export interface FinishTagOptions {
   readonly name: string;
   readonly reading: TagReading;
   /** What the folder has of the tag, with its addresses where they can be had. */
   readonly before: { readonly tag: ExportedTag; readonly list: AddressList } | null;
-  readonly formats: readonly TagFormat[];
-  readonly formulaGuard: boolean;
   readonly stem: string;
   /** Folder of the generation that is being built. */
   readonly into: string;
-  readonly onWarning: (warning: string) => void;
+  readonly options: ExportTagsOptions;
 }
 
 /**
@@ -36,8 +35,8 @@ export interface FinishTagOptions {
  *
  * @throws TagExportError `count_mismatch`; FatalError
  */
-export async function finishTag(options: FinishTagOptions): Promise<ExportedTag> {
-  const { name, reading, before, stem, into } = options;
+export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTag> {
+  const { name, reading, before, stem, into, options } = finishing;
   const { about, log, snapshot, lastUpdate, pinnedAt } = reading;
   const list = log === null ? before?.list : await checkedList(name, log);
   if (!list) throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
@@ -47,10 +46,16 @@ export async function finishTag(options: FinishTagOptions): Promise<ExportedTag>
     lastUpdate,
     exportedAt: pinnedAt,
     sets: setNames(name, stem),
-    formulaGuard: options.formulaGuard,
+    formulaGuard: options.formulaGuard ?? true,
   };
-  warnOfMapped(list, options);
-  const files = await writeFormats(list, facts, options);
+  const { formats = ["txt"] } = options;
+  if (formats.some((format) => format === "nft" || format === "ipset"))
+    warnOfMapped(list, finishing);
+  const files: ExportedFile[] = [];
+  for (const format of formats) {
+    const pieces = tagFormatWriters[format](list, facts);
+    files.push(await writeOne(format, `${stem}.${format}`, pieces, into));
+  }
   const sha256 = files.find(({ format }) => format === "txt")?.sha256 ?? textDigest(list);
   const old = before?.list ?? noAddresses;
   const added = difference(list, old);
@@ -100,19 +105,6 @@ async function checkedList(name: string, log: PageLog): Promise<AddressList> {
   );
 }
 
-async function writeFormats(
-  list: AddressList,
-  facts: ListFacts,
-  { formats, stem, into }: FinishTagOptions,
-): Promise<ExportedFile[]> {
-  const files: ExportedFile[] = [];
-  for (const format of formats) {
-    const pieces = tagFormatWriters[format](list, facts);
-    files.push(await writeOne(format, `${stem}.${format}`, pieces, into));
-  }
-  return files;
-}
-
 async function writeOne(
   format: ExportedFile["format"],
   file: string,
@@ -128,11 +120,11 @@ function textDigest(list: AddressList): string {
   return hash.digest("hex");
 }
 
-function warnOfMapped(list: AddressList, { name, formats, onWarning }: FinishTagOptions): void {
+function warnOfMapped(list: AddressList, { name, options }: FinishTagOptions): void {
   const mapped = countMapped(list);
-  if (mapped === 0 || !formats.some((format) => format === "nft" || format === "ipset")) return;
+  if (mapped === 0) return;
   // RFC 4291 section 2.5.5.2: a form for programs, which no packet bears.
-  onWarning(
+  options.onWarning?.(
     `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…) and are written as such; a firewall meets none of them`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Tag, TagIps } from "../api/schema/tag.js";
+import type { TagIps } from "../api/schema/tag.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
 import { RejectedError } from "../api/service-error.js";
 import type { Clock } from "../core/clock.js";
@@ -6,8 +6,8 @@ import { bytesOf } from "./address/address-list.js";
 import { type ReadAddresses, readEntries } from "./address/address-text.js";
 import { assertRoom, roomIn } from "./room.js";
 import type { ExportState } from "./state/export-state.js";
-import type { PageLog } from "./state/page-log.js";
-import { TagExportError } from "./tag-export-error.js";
+import type { PageLog, Pin } from "./state/page-log.js";
+import { TagExportError } from "./faults.js";
 import type { TagService } from "./types.js";
 
 /** How often a tag is started again because its list changed while it was read. */
@@ -26,18 +26,8 @@ export interface ReadTagOptions {
   readonly onPage: (log: PageLog) => void;
 }
 
-/** A tag's list as it was read. */
-export interface TagReading {
-  readonly about: Tag;
-  /** The first page's; it stands for all. */
-  readonly snapshot: string;
-  readonly lastUpdate: string;
-  readonly total: number;
-  /** RFC 3339 UTC. */
-  readonly pinnedAt: string;
-  /** All pages; null when the list is known. */
-  readonly log: PageLog | null;
-}
+/** A tag's list as it was read; all pages, or null when the list is known. */
+export type TagReading = Omit<Pin, "version" | "source" | "tag"> & { readonly log: PageLog | null };
 
 /**
  * Reads a tag and the pages of its list, all of the snapshot of the first one.

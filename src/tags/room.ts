@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
-import { TagExportError } from "./tag-export-error.js";
+import { TagExportError } from "./faults.js";
 
 /** The room that there is, in bytes; null where that cannot be told. */
 export interface Room {

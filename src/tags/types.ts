@@ -1,21 +1,10 @@
-import type { Tag, TagIps } from "../api/schema/tag.js";
+import type { IntelClient } from "../api/intel-client.js";
 import type { Clock } from "../core/clock.js";
 import type { Failure } from "./folder/export-index.js";
 import type { TagFormat } from "./formats/types.js";
 
-/** What an export asks of the service; an `IntelClient` has it, with its `send` for pace and retry. */
-export interface TagService {
-  tag(name: string, options: { readonly signal: AbortSignal }): Promise<Tag>;
-  tagIps(
-    name: string,
-    page: {
-      readonly offset?: number | undefined;
-      readonly limit: number;
-      readonly snapshot?: string | undefined;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<TagIps>;
-}
+/** What an export asks of the service; the client's `send` has pace and retry. */
+export type TagService = Pick<IntelClient, "tag" | "tagIps">;
 
 export interface ExportTagsOptions {
   readonly client: TagService;
@@ -42,8 +31,6 @@ export interface ExportTagsOptions {
   readonly prune?: boolean | undefined;
   /** Throw away what an interrupted export left, instead of going on from it. @default false */
   readonly restart?: boolean | undefined;
-  /** Age in milliseconds up to which what an interrupted export left is used. @default 6 hours */
-  readonly resumeWithinMs?: number | undefined;
   readonly clock: Clock;
   /** Aborting it ends the export with the signal's reason; the folder stays, the next one goes on. */
   readonly signal?: AbortSignal | undefined;

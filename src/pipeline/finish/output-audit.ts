@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError } from "../../core/errors.js";
@@ -33,10 +33,20 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
   const hash = createHash("sha256");
   let bytes = 0;
   const read = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      yield chunk as Buffer;
+    const handle = await open(path, "r");
+    const buffer = Buffer.allocUnsafeSlow(256 * 1024);
+    try {
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+        if (bytesRead === 0) return;
+        const chunk = buffer.subarray(0, bytesRead);
+        hash.update(chunk);
+        bytes += bytesRead;
+        // A stream takes more than one chunk at a time, and the next one is read into the same bytes.
+        yield options.gzip ? Buffer.from(chunk) : chunk;
+      }
+    } finally {
+      await handle.close();
     }
   };
   const format = formats[options.format];

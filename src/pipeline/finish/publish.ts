@@ -3,34 +3,19 @@ import { failedSuffix } from "../../core/files/failed-name.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import type { EncoderOptions } from "../../formats/types.js";
-import type { Sink } from "../../outputs/types.js";
-import type { OpenedSource } from "../../inputs/types.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { CountedWarning } from "../run/closing-warnings.js";
+import type { CountedWarning } from "../run/run-rows.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
-import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
+import type { TextOutputTarget } from "../output/open-output.js";
+import type { OpenRun } from "../run/open-run.js";
 import { type Audit, auditOutput, wrongCounts } from "./output-audit.js";
-import type { StateFolder } from "../state/state-folder.js";
-import type { Tally } from "../run/tally.js";
 import { tooManyFailed } from "../run/row-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import type { WarehouseRun } from "../output/warehouse-run.js";
 
 /** A run whose last row was written. */
-export interface WrittenRun {
-  readonly source: OpenedSource;
-  readonly inputGrew: boolean;
-  readonly target: OutputTarget;
-  readonly encoder: EncoderOptions;
-  readonly sink: Sink;
-  /** Null where the output is text. */
-  readonly warehouse: WarehouseRun | null;
-  readonly tally: Tally;
+export interface WrittenRun extends OpenRun {
   readonly checkpointer: Checkpointer;
-  /** Null where the output is a stream. */
-  readonly state: StateFolder | null;
   /** Rows that the source gave, those before an interruption included. */
   readonly rowsRead: number;
   /** Of the run as a whole. No checkpoint has them, since a resumed run finds them again. */
@@ -51,7 +36,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   const audit = await auditTarget(run);
   addUp(run, audit, position.indicators);
   const suffix = tooManyFailed(job.settings.maxFailed, tally.snapshot()) ? failedSuffix : "";
-  const checkpoint = await checkpointer.complete();
+  const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);

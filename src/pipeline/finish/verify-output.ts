@@ -2,15 +2,12 @@ import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/failed-name.js";
-import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath } from "../output/paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
-import type { EncoderOptions } from "../../formats/types.js";
 import { readManifest } from "./manifest.js";
-import { type Audit, auditOutput, wrongCounts } from "./output-audit.js";
-import { openEarlierOutput } from "../retry/earlier-output.js";
-import type { EarlierOutputOptions } from "../retry/earlier-output.js";
+import { type Audit, auditOutput, type AuditOptions, wrongCounts } from "./output-audit.js";
+import { type EarlierOutputOptions, earlierShape } from "../retry/earlier-output.js";
 import type { Manifest } from "../types.js";
 
 /** What a check came to: what is in the file, and each way in which the manifest says otherwise. */
@@ -53,17 +50,13 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   return { audit, differences: differencesOf(manifest, audit) };
 }
 
-interface Layout {
-  readonly shape: EncoderOptions["shape"];
-  readonly inputColumns: number;
-}
-
 /** How the rows of an output stand in it, as its beginning says; the other formats have one way. */
-async function layoutOf({ format, ...options }: EarlierOutputOptions): Promise<Layout> {
-  if (formats[format].earlier === undefined) return { shape: "nested", inputColumns: 0 };
-  const opened = await openEarlierOutput({ ...options, format }, null);
-  await opened.close();
-  return { shape: opened.shape, inputColumns: opened.columns.length };
+async function layoutOf(
+  options: EarlierOutputOptions,
+): Promise<Pick<AuditOptions, "shape" | "inputColumns">> {
+  if (formats[options.format].earlier === undefined) return { shape: "nested", inputColumns: 0 };
+  const { shape, inputColumns } = await earlierShape(options);
+  return { shape, inputColumns: inputColumns.length };
 }
 
 async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {

@@ -1,6 +1,5 @@
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/http/rate-limit-headers.js";
 import { IntelClient } from "../../api/intel-client.js";
-import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/user-state-folder.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
@@ -10,24 +9,20 @@ import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FindingStore, LookupStore } from "../../store/store.js";
+import type { OpenRun } from "../run/open-run.js";
 import type { RunSignals } from "../run/run-signals.js";
-import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
 import { type Connections, openConnections } from "./open-connections.js";
 import { openPaces, type Paces } from "./open-paces.js";
 import { openRunJournal } from "./run-journal.js";
 
-export interface AssembleOptions {
-  readonly clock: Clock;
-  readonly tally: Tally;
-  /** Folder of the run's journal, opened with what an earlier part left there; null: in memory. */
-  readonly journalPath: string | null;
-  /** Whether rows are written with results as received. Default false. */
-  readonly asReceived?: boolean | undefined;
-  /** Path that the files beside the output begin with; null where there are none: stdout, devices. */
-  readonly outputBase: string | null;
-  /** How much of the journal the run's checkpoint relies on, in bytes. Default 0. */
-  readonly journalBytes?: number | undefined;
+/** What the lookup of a run depends on, its journal's folder among it. */
+export interface AssembleOptions extends Pick<
+  OpenRun,
+  "clock" | "tally" | "journalPath" | "target" | "before"
+> {
+  /** Whether rows are written with results as received. */
+  readonly asReceived: boolean;
   /** False: partial answers are asked for again where a cache has them. Default true. */
   readonly partialsFromCache?: boolean | undefined;
   /** A spent budget or quota stops the run. */
@@ -126,12 +121,12 @@ async function openPacesOf(
   options: AssembleOptions,
   stack: ResourceStack,
 ): Promise<Paces> {
-  const { clock, outputBase, signals } = options;
+  const { clock, target, signals } = options;
   const { stateFolder = userStateFolder(process.env) } = job;
   const onWarning = warningTo(job, options);
   const paces = await openPaces(job.settings, {
     // A service that ends with the run has no quotas to remember.
-    quotas: job.embedded === true ? null : { service, stateFolder, output: outputBase, onWarning },
+    quotas: job.embedded === true ? null : { service, stateFolder, output: target.base, onWarning },
     shared: job.shared,
     clock,
     onEarlyEnd: (error) => signals.end(error),
@@ -164,7 +159,7 @@ interface ClientParts {
 function clientOf(
   { settings, apiKey, shared }: EnrichJob,
   baseUrl: string,
-  { clock, tally, signals, asReceived = false }: AssembleOptions,
+  { clock, tally, signals, asReceived }: AssembleOptions,
   { connections, paces, address, slots }: ClientParts,
 ): LookupClient {
   const client = new IntelClient({

@@ -37,18 +37,18 @@ export async function openPaces(
   const store = shared?.quotas ?? (await quotaStoreFor(all, quotas));
   const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
     onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
-  const paceOf = (rates: readonly Rate[], name: LookupEndpoint): Pace =>
-    new Pace({ rates, isShare: true, clock, onUsedUp, quotas: { store, name } });
-  const ofRun = new Pace({
-    rates: rate,
-    adaptive: true,
-    clock,
-    onUsedUp,
-    quotas: { store, name: quotaOfAll },
-  });
+  const common = { clock, onUsedUp };
+  const ofAll = { store, name: quotaOfAll };
+  const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
   const shares: Paces["shares"] = {};
-  for (const endpoint of lookupEndpoints) {
-    if (own[endpoint].length > 0) shares[endpoint] = paceOf(own[endpoint], endpoint);
+  for (const name of lookupEndpoints) {
+    if (own[name].length === 0) continue;
+    shares[name] = new Pace({
+      ...common,
+      rates: own[name],
+      isShare: true,
+      quotas: { store, name },
+    });
   }
   return {
     run: shared?.pace ?? ofRun,

@@ -5,7 +5,6 @@ import { openJournal } from "../../store/journal/journal.js";
 import { MemoryStore } from "../../store/memory-store.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
-import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
 
 /** The journal of a run. */
@@ -24,42 +23,36 @@ export interface RunJournal {
  */
 export async function openRunJournal(
   { onWarning }: EnrichJob,
-  { journalPath, journalBytes = 0, asReceived = false, tally }: AssembleOptions,
+  { journalPath, before, asReceived, tally }: AssembleOptions,
 ): Promise<RunJournal> {
-  if (journalPath === null) {
-    const store = new MemoryStore();
-    return { store, counting: countingStore(store, tally), isResumed: false };
-  }
-  const isResumed = existsSync(journalPath);
-  const store = await openJournal({
-    folder: journalPath,
-    durableBytes: journalBytes,
-    asReceived,
-    onReplay: replayInto(tally),
-    onWarning,
-  });
-  return { store, counting: countingStore(store, tally), isResumed };
-}
-
-/** Counts what the journal takes: a resumed run counts it again from there. */
-function countingStore(store: LookupStore, tally: Tally): LookupStore {
-  return {
+  // What the journal takes is counted; a resumed run counts it again from there.
+  const count = (key: string, record: LookupRecord): void => {
+    if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
+  };
+  const isResumed = journalPath !== null && existsSync(journalPath);
+  const store =
+    journalPath === null
+      ? new MemoryStore()
+      : await openJournal({
+          folder: journalPath,
+          durableBytes: before?.journalBytes ?? 0,
+          asReceived,
+          onReplay(key, record) {
+            for (const outcome of record.origin?.outcomes ?? []) {
+              tally.request(endpointOf(key), outcome);
+            }
+            count(key, record);
+          },
+          onWarning,
+        });
+  const counting: LookupStore = {
     get: (key) => store.get(key),
     put(key, record) {
-      if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
+      count(key, record);
       return store.put(key, record);
     },
     sync: () => store.sync(),
     close: () => store.close(),
   };
-}
-
-/** Counts the requests of an earlier part of the run. */
-function replayInto(tally: Tally): (key: string, record: LookupRecord) => void {
-  return (key, record) => {
-    if (record.origin === undefined) return;
-    const endpoint = endpointOf(key);
-    for (const outcome of record.origin.outcomes) tally.request(endpoint, outcome);
-    tally.journalled(endpoint, record);
-  };
+  return { store, counting, isResumed };
 }

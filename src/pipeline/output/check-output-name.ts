@@ -17,20 +17,15 @@ export async function checkOutputName(output: string): Promise<void> {
   if (output === "-") return;
   refuseFailedName(output);
   if (output.endsWith("/")) {
-    throw new UsageError(
-      "unknown_output",
-      `cannot write ${output}: the name of a file is missing`,
-      {
-        hint: "name a file, such as out.csv",
-      },
-    );
+    const message = `cannot write ${output}: the name of a file is missing`;
+    throw new UsageError("unknown_output", message, { hint: "name a file, such as out.csv" });
   }
   const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
   const extension = extensionOf(output);
   if (isKnown || extension === null || (await isDevice(output))) return;
-  throw unknown(output, extension, [".csv", ".tsv", ".ndjson", ".parquet"], {
-    hint: "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and give its format with --to",
-  });
+  const hint =
+    "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and give its format with --to";
+  throw unknown(output, extension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
 }
 
 /**
@@ -50,7 +45,7 @@ export function checkRejectsName(rejects: string): void {
   const extension = extensionOf(rejects);
   const isText = extension === null || listNames.test(extension);
   if (isText || detectSinkFormat(rejects).format !== null) return;
-  throw unknown(rejects, extension, [".csv", ".tsv", ".ndjson", ".txt"], { hint });
+  throw unknown(rejects, extension, [".csv", ".tsv", ".ndjson", ".txt"], hint);
 }
 
 /** What lists of one item per line are called. */
@@ -60,15 +55,12 @@ function unknown(
   path: string,
   extension: string,
   known: readonly string[],
-  options: { readonly hint: string },
+  hint: string,
 ): UsageError {
   const meant = didYouMean(extension, known);
   const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  return new UsageError(
-    "unknown_output",
-    `cannot write ${path}: ${extension} is not an output format${near}`,
-    options,
-  );
+  const message = `cannot write ${path}: ${extension} is not an output format${near}`;
+  return new UsageError("unknown_output", message, { hint });
 }
 
 /** Runs give this ending to rows of their own, and remove them later. */

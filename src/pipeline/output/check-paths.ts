@@ -21,8 +21,7 @@ export async function checkFolder(file: string): Promise<void> {
 }
 
 /**
- * Makes sure that a run writes over nothing that it reads: neither with its output, nor with the
- * files that stand beside it while it grows and when it is done.
+ * Makes sure that neither the output of a run nor the files beside it replace what the run reads.
  *
  * @param output path as given, for the message
  * @throws UsageError `output_is_input`

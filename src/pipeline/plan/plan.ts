@@ -1,7 +1,6 @@
 import { type Finding, lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
-import type { Row } from "../../core/row.js";
-import { rowWarnings } from "../../core/row.js";
+import { type Row, rowWarnings } from "../../core/row.js";
 import type { Rate } from "../../core/options.js";
 import type { SourceInput } from "../../inputs/types.js";
 import {
@@ -67,7 +66,7 @@ export interface Plan {
  */
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, rates, spent } = job;
-  const items = new PlannedItems({ bogons: settings.bogons, cache: job.cache ?? null });
+  const items = new PlannedItems(settings.bogons, job.cache ?? null);
   const counts = await countRows(job, items);
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
   const requests = items.requests(chosen);

@@ -27,11 +27,6 @@ export type PlannedRequests = Readonly<
   Record<string, number | { readonly least: number; readonly most: number }>
 >;
 
-export interface PlannedItemsOptions {
-  readonly bogons: "ask" | "local";
-  readonly cache: PlannedCache | null;
-}
-
 type Cached = Finding | null;
 
 /** Counts items, and their requests, as the lookup of a run would meet them. */
@@ -45,7 +40,7 @@ export class PlannedItems {
   rows = 0;
   /** Distinct addresses in reserved ranges. */
   bogons = 0;
-  readonly #options: PlannedItemsOptions;
+  readonly #bogons: "ask" | "local";
   readonly #seen = new DistinctTexts();
   readonly #find: (endpoint: LookupEndpoint, item: Item) => Cached | Promise<Cached>;
   /** Items that are looked up in the cache. */
@@ -53,9 +48,8 @@ export class PlannedItems {
   /** Queries that triage makes whatever the quick checks show, and those that it may make. */
   readonly #triage = { certain: 0, possible: 0 };
 
-  constructor(options: PlannedItemsOptions) {
-    this.#options = options;
-    const { cache } = options;
+  constructor(bogons: "ask" | "local", cache: PlannedCache | null) {
+    this.#bogons = bogons;
     if (cache === null) {
       this.#find = () => null;
       return;
@@ -74,7 +68,7 @@ export class PlannedItems {
     if (!this.#seen.add(`${item.kind} ${item.value}`)) return;
     const bogon = isLocalBogon(item);
     if (bogon) this.bogons++;
-    if (bogon && this.#options.bogons === "local") return;
+    if (bogon && this.#bogons === "local") return;
     this.#open.push(this.#count(item));
   }
 
@@ -89,7 +83,7 @@ export class PlannedItems {
    * @param chosen in the order of `lookupEndpoints`; none for `triage`
    */
   requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
-    const asked = this.distinct - (this.#options.bogons === "local" ? this.bogons : 0);
+    const asked = this.distinct - (this.#bogons === "local" ? this.bogons : 0);
     const { certain, possible } = this.#triage;
     const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
       Object.fromEntries(
@@ -107,13 +101,14 @@ export class PlannedItems {
   }
 
   async #count(item: Item): Promise<void> {
-    const [query, quickCheck] = await Promise.all([
-      this.#find("query", item),
-      this.#find("quick-check", item),
-    ]);
-    if (query !== null) this.cached.query++;
-    if (quickCheck !== null) this.cached["quick-check"]++;
-    if (query !== null) return;
+    const found = await Promise.all(lookupEndpoints.map((endpoint) => this.#find(endpoint, item)));
+    const answerOf = (endpoint: LookupEndpoint): Cached =>
+      found[lookupEndpoints.indexOf(endpoint)] ?? null;
+    for (const endpoint of lookupEndpoints) {
+      if (answerOf(endpoint) !== null) this.cached[endpoint]++;
+    }
+    if (answerOf("query") !== null) return;
+    const quickCheck = answerOf("quick-check");
     if (quickCheck === null) this.#triage.possible++;
     else if (showsSomething(quickCheck)) this.#triage.certain++;
   }

@@ -6,15 +6,12 @@ import type {
   EarlierFormat,
   EarlierLayout,
   InputReading,
-  Shape,
   SinkFormat,
   SourceFormat,
 } from "../../formats/types.js";
-import type { InputBytes } from "../../inputs/open-input.js";
-import { openInput } from "../../inputs/open-input.js";
+import { type InputBytes, openInput } from "../../inputs/open-input.js";
 import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
-import { earlierFinding, earlierItem } from "./earlier-record.js";
-import type { EarlierRow } from "./earlier-record.js";
+import { earlierFinding, earlierItem, type EarlierRow } from "./earlier-record.js";
 
 export interface EarlierOutputOptions {
   readonly path: string;
@@ -24,14 +21,15 @@ export interface EarlierOutputOptions {
   readonly prefix: string;
 }
 
-/** An earlier output, opened as a source of its own records. */
-export interface EarlierOutput extends OpenedSource {
+/** How the rows of an earlier output stand in it, as its beginning says. */
+export interface EarlierShape extends EarlierLayout {
   /** The line that names the columns, to the letter; "" for NDJSON. */
   readonly header: string;
-  readonly shape: Shape;
-  /** 1 where the rows have no verdict. */
-  readonly schemaVersion: number;
+  readonly reading: InputReading;
 }
+
+/** The layout of an output without rows. */
+const noRows = { inputColumns: [], shape: "nested", schemaVersion, read: () => null } as const;
 
 /** Where reading is in an earlier output. */
 interface Place {
@@ -41,15 +39,12 @@ interface Place {
 }
 
 /**
- * Opens an earlier output of ours.
+ * Finds out how an earlier output of ours is laid out.
  *
  * @throws UsageError `not_an_output` when its columns or members are not ours,
  * `retry_cannot_read_shape` when it is in the shape of a security platform
  */
-export async function openEarlierOutput(
-  options: EarlierOutputOptions,
-  resume: SourcePosition | null,
-): Promise<EarlierOutput> {
+export async function earlierShape(options: EarlierOutputOptions): Promise<EarlierShape> {
   const { earlier } = formats[options.format];
   if (earlier === undefined) throw shapeRefused(`--to ${options.format}`);
   const first = await firstRecord(options);
@@ -58,18 +53,25 @@ export async function openEarlierOutput(
   if (layout === null && first !== "") {
     throw shaped.test(first) ? shapeRefused(options.path) : notAnOutput(options);
   }
+  const header = earlier.header ? first : "";
+  return { ...(layout ?? noRows), header, reading: readingOf(options, earlier) };
+}
+
+/** Opens an earlier output as a source of its own records. */
+export async function openEarlierOutput(
+  options: EarlierOutputOptions,
+  earlier: EarlierShape,
+  resume: SourcePosition | null,
+): Promise<OpenedSource> {
   const input = await openInput(
     { path: options.path },
     { ...options, offset: resume?.offset ?? 0, before: resume?.input },
   );
   const place = { row: resume?.row ?? 0, line: resume?.line ?? 0, end: resume?.offset ?? 0 };
   return {
-    header: earlier.header ? first : "",
-    shape: layout?.shape ?? "nested",
-    schemaVersion: layout?.schemaVersion ?? schemaVersion,
-    columns: layout?.inputColumns ?? [],
-    reading: readingOf(options, earlier),
-    rows: earlierRows(input, options, layout, place),
+    columns: earlier.inputColumns,
+    reading: earlier.reading,
+    rows: earlierRows(input, options, earlier, place),
     bytesTotal: input.bytesTotal,
     bytesRead: () => input.bytesRead(),
     checksum: () => input.checksum(),
@@ -112,7 +114,7 @@ async function firstRecord(options: EarlierOutputOptions): Promise<string> {
 async function* earlierRows(
   input: InputBytes,
   options: EarlierOutputOptions,
-  layout: EarlierLayout | null,
+  layout: EarlierLayout,
   place: Place,
 ): AsyncGenerator<readonly EarlierRow[]> {
   const format = formats[options.format];
@@ -124,7 +126,7 @@ async function* earlierRows(
       headerPending = false;
       goBehind(records.shift()!, place);
     }
-    if (layout === null || records.length === 0) continue;
+    if (records.length === 0) continue;
     yield records.map((record) => rowOf(record, options, layout, place));
   }
   if (splitter.end() === null) return;

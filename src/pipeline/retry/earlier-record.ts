@@ -1,11 +1,14 @@
-import type { Finding, FindingStatus, JsonObject } from "../../core/finding.js";
-import { findingStatuses, unasked } from "../../core/finding.js";
-import { itemKinds } from "../../core/item/item.js";
-import type { Item } from "../../core/item/item.js";
+import {
+  type Finding,
+  type FindingStatus,
+  findingStatuses,
+  type JsonObject,
+  unasked,
+} from "../../core/finding.js";
+import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
-import { verdictOf, verdicts } from "../../core/verdict.js";
-import type { Verdict } from "../../core/verdict.js";
+import { type Verdict, verdictOf, verdicts } from "../../core/verdict.js";
 
 /** A record of an earlier output, with its own text. */
 export interface EarlierRow extends Row {

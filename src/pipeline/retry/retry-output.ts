@@ -6,10 +6,13 @@ import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { checkOutputName } from "../output/check-output-name.js";
 import { execute } from "../run/execute.js";
-import { openEarlierOutput, shapeRefused } from "./earlier-output.js";
-import type { EarlierOutput } from "./earlier-output.js";
-import { isNoWorse, worthAsking } from "./earlier-record.js";
-import type { EarlierRow } from "./earlier-record.js";
+import {
+  type EarlierShape,
+  earlierShape,
+  openEarlierOutput,
+  shapeRefused,
+} from "./earlier-output.js";
+import { type EarlierRow, isNoWorse, worthAsking } from "./earlier-record.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
 /**
@@ -38,28 +41,26 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
     );
   }
   const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
-  const peeked = await openEarlierOutput(options, null);
-  await peeked.close();
-  if (peeked.schemaVersion < schemaVersion) {
-    throw olderSchema(path, job.settings.prefix, peeked.schemaVersion);
+  const before = await earlierShape(options);
+  if (before.schemaVersion < schemaVersion) {
+    throw olderSchema(path, job.settings.prefix, before.schemaVersion);
   }
-  const settings = { ...job.settings, to: format, shape: peeked.shape };
+  const settings = { ...job.settings, to: format, shape: before.shape };
   return execute(
     { ...job, settings },
     {
-      inputFormat: () => Promise.resolve(peeked.reading.format),
+      inputFormat: () => Promise.resolve(before.reading.format),
       options: { retry: true },
       // They are what is to be made whole.
       partialsFromCache: false,
-      open: (resume) => openEarlierOutput(options, resume),
+      open: (resume) => openEarlierOutput(options, before, resume),
       start: (lookup) => (row, signal) => {
-        const before = row as EarlierRow;
-        const { item, earlier } = before;
-        if (item === null || !worthAsking(before)) return { item, finding: earlier };
+        const { item, earlier } = row as EarlierRow;
+        if (item === null || !worthAsking(row as EarlierRow)) return { item, finding: earlier };
         const asked = lookup(item, { signal, row: row.number });
         return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
       },
-      encoder: (encoder) => copying(encoder, peeked, settings),
+      encoder: (encoder) => copying(encoder, before, settings),
     },
   );
 }
@@ -96,11 +97,7 @@ function refuseWarehouses(path: string, output: string, prefix: string): void {
 }
 
 /** Writes rows that stay as their own text, and the others anew. */
-function copying(
-  encoder: Encoder,
-  output: EarlierOutput,
-  settings: EnrichJob["settings"],
-): Encoder {
+function copying(encoder: Encoder, output: EarlierShape, settings: EnrichJob["settings"]): Encoder {
   // An object's own members are put before ours as they stand; our part is written for no columns.
   const ours = formats.ndjson.write({
     columns: [],

@@ -7,8 +7,7 @@ import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { StartRow } from "./reading.js";
-import { RowWindow } from "./row-window.js";
-import type { WindowPosition } from "./row-window.js";
+import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "./run-signals.js";
 import type { Tally } from "./tally.js";
 
@@ -18,10 +17,7 @@ const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 /** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */
 const unsettledBounds = { least: 512, perRequest: 4 };
 
-/**
- * So many rows are begun, then the others get on: what is answered at once, from a cache, is written
- * while it is in the processor's own.
- */
+/** So many rows are begun at once, so that cached answers are written while the processor has them. */
 const begunAtOnce = 32;
 
 /** How long an interrupted run waits for open requests, and for its output, in milliseconds. */
@@ -50,9 +46,8 @@ export interface RowMoveOptions {
 }
 
 /**
- * Moves every row of the source through its lookup into the sink.
- *
- * Whatever ends it, rows whose lookups are finished and whose turn it is are written first.
+ * Moves every row of the source through its lookup into the sink. Whatever ends it, finished rows
+ * whose turn it is are written first.
  *
  * @throws the reason of the run's stop, or what made reading, looking up or writing impossible
  */

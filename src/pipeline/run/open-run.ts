@@ -77,18 +77,9 @@ export async function openRun(
     formulaGuard,
     clock,
   };
-  const opened = {
-    clock,
-    runId,
-    fingerprint,
-    inputGrew,
-    before,
-    source,
-    warehouse,
-    tally,
-    encoder,
-  };
-  return { ...place, ...opened, sink: await openRunSink(job, rows, { ...place, ...opened }) };
+  const input = { fingerprint, inputGrew, before, source };
+  const opened = { ...place, ...input, clock, runId, warehouse, tally, encoder };
+  return { ...opened, sink: await openRunSink(job, rows, opened) };
 }
 
 async function openSource(

@@ -9,10 +9,9 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { openSource } from "../../inputs/open-source.js";
 import { sniffFormat, type SniffedInput } from "../../inputs/sniff-format.js";
-import type { InputReading, SourceFormat } from "../../formats/types.js";
+import type { Encoder, InputReading, SourceFormat } from "../../formats/types.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { Encoder } from "../../formats/types.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Settings that say how the rows of an input are read. */

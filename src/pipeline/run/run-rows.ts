@@ -1,17 +1,20 @@
 import { FatalError } from "../../core/errors.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats } from "../../formats/registry.js";
+import type { InputReading } from "../../formats/types.js";
+import type { OpenedSource } from "../../inputs/types.js";
 import { giveUp } from "../finish/give-up.js";
 import { publish } from "../finish/publish.js";
 import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
 import { Checkpointer } from "../state/checkpointer.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { closingWarnings } from "./closing-warnings.js";
 import { endAt } from "./deadline.js";
 import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import type { RowJob } from "./reading.js";
 import { RunSignals } from "./run-signals.js";
+import type { Tally } from "./tally.js";
 
 /** Opens a run, moves its rows and publishes its output; closes everything, whatever happens. */
 export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
@@ -20,7 +23,11 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
     let lookup: AssembledLookup | null = null;
     try {
       const signals = openSignals(job, run, stack);
-      lookup = await openLookup(job, rows, run, signals, stack);
+      const { target, encoder } = run;
+      const asReceived =
+        target.warehouse === null && formats[target.format].keepsReceived(encoder.shape);
+      const { partialsFromCache } = rows;
+      lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
       return await runThrough(job, rows, run, lookup, signals);
     } catch (error) {
       await run.sink.abandon();
@@ -41,27 +48,6 @@ function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): 
   return signals;
 }
 
-function openLookup(
-  job: EnrichJob,
-  rows: RowJob,
-  run: OpenRun,
-  signals: RunSignals,
-  stack: ResourceStack,
-): Promise<AssembledLookup> {
-  const { target, journalPath, before, clock, tally, encoder } = run;
-  const options = {
-    clock,
-    tally,
-    journalPath,
-    outputBase: target.base,
-    journalBytes: before?.journalBytes,
-    partialsFromCache: rows.partialsFromCache,
-    asReceived: target.warehouse === null && formats[target.format].keepsReceived(encoder.shape),
-    signals,
-  };
-  return assembleLookup(job, options, stack);
-}
-
 async function runThrough(
   job: EnrichJob,
   rows: RowJob,
@@ -72,7 +58,8 @@ async function runThrough(
   const { source, before, tally } = run;
   const { unordered, concurrency } = job.settings;
   const checkpointer = new Checkpointer({ ...run, journal: lookup.journal });
-  await checkpointer.begin();
+  // Before the first lookup, so that its journal has an owner.
+  await checkpointer.save();
   let rowsRead = before?.source.row ?? 0;
   job.onStart?.(() => ({
     rowsRead,
@@ -116,4 +103,41 @@ async function leaveResumable(
   if (isWrongService && (before === null || lookup?.address.found === false)) {
     await giveUp(job, target, state, { runId, fingerprint });
   }
+}
+
+/** Share of rows without anything like an indicator from which the column is likely a wrong one. */
+const nearlyAll = 0.9;
+
+/** What cells hold that were never meant as indicators. */
+const noIndicator = ["empty", "text", "control_character", "not_text", "hex_length"];
+
+/** A message and how often it applies. */
+export type CountedWarning = readonly [message: string, count: number];
+
+/** What is to be said of a run as a whole: of the input, the service's address, the item column. */
+function closingWarnings(
+  job: Pick<EnrichJob, "onWarning">,
+  source: Pick<OpenedSource, "warnings" | "reading">,
+  addressWarnings: readonly string[],
+  tally: Tally,
+): readonly CountedWarning[] {
+  const unlikely = unlikelyColumn(source.reading, tally);
+  const messages = unlikely === null ? addressWarnings : [...addressWarnings, unlikely];
+  for (const message of messages) job.onWarning?.(message);
+  return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
+}
+
+/** A run that found next to nothing to look up most likely read the wrong column. */
+function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
+  const { unsupported } = tally.snapshot();
+  const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
+  if (idle === 0 || idle < tally.rows * nearlyAll) return null;
+  const [where, remedy] =
+    format === "text"
+      ? [
+          "have no indicator",
+          "the input was read as one item per line; --from names another format",
+        ]
+      : [`have no indicator in the column ${shownColumn(item)}`, "--item-column names another"];
+  return `${idle} of ${tally.rows} rows ${where}; ${remedy}`;
 }

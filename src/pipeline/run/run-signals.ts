@@ -13,24 +13,15 @@ export class RunSignals {
   readonly #stop = new AbortController();
   readonly #requests = new AbortController();
   readonly #over = new AbortController();
+  readonly stop: AbortSignal = this.#stop.signal;
+  readonly requests: AbortSignal = this.#requests.signal;
+  readonly over: AbortSignal = this.#over.signal;
 
   constructor(interrupted: AbortSignal) {
     this.interrupted = interrupted;
     const onInterrupt = (): void => this.end(interrupted.reason);
     if (interrupted.aborted) onInterrupt();
     interrupted.addEventListener("abort", onInterrupt, { once: true, signal: this.over });
-  }
-
-  get stop(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  get requests(): AbortSignal {
-    return this.#requests.signal;
-  }
-
-  get over(): AbortSignal {
-    return this.#over.signal;
   }
 
   /** Stops the run. The first reason counts. */

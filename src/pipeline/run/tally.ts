@@ -1,12 +1,8 @@
 import type { LookupRecord } from "../../core/attempt.js";
-import { findingStatuses } from "../../core/finding.js";
-import type { FindingSource, FindingStatus } from "../../core/finding.js";
-import { itemKinds } from "../../core/item/item.js";
-import type { ItemKind } from "../../core/item/item.js";
-import { rowWarnings } from "../../core/row.js";
-import type { EnrichedRow } from "../../core/row.js";
-import { verdictOf, verdicts } from "../../core/verdict.js";
-import type { Verdict } from "../../core/verdict.js";
+import { type FindingSource, type FindingStatus, findingStatuses } from "../../core/finding.js";
+import { type ItemKind, itemKinds } from "../../core/item/item.js";
+import { type EnrichedRow, rowWarnings } from "../../core/row.js";
+import { type Verdict, verdictOf, verdicts } from "../../core/verdict.js";
 
 /** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
 const mostNames = 10_000;

@@ -1,8 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import type { FindingStore } from "../../store/store.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
-import { checkpointVersion } from "./checkpoint.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../run/row-window.js";
@@ -57,11 +56,6 @@ export class Checkpointer {
     return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
   }
 
-  /** Keeps the run's identity before the first lookup, so that its journal has an owner. */
-  async begin(): Promise<void> {
-    await this.#save();
-  }
-
   /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
   async written(position: WindowPosition, last: boolean): Promise<void> {
     this.#position = position;
@@ -70,15 +64,11 @@ export class Checkpointer {
     const elapsed = this.#options.clock.monotonic() - this.#lastAt;
     const rows = this.#options.tally.rows - this.#lastRows;
     const isDue = elapsed >= due.ms || rows >= due.rows || this.#options.sink.full === true;
-    if (last || isDue) await this.#save();
+    if (last || isDue) await this.save();
   }
 
-  /** Saves the last checkpoint of a run whose rows are all written; null where nothing is kept. */
-  async complete(): Promise<Checkpoint | null> {
-    return this.#save();
-  }
-
-  async #save(): Promise<Checkpoint | null> {
+  /** Makes a checkpoint; null where nothing is kept. */
+  async save(): Promise<Checkpoint | null> {
     const { state, sink, journal, tally, clock } = this.#options;
     if (state === null) return null;
     await journal.sync();
@@ -109,12 +99,10 @@ export class Checkpointer {
   #sourcePosition(): Checkpoint["source"] {
     const { before, source } = this.#options;
     const { last } = this.#position;
-    const common = { columns: source.columns, reading: source.reading, input: source.checksum() };
-    if (last !== null) {
-      return { offset: last.end, row: last.number, line: last.endLine, ...common };
-    }
-    if (before === null) return { offset: 0, row: 0, line: 0, ...common };
-    return { ...before.source, ...common };
+    const reached = last && { offset: last.end, row: last.number, line: last.endLine };
+    const { columns, reading } = source;
+    const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
+    return { ...from, columns, reading, input: source.checksum() };
   }
 
   /** Rows written ahead; those of before the interruption count until the position is past them. */

@@ -2,8 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { openSealedJson } from "../../core/files/sealed-json.js";
-import { checkpointVersion } from "./checkpoint.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 
 const hint = "start anew with --restart";
@@ -38,7 +37,7 @@ export function readMark(folder: string): Promise<FinishedRun | null> {
 async function readSealed<T extends object>(path: string): Promise<T | null> {
   const text = await readText(path);
   if (text === null) return null;
-  const found: { readonly version?: unknown } | null = openSealedJson(text) ?? unsealed(text);
+  const found: { readonly version?: unknown } | null = openSealedJson(text);
   if (found === null) {
     throw new FatalError(
       "checkpoint_damaged",
@@ -56,16 +55,12 @@ async function readSealed<T extends object>(path: string): Promise<T | null> {
 
 /** Reads the checkpoint in a state folder; null where it cannot be read, whatever the reason. */
 export async function readAnyCheckpoint(folder: string): Promise<Partial<Checkpoint> | null> {
-  const mark = (await readAny(join(folder, markName))) as Partial<FinishedRun> | null;
-  return (
-    mark?.checkpoint ??
-    ((await readAny(join(folder, checkpointName))) as Partial<Checkpoint> | null)
-  );
-}
-
-async function readAny(path: string): Promise<unknown> {
-  const text = await readText(path).catch(() => null);
-  return text === null ? null : (openSealedJson(text) ?? unsealed(text));
+  const read = async (name: string): Promise<object | null> => {
+    const text = await readText(join(folder, name)).catch(() => null);
+    return text === null ? null : openSealedJson(text);
+  };
+  const mark: Partial<FinishedRun> | null = await read(markName);
+  return mark?.checkpoint ?? read(checkpointName);
 }
 
 async function readText(path: string): Promise<string | null> {
@@ -78,17 +73,6 @@ async function readText(path: string): Promise<string | null> {
       cause: error,
       hint: "check the disk and the folder's owner and mode, or start anew with --restart",
     });
-  }
-}
-
-/** Checkpoints before version 2 have no checksum; null for what is none of them. */
-function unsealed(text: string): Partial<Checkpoint> | null {
-  try {
-    const found = JSON.parse(text) as Partial<Checkpoint> | null;
-    const isOlder = typeof found?.version === "number" && found.version < 2;
-    return isOlder && !Object.hasOwn(found, "checksum") ? found : null;
-  } catch {
-    return null;
   }
 }
 

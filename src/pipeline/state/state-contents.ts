@@ -5,20 +5,16 @@ import { UsageError } from "../../core/errors.js";
 import { outputFault } from "../../outputs/output-fault.js";
 
 /** What a run keeps in its state folder. Anything else there belongs to somebody else. */
-const ownNames = [
-  /^checkpoint\.json(\.new)?$/,
-  /^finished\.json(\.new)?$/,
-  /^manifest\.json(\.new)?$/,
+const ownFiles = [
+  /^(checkpoint|finished|manifest)\.json(\.new)?$/,
   /^parquet-(groups|rows-\d+)\.ndjson$/,
   /^lock(\.[\w-]+)?$/,
+  // Versions before 4 kept all but the records of the journal.
+  /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,
+  /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
-/** Folders within it, and what a run keeps in each. */
-const ownFolders: Readonly<Record<string, readonly RegExp[]>> = {
-  // The last two are those of versions before 4.
-  journal: [/^records$/, /^arrivals-[01]$/, /^index-\d+$/, /^(data|lock)\.mdb$/],
-  quota: [/^(data|lock)\.mdb(-lock)?$/, /^gate/, /^lock/],
-};
+const ownFolders = new Set(["journal", "quota"]);
 
 /** Most names that a message lists. */
 const mostNamed = 5;
@@ -65,25 +61,17 @@ export async function removeEntries(folder: string, names: readonly string[]): P
   if (names.length > others.length) await rm(join(folder, "checkpoint.json"), { force: true });
 }
 
-async function foreignIn(folder: string): Promise<readonly string[]> {
+/** @param within a folder of the state folder and a slash */
+async function foreignIn(folder: string, within = ""): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const entry of await entriesOf(folder)) {
-    if (isOwnFolder(entry)) {
-      const names = ownFolders[entry.name] ?? [];
-      const within = await entriesOf(join(folder, entry.name));
-      const others = within.filter((one) => !isOwnFile(one, names));
-      found.push(...others.map(({ name }) => `${entry.name}/${name}`));
-    } else if (!isOwnFile(entry, ownNames)) found.push(entry.name);
+  for (const entry of await entriesOf(join(folder, within))) {
+    const path = within + entry.name;
+    if (!entry.isDirectory()) {
+      if (!ownFiles.some((form) => form.test(path))) found.push(path);
+    } else if (ownFolders.has(path)) found.push(...(await foreignIn(folder, `${path}/`)));
+    else found.push(path);
   }
   return found;
-}
-
-function isOwnFolder(entry: Dirent): boolean {
-  return entry.isDirectory() && Object.hasOwn(ownFolders, entry.name);
-}
-
-function isOwnFile(entry: Dirent, names: readonly RegExp[]): boolean {
-  return !entry.isDirectory() && names.some((name) => name.test(entry.name));
 }
 
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {

@@ -6,8 +6,7 @@ import { replaceFile } from "../../core/files/json-file.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
 import { sealJson } from "../../core/files/sealed-json.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { checkpointVersion } from "./checkpoint.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import {
   checkpointName,
@@ -163,8 +162,7 @@ export class StateFolder {
 
   /** Removes the folder: the run came to nothing. */
   async remove(): Promise<void> {
-    // In one step: half a folder would look like a run that never began. What somebody put there
-    // during the run stays.
+    // In one step: half a folder would look like a run that never began. Foreign files stay.
     const isOurs = await listState(this.path).then(
       () => true,
       () => false,

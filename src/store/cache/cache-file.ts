@@ -32,9 +32,8 @@ export const columns = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
 const format = 1;
 
 /**
- * Rows lie in the order in which they were written, so that a run over the input of an earlier one
- * reads the file front to back. With pages of 16 KiB a read or write costs half as much as with 4 KiB:
- * a row has about 2.5 KiB.
+ * Rows lie in the order in which they were written, so that a run over the same input reads the file
+ * front to back. Pages of 16 KiB halve the cost of those of 4 KiB: a row has about 2.5 KiB.
  */
 const schema = `
   CREATE TABLE IF NOT EXISTS answers (
@@ -77,7 +76,7 @@ export async function openCacheFile(
 ): Promise<Database | null> {
   const { readOnly = false, onWarning } = options;
   if (readOnly && !existsSync(pathIn(cache))) return null;
-  if (!readOnly) prepareFolder(cache, onWarning);
+  if (!readOnly) prepareFolder(cache);
   const { database, result: found } = await openDatabase(pathIn(cache), setUp);
   if (found === format) return database;
   database.close();
@@ -115,17 +114,13 @@ export function cacheFault(
 ): ReputeError {
   if (error instanceof ReputeError) return error;
   if (isDamage(error)) {
-    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${textOf(error)}`, {
+    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${systemFault(error)}`, {
       cause: error,
       hint: `remove it with repute cache clear ${cache}`,
     });
   }
   const message = `cannot ${doing} the cache ${cache}: ${systemFault(error)}`;
   return new FatalError("cache_unusable", message, { cause: error });
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns the version of the file. */
@@ -149,15 +144,8 @@ function versionOf(database: Database): number {
 }
 
 /** Makes folder and file for their owner alone. SQLite's own files take the mode of the first. */
-function prepareFolder(cache: string, onWarning: (message: string) => void): void {
+function prepareFolder(cache: string): void {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
-  const earlier = join(cache, "findings");
-  if (!existsSync(folder) && existsSync(join(earlier, "entries", "data.mdb"))) {
-    onWarning(
-      `${earlier} holds answers of an earlier version of repute, which this one does not use; ` +
-        "delete it to free the space",
-    );
-  }
   makeFolder(folder, 0o700);
   chmodSync(folder, 0o700);
   // SQLite says only that it cannot open a file, the system says why.

@@ -62,7 +62,7 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
   const counts = { entries: 0, fresh: 0, damaged: 0 };
   const kept = { oldest: Number.POSITIVE_INFINITY, newest: Number.NEGATIVE_INFINITY };
   await eachBatch(folder, options, (_database, rows) => {
-    for (const entry of rows.flatMap(({ entries }) => entries)) {
+    for (const entry of rows.flatMap(([, ...entries]) => entries)) {
       if (entry === null) continue;
       counts.entries++;
       const head = readEntryHead(entry);
@@ -115,7 +115,7 @@ export async function pruneCache(folder: string, options: UpkeepOptions): Promis
   await eachBatch(folder, options, (database, rows) => {
     const update = database.prepare(`UPDATE answers SET ${changes} WHERE n = ?`);
     const remove = database.prepare("DELETE FROM answers WHERE n = ?");
-    for (const { n, entries } of rows) {
+    for (const [n, ...entries] of rows) {
       const before = entries.filter((entry) => entry !== null).length;
       const after = entries.filter(isUsed).length;
       removed += before - after;
@@ -148,10 +148,7 @@ export function clearCache(folder: string): number {
 /** Rows that are read and changed in one transaction. */
 const batchSize = 512;
 
-interface NumberedRow {
-  readonly n: number;
-  readonly entries: readonly (string | null)[];
-}
+type NumberedRow = readonly [n: number, ...entries: (string | null)[]];
 
 /** Passes all rows on, each batch in a transaction of its own. */
 async function eachBatch(
@@ -164,13 +161,17 @@ async function eachBatch(
     const database = await openCacheFile(folder, { onWarning });
     if (database === null) return;
     try {
-      for (let last: number | null = Number.MIN_SAFE_INTEGER; last !== null;) {
+      const select = database.prepare(
+        `SELECT n, ${columns.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
+      );
+      select.setReturnArrays(true);
+      for (let last: number | undefined = Number.MIN_SAFE_INTEGER; last !== undefined;) {
         signal?.throwIfAborted();
         const behind: number = last;
         last = transact(database, () => {
-          const rows = rowsBehind(database, behind);
+          const rows = select.all(behind) as unknown as readonly NumberedRow[];
           visit(database, rows);
-          return rows.at(-1)?.n ?? null;
+          return rows.at(-1)?.[0];
         });
         await turn();
       }
@@ -181,15 +182,6 @@ async function eachBatch(
     if (error instanceof ReputeError || signal?.aborted === true) throw error;
     throw cacheFault(folder, "read", error);
   }
-}
-
-function rowsBehind(database: Database, last: number): readonly NumberedRow[] {
-  const select = database.prepare(
-    `SELECT n, ${columns.join()} FROM answers WHERE n > ? ORDER BY n LIMIT ${batchSize}`,
-  );
-  select.setReturnArrays(true);
-  const rows = select.all(last) as unknown as [number, ...(string | null)[]][];
-  return rows.map(([n, ...entries]) => ({ n, entries }));
 }
 
 function mustExist(folder: string): void {

@@ -59,6 +59,7 @@ class FindingCache implements FindingStore {
   #unwritten = new Map<string, (string | null)[]>();
   #batch = new WriteBatch();
   #timer: NodeJS.Timeout | null = null;
+  /** Since when another process has been writing. */
   #busySince: number | null = null;
 
   constructor(database: Database | null, options: CacheOptions) {
@@ -176,11 +177,13 @@ class FindingCache implements FindingStore {
         this.#writeRows(database);
         this.#busySince = null;
       } catch (error) {
-        if (isBusy(error) && this.#mayWait()) {
+        this.#busySince ??= performance.now();
+        if (isBusy(error) && performance.now() - this.#busySince < patienceMs) {
           this.#timer = setTimeout(() => this.#write(), gathering.busyDelayMs);
           return;
         }
-        this.#refuse(error);
+        if (isDamage(error)) this.#giveUp("write", error);
+        else this.#stopWriting(cacheFault(this.#options.folder, "write", error).message);
       }
     }
     this.#unwritten.clear();
@@ -190,10 +193,8 @@ class FindingCache implements FindingStore {
   }
 
   #writeRows(database: Database): void {
-    let bytes = 0;
-    for (const row of this.#unwritten.values()) {
-      for (const entry of row) bytes += entry?.length ?? 0;
-    }
+    const entries = [...this.#unwritten.values()].flat();
+    const bytes = entries.reduce((sum, entry) => sum + (entry?.length ?? 0), 0);
     const { folder } = this.#options;
     if (!hasSpace(folder, 2 * bytes)) {
       this.#stopWriting(`the disk of the cache ${folder} is nearly full`);
@@ -204,18 +205,7 @@ class FindingCache implements FindingStore {
     });
   }
 
-  /** Another process has been writing for less time than is waited for. */
-  #mayWait(): boolean {
-    this.#busySince ??= performance.now();
-    return performance.now() - this.#busySince < patienceMs;
-  }
-
   /** What can be read stays in use. */
-  #refuse(error: unknown): void {
-    if (isDamage(error)) this.#giveUp("write", error);
-    else this.#stopWriting(cacheFault(this.#options.folder, "write", error).message);
-  }
-
   #stopWriting(reason: string): void {
     this.#takesMore = false;
     this.#options.onWarning(`${reason}; it takes no further answers`);

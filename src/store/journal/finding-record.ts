@@ -1,5 +1,5 @@
 import { parseJson, readJson } from "../../core/read-json.js";
-import { resultText } from "../../core/json-members.js";
+import { elementTexts, memberTexts, resultText } from "../../core/json-members.js";
 import type { Again, LookupRecord } from "../../core/attempt.js";
 import {
   type Answers,
@@ -12,7 +12,6 @@ import {
   type LookupEndpoint,
   lookupEndpoints,
 } from "../../core/finding.js";
-import { elementTexts, memberTexts } from "../../core/json-members.js";
 
 /** What a record says before its finding is read. */
 export interface RecordHead {
@@ -29,14 +28,10 @@ export interface Keyed<Value> {
 }
 
 /**
- * What a record is made of. Its bytes are two numbers of 32 bits, little endian (previous, hash), then
- * UTF-8 in one of two forms. Where there is a full answer's body, a line with a JSON array (`BodyLine`)
- * and the body as it came; else a JSON array (`Fields`, then `Rest`): names and nulls that every finding
- * has would double its size. Both keep the results as the service wrote them, the second where the run
- * has their text.
- *
- * Keeping the body saves 3.5 µs a finding over writing its data as JSON again. A long one is not kept:
- * it may be white space for the most part, and megabytes a row fill memory and disk.
+ * What a record is made of: two numbers of 32 bits, little endian (previous, hash), then UTF-8. Where
+ * there is a full answer's body, that is a line with a JSON array (`BodyLine`) and the body as it came,
+ * which saves 3.5 µs a finding; else a JSON array (`Fields`, then `Rest`). A long body is not kept: it
+ * may be white space for the most part.
  */
 export interface RecordParts {
   readonly text: string;

@@ -73,29 +73,25 @@ export function wholeRecord(bytes: Buffer, at: number): WholeRecord {
  */
 export function recordsIn(bytes: Buffer, offset: number, size: number): FoundRecords {
   const records: PlacedRecord[] = [];
-  let end = offset;
   let at = 0;
   while (at < bytes.length) {
     const { record, needed } = wholeRecord(bytes, at);
     if (record === undefined) {
       const behind = at + needed;
       if (behind > bytes.length && offset + behind <= size) {
-        return { records, end, next: offset + at, needed };
+        return { records, next: offset + at, needed };
       }
       at += unit;
     } else {
       records.push({ place: (offset + at) / unit, record });
       at = nextStart(at + needed);
-      end = offset + at;
     }
   }
-  return { records, end, next: offset + at, needed: 0 };
+  return { records, next: offset + at, needed: 0 };
 }
 
 export interface FoundRecords {
   readonly records: readonly PlacedRecord[];
-  /** Where in the file the last of them ends; where the part begins if there is none. */
-  readonly end: number;
   /** Where in the file to go on. */
   readonly next: number;
   /** How many bytes from there on are needed at least to see more; 0 for any. */

@@ -6,10 +6,8 @@ import { makeFolder } from "../../core/files/make-folder.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
 import { journalFault, otherVersion } from "./journal-fault.js";
-import { LostRecords } from "./lost-records.js";
 import { OffsetIndex } from "./offset-index.js";
 import { RecordLog } from "./record-log.js";
-import { RepeatedRecords } from "./repeated-records.js";
 import { textHash } from "../text-hash.js";
 import type { LookupStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
@@ -68,8 +66,11 @@ async function indexOf(
   { chains, durableBytes = 0, onReplay, onWarning }: Omit<JournalOptions, "folder">,
 ): Promise<OffsetIndex> {
   const index = new OffsetIndex(chains);
-  const lost = new LostRecords(durableBytes);
-  for await (const records of log.replay(lost)) {
+  const gaps = { count: 0, from: 0, to: 0 };
+  const onGap = (from: number, to: number): void => {
+    if (gaps.count++ === 0) Object.assign(gaps, { from, to });
+  };
+  for await (const records of log.replay(durableBytes, onGap)) {
     for (const { place, record } of records) {
       const { hash, previous } = readHead(record);
       index.replay(hash, place, previous);
@@ -78,8 +79,12 @@ async function indexOf(
       onReplay(key, value);
     }
   }
-  const warning = lost.warning(join(folder, "records"));
-  if (warning !== null) onWarning?.(warning);
+  if (gaps.count > 0) {
+    const more = gaps.count === 1 ? "" : `, and in ${gaps.count - 1} more places`;
+    onWarning?.(
+      `${join(folder, "records")} is damaged between byte ${gaps.from} and byte ${gaps.to}${more}: lookups recorded there may be repeated`,
+    );
+  }
   await syncFolder(folder);
   return index;
 }
@@ -90,15 +95,16 @@ async function indexOf(
  */
 const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
 
-/** Records kept in memory because they were asked for again. */
-const repeatedSize = 1024;
+/** Records kept in memory because they were asked for again: what repeats often in an input. */
+const mostRepeated = 1024;
 
 class Journal implements LookupStore {
   readonly #folder: string;
   readonly #read: ReadOptions;
   readonly #log: RecordLog;
   readonly #index: OffsetIndex;
-  readonly #repeated = new RepeatedRecords(repeatedSize);
+  /** The one that was asked for last is the last. */
+  readonly #repeated = new Map<string, LookupRecord>();
   /** Records that are not written yet, and the promise of those who put them. */
   #batch = new WriteBatch();
   #syncing: Promise<void> = Promise.resolve();
@@ -123,11 +129,9 @@ class Journal implements LookupStore {
     if (this.#left) return Promise.reject(this.#left);
     const hash = textHash(key);
     if (this.#index.newest(hash) === 0) return null;
-    const repeated = this.#repeated.get(key);
-    if (repeated) return repeated;
     try {
-      const record = this.#newest(key, hash);
-      if (record) this.#repeated.add(key, record);
+      const record = this.#repeated.get(key) ?? this.#newest(key, hash);
+      if (record) this.#keep(key, record);
       return record;
     } catch (error) {
       return Promise.reject((this.#fault ??= journalFault(this.#folder, "read", error)));
@@ -175,10 +179,21 @@ class Journal implements LookupStore {
     this.#log.close();
   }
 
+  /** Keeps a record in memory, where it takes the place of the one that was asked for least lately. */
+  #keep(key: string, record: LookupRecord): void {
+    this.#repeated.delete(key);
+    this.#repeated.set(key, record);
+    if (this.#repeated.size <= mostRepeated) return;
+    for (const [oldest] of this.#repeated) {
+      this.#repeated.delete(oldest);
+      return;
+    }
+  }
+
   #add(key: string, record: LookupRecord): void {
     const hash = textHash(key);
     const previous = this.#index.newest(hash);
-    if (previous > 0) this.#repeated.update(key, record);
+    if (previous > 0 && this.#repeated.has(key)) this.#keep(key, record);
     const place = this.#log.add({ previous, hash }, recordParts(key, record));
     this.#index.add(hash, place);
   }

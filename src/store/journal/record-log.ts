@@ -22,12 +22,11 @@ import {
   wholeRecord,
 } from "./framed-record.js";
 import { damaged, otherVersion } from "./journal-fault.js";
-import { LostRecords } from "./lost-records.js";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);
 
-/** What the file begins with, up to the first place of a record. */
+/** What the file begins with. */
 const name = "repute journal ";
 const firstLine = `${name}7\n`;
 
@@ -42,8 +41,7 @@ const roomBytes = 256 * 1024;
 
 /**
  * The file of a journal's records, to which each turn of the event loop appends. What was written is
- * safe from the end of the process. What a loss of power left of the last records is cut away when
- * the file is opened again.
+ * safe from the end of the process; what a loss of power left of the last records is cut away later.
  */
 export class RecordLog {
   readonly #file: number;
@@ -102,9 +100,14 @@ export class RecordLog {
    * Reads all whole records of earlier sessions, in order, and lets go of what follows the last of
    * them. To be used before anything is added.
    *
-   * @param lost told of the places where there should be records
+   * @param durable bytes of the file that a loss of power cannot have lost. What is behind them may
+   * end anywhere.
+   * @param onGap told of each place, from its first byte to the one behind it, that lost its records
    */
-  async *replay(lost = new LostRecords(0)): AsyncGenerator<readonly PlacedRecord[]> {
+  async *replay(
+    durable = 0,
+    onGap: (from: number, to: number) => void = () => undefined,
+  ): AsyncGenerator<readonly PlacedRecord[]> {
     const size = this.#end;
     let bytes = Buffer.allocUnsafeSlow(scanBytes);
     let end = unit;
@@ -114,7 +117,7 @@ export class RecordLog {
       const found = recordsIn(bytes.subarray(0, length), at, size);
       if (found.records.length > 0) {
         for (const record of found.records) {
-          lost.between(end, record.place * unit);
+          if (end < record.place * unit) onGap(end, record.place * unit);
           end = endOf(record);
         }
         yield found.records;
@@ -122,7 +125,7 @@ export class RecordLog {
       if (found.needed > bytes.length) bytes = Buffer.allocUnsafeSlow(found.needed);
       at = found.next;
     }
-    lost.behind(end);
+    if (end < durable) onGap(end, durable);
     if (end < size) ftruncateSync(this.#file, end);
     this.#end = end;
     this.#written = end;
@@ -199,10 +202,7 @@ export class RecordLog {
 /** The last place that 32 bits can say. */
 const mostPlace = 2 ** 32 - 1;
 
-/**
- * @throws what the file system says. It tells of a page that cannot be read only who begins there:
- * before that it gives less than was asked for.
- */
+/** Reads in a loop: before a page that cannot be read, the system gives less than was asked for. */
 async function readWhole(
   file: number,
   bytes: Buffer,
@@ -216,12 +216,7 @@ async function readWhole(
   }
 }
 
-/**
- * Writes all bytes at a position of a file. The system may take a part of them, and says why it takes
- * no more only when it is asked again.
- *
- * @throws what the file system says
- */
+/** Writes in a loop: the system says why it took only a part when it is asked again. */
 function writeWhole(file: number, bytes: Buffer, length: number, position: number): void {
   for (let done = 0; done < length;) {
     const written = writeSync(file, bytes, done, length - done, position + done);

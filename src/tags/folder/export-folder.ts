@@ -2,9 +2,10 @@ import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from "no
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
+import { makeFolder } from "../../core/files/make-folder.js";
 import { syncFolder } from "../../core/files/sync-folder.js";
 import type { AddressList } from "../address/address-list.js";
-import { exportFault } from "./export-fault.js";
+import { exportFault } from "../faults.js";
 import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";
 import { fileEndings } from "./file-stems.js";
 import { generationForm, Generations, indexName } from "./generations.js";
@@ -19,14 +20,11 @@ import { listsFolder, loadList, storedListName } from "./stored-list.js";
  * DIR/index.json, DIR/spam--bulk.txt  -> current/index.json, current/spam--bulk.txt
  * ```
  *
- * An export is built elsewhere and moved to `generations/` whole. What readers see changes in one
- * step, the rename of a new `current` over the old one; all names in DIR lead through it (as
- * Kubernetes updates the volumes of its config maps). A name that only the new export has is made
- * before that step and leads nowhere until then, which to a reader is a file that is not there.
+ * An export is built elsewhere and moved to `generations/` whole. Readers see the change in one step,
+ * the rename of a new `current` over the old one (as Kubernetes updates the volumes of its config
+ * maps). A name that only the new export has leads nowhere before that step.
  *
- * Each file is whole at any time. Who reads several that must belong together follows
- * `generation` of `index.json`, or resolves `current` once, and reads in that folder; it stays for
- * as long as `keep` says.
+ * To read several files of one export, follow `generation` of `index.json`, or resolve `current` once.
  */
 export class ExportFolder {
   readonly path: string;
@@ -46,7 +44,7 @@ export class ExportFolder {
   static async open(path: string): Promise<ExportFolder> {
     const folder = new ExportFolder(path);
     try {
-      folder.generations.prepare();
+      makeFolder(folder.generations.folder);
     } catch (error) {
       const { message, code } = exportFault(path, error);
       const hint = "name a folder that can be written with -o, or --tag-ips for a run";

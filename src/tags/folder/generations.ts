@@ -2,8 +2,7 @@ import { copyFile, link, lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { exportFault } from "./export-fault.js";
+import { exportFault } from "../faults.js";
 import { type ExportedTag, type ExportIndex, exportIndexSchema } from "./export-index.js";
 import { listsFolder, storedListName } from "./stored-list.js";
 
@@ -24,11 +23,6 @@ export class Generations {
   /** Where they are. */
   get folder(): string {
     return join(this.#path, generationsFolder);
-  }
-
-  /** Makes their place where it is not there. */
-  prepare(): void {
-    makeFolder(this.folder);
   }
 
   /** A name for a generation of this moment that no other has. */

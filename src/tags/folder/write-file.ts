@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs/promises";
-import { exportFault } from "./export-fault.js";
+import { exportFault } from "../faults.js";
 
 /** What a file came to. */
 export interface WrittenFile {

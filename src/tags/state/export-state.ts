@@ -1,24 +1,16 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
-import { exportFault } from "../folder/export-fault.js";
+import { exportFault } from "../faults.js";
 import type { ExportedTag } from "../folder/export-index.js";
 import { listsFolder } from "../folder/stored-list.js";
+import type { ExportTagsOptions } from "../types.js";
 import { PageLog, type Pin, readPin } from "./page-log.js";
 
-export interface ExportStateOptions {
-  readonly clock: Clock;
-  /** Address of the service; an export from another one is not continued. */
-  readonly source: string;
-  /** Greatest age, in milliseconds, of an interrupted export that is continued. */
-  readonly resumeWithinMs: number;
-  /** Throw away what an interrupted export left. */
-  readonly restart: boolean;
-}
+type ExportStateOptions = Pick<ExportTagsOptions, "clock" | "source" | "restart">;
 
 /**
  * The work of an export before it is published, in `.export.state/` of its folder: the lock, the
@@ -107,7 +99,7 @@ export class ExportState {
       const pin = await readPin(join(folder, name));
       const age = this.#options.clock.now() - Date.parse(pin?.pinnedAt ?? "");
       // A clock that was put back makes an age below zero.
-      const isRecent = Math.abs(age) <= this.#options.resumeWithinMs;
+      const isRecent = Math.abs(age) <= resumedWithinMs;
       if (!isRecent) await remove(join(folder, name));
     }
   }
@@ -117,6 +109,9 @@ export class ExportState {
     return join(this.#folder, tagsFolder, name);
   }
 }
+
+/** Greatest age of an interrupted export that is continued: 6 hours. */
+const resumedWithinMs = 6 * 3_600_000;
 
 const stateFolder = ".export.state";
 const tagsFolder = "tags";

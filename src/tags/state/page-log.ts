@@ -7,7 +7,7 @@ import { makeFolder } from "../../core/files/make-folder.js";
 import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
 import { widths } from "../address/address-list.js";
 import type { ReadAddresses } from "../address/address-text.js";
-import { exportFault } from "../folder/export-fault.js";
+import { exportFault } from "../faults.js";
 
 const pinSchema = z.object({
   version: z.literal(2),
@@ -34,10 +34,10 @@ export class PageLog {
   readonly pin: Pin;
   /** True when an earlier export began it. */
   readonly resumed: boolean;
-  readonly #folder: string;
+  pages = 0;
   /** The page that came last. */
-  #last: ReadAddresses | null = null;
-  #pages = 0;
+  lastPage: ReadAddresses | null = null;
+  readonly #folder: string;
   readonly #words = { v4: 0, v6: 0 };
 
   private constructor(folder: string, pin: Pin, resumed: boolean) {
@@ -63,14 +63,10 @@ export class PageLog {
     const pin = await readPin(folder);
     if (pin === null) return null;
     const log = new PageLog(folder, pin, true);
-    for (let page = await log.#read(0); page !== null; page = await log.#read(log.#pages)) {
+    for (let page = await log.#read(0); page !== null; page = await log.#read(log.pages)) {
       log.#count(page);
     }
     return log;
-  }
-
-  get pages(): number {
-    return this.#pages;
   }
 
   /** Entries so far: the offset of the next page. */
@@ -78,13 +74,9 @@ export class PageLog {
     return this.#words.v4 / widths.v4 + this.#words.v6 / widths.v6;
   }
 
-  get lastPage(): ReadAddresses | null {
-    return this.#last;
-  }
-
   /** Keeps a page. @throws FatalError when it cannot be written */
   async append(page: ReadAddresses): Promise<void> {
-    const path = this.#pathOf(this.#pages);
+    const path = this.#pathOf(this.pages);
     try {
       await writeFile(path, sealJson({ v4: [...page.v4], v6: [...page.v6] }));
     } catch (error) {
@@ -97,7 +89,7 @@ export class PageLog {
   async read(): Promise<ReadAddresses> {
     const all = { v4: new Uint32Array(this.#words.v4), v6: new Uint32Array(this.#words.v6) };
     const read = { v4: 0, v6: 0 };
-    for (let number = 0; number < this.#pages; number++) {
+    for (let number = 0; number < this.pages; number++) {
       const page = await this.#read(number);
       if (!page) throw exportFault(this.#folder, new Error("a page that was kept is gone"));
       for (const family of ["v4", "v6"] as const) {
@@ -114,8 +106,8 @@ export class PageLog {
   }
 
   #count(page: ReadAddresses): void {
-    this.#last = page;
-    this.#pages += 1;
+    this.lastPage = page;
+    this.pages += 1;
     this.#words.v4 += page.v4.length;
     this.#words.v6 += page.v6.length;
   }

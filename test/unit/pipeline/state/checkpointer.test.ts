@@ -20,7 +20,7 @@ describe("a checkpoint", () => {
 
   it("relies on the journal, and the state folder relies on it", async () => {
     const { checkpointer, steps, saved } = prepared();
-    await checkpointer.begin();
+    await checkpointer.save();
     expect(steps).toEqual(["journal", "sink", "saved"]);
     expect(saved[0]).toMatchObject({
       journalBytes: 64,
@@ -31,7 +31,7 @@ describe("a checkpoint", () => {
   it("is kept with the rows by a database, and says there how far the run is but not where", async () => {
     const { checkpointer, notes, saved, tally } = prepared();
     tally.row(anEnrichedRow());
-    await checkpointer.complete();
+    await checkpointer.save();
     const note = openSealedJson(notes[0] ?? "") as Partial<Checkpoint>;
     const { fingerprint, ...rest } = saved[0]!;
     expect(note).toEqual(JSON.parse(JSON.stringify(rest)));
@@ -42,7 +42,7 @@ describe("a checkpoint", () => {
 
   it("leaves no note in a database before the first row", async () => {
     const { checkpointer, notes, saved } = prepared();
-    await checkpointer.begin();
+    await checkpointer.save();
     expect({ notes, saved: saved.length }).toEqual({ notes: [], saved: 1 });
   });
 });

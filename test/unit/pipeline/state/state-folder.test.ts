@@ -68,11 +68,8 @@ describe("openStateFolder", () => {
     expect(existsSync(statePath(output))).toBe(false);
   });
 
-  it.each([
-    ["a later version", sealJson({ ...aCheckpoint(), version: 99 })],
-    ["version 1, which had no checksum", JSON.stringify({ version: 1, runId: "r1" }, null, 2)],
-  ])("does not misread a checkpoint of %s", async (_, text) => {
-    const output = await interrupted(text);
+  it("does not misread a checkpoint of a later version", async () => {
+    const output = await interrupted(sealJson({ ...aCheckpoint(), version: 99 }));
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({
       code: "checkpoint_version",
     });

@@ -6,7 +6,6 @@ import {
   type RecordHead,
   recordParts,
 } from "../../../../src/store/journal/finding-record.js";
-import { LostRecords } from "../../../../src/store/journal/lost-records.js";
 import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";
@@ -34,10 +33,13 @@ function keyAt(log: RecordLog, place: number): string | null {
   return record === undefined ? null : decodeRecord(record).key;
 }
 
-/** Keys of the records that an earlier session left. */
-async function taken(log: RecordLog, lost?: LostRecords): Promise<string[]> {
+type Gap = readonly [from: number | undefined, to: number | undefined];
+
+/** Keys of the records that an earlier session left, of which `durable` bytes must be there. */
+async function taken(log: RecordLog, gaps: Gap[] = [], durable = 0): Promise<string[]> {
   const keys: string[] = [];
-  for await (const records of log.replay(lost)) {
+  const onGap = (...gap: Gap): unknown => gaps.push(gap);
+  for await (const records of log.replay(durable, onGap)) {
     for (const { record } of records) keys.push(decodeRecord(record).key);
   }
   return keys;
@@ -136,11 +138,9 @@ test.each([0, 3, 4, 8, 20, 60])(
     bytes[at] = (bytes[at] ?? 0) ^ 0x11;
     await writeFile(path, bytes);
     const log = opened(folder);
-    const lost = new LostRecords(0);
-    expect(await taken(log, lost)).toEqual(["a", "c"]);
-    expect(lost.warning("records")).toBe(
-      `records is damaged between byte ${starts[1]} and byte ${starts[2]}: lookups recorded there may be repeated`,
-    );
+    const gaps: Gap[] = [];
+    expect(await taken(log, gaps)).toEqual(["a", "c"]);
+    expect(gaps).toEqual([[starts[1], starts[2]]]);
     expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
     expect((await stat(path)).size).toBe(bytes.length);
   },
@@ -175,11 +175,11 @@ test("a cut is told where it took what a loss of power cannot have taken", async
     ["c", 100],
   ]);
   await truncate(path, (starts[1] ?? 0) + 40);
-  const [normal, lost] = [new LostRecords(starts[1] ?? 0), new LostRecords(starts[2] ?? 0)];
-  expect(await taken(opened(folder), normal)).toEqual(["a"]);
-  expect(normal.warning("records")).toBeNull();
-  expect(await taken(opened(folder), lost)).toEqual(["a"]);
-  expect(lost.warning("records")).toContain(`between byte ${starts[1]} and byte ${starts[2]}:`);
+  const [normal, lost]: [Gap[], Gap[]] = [[], []];
+  expect(await taken(opened(folder), normal, starts[1])).toEqual(["a"]);
+  expect(normal).toEqual([]);
+  expect(await taken(opened(folder), lost, starts[2])).toEqual(["a"]);
+  expect(lost).toEqual([[starts[1], starts[2]]]);
 });
 
 test("says how much a loss of power cannot take", async () => {

@@ -1,4 +1,10 @@
-import { FatalError, ReputeError } from "../../core/errors.js";
+import { FatalError, ReputeError } from "../core/errors.js";
+
+/**
+ * A tag's list cannot be exported, though the service answered: `snapshot_drift`, `count_mismatch`,
+ * `invalid_entry`, `other_tag`, `invalid_tag_name`, `file_name_taken`. Other tags go on.
+ */
+export class TagExportError extends ReputeError {}
 
 /** Explains why the export cannot be written, for the person who has to mend it. */
 export function exportFault(path: string, error: unknown): ReputeError {
