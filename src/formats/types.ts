@@ -39,7 +39,7 @@ export interface WritableFormat {
 export type Delimiter = string;
 
 /** NDJSON output: the columns as members, or one member with everything as received. */
-export type Shape = "flat" | "nested";
+type Shape = "flat" | "nested";
 
 /** How an input is read: as its flags say, else as found in its first records. */
 export interface InputReading {

@@ -101,7 +101,9 @@ export class PlannedItems {
   }
 
   async #count(item: Item): Promise<void> {
-    const found = await Promise.all(lookupEndpoints.map((endpoint) => this.#find(endpoint, item)));
+    const found = await Promise.all(
+      lookupEndpoints.map(async (endpoint) => this.#find(endpoint, item)),
+    );
     const answerOf = (endpoint: LookupEndpoint): Cached =>
       found[lookupEndpoints.indexOf(endpoint)] ?? null;
     for (const endpoint of lookupEndpoints) {
