@@ -4,7 +4,7 @@ import { type Abortable, AbortGroups } from "./abort-groups.js";
 import { parseBase } from "../base-address.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
 import { proxyOf } from "./proxy.js";
-import { ShiftedAnswers } from "../shifted-answers.js";
+import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 
 /** Largest body that is read by default (behaviour: Answers). */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ShiftedAnswers } from "../../../src/api/shifted-answers.js";
-import { success } from "./answers.js";
+import { ShiftedAnswers } from "../../../../src/api/http/shifted-answers.js";
+import { success } from "../answers.js";
 
 function looksShifted(path: string, body: unknown, status = 200, answers = new ShiftedAnswers()) {
   return answers.has(path, { status, body: Buffer.from(JSON.stringify(body)) });

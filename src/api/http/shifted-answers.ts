@@ -1,9 +1,9 @@
-import { readIp } from "../core/item/ip.js";
-import { readSha1 } from "../core/item/sha1.js";
-import { lookupInPath } from "./endpoints.js";
-import { itemDiffers } from "./answer-match.js";
-import { asObject, readJson } from "../core/read-json.js";
-import type { Answer } from "./types.js";
+import { readIp } from "../../core/item/ip.js";
+import { readSha1 } from "../../core/item/sha1.js";
+import { lookupInPath } from "../endpoints.js";
+import { itemDiffers } from "../answer-match.js";
+import { asObject, readJson } from "../../core/read-json.js";
+import type { Answer } from "../types.js";
 
 /**
  * Notices answers to lookups that name another item than the one that was asked for. HTTP matches
