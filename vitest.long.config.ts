@@ -5,8 +5,7 @@ const inCi = process.env["CI"] === "true";
 /** Long rounds: every crash point, many random damages. */
 export default defineConfig({
   test: {
-    include: ["test/long/**/*.test.ts", "test/fault/damage.test.ts"],
-    env: { REPUTE_TEST_DAMAGES: process.env["REPUTE_TEST_DAMAGES"] ?? "1" },
+    include: ["test/long/**/*.test.ts"],
     globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],
     testTimeout: 900_000,

@@ -162,7 +162,7 @@ describe("a damaged count", () => {
     ["cut off in the middle", (bytes: Buffer) => bytes.subarray(0, 5000)],
     ["empty", () => Buffer.alloc(0)],
     ["zeros", (bytes: Buffer) => Buffer.alloc(bytes.length)],
-    ["another number in it", (bytes: Buffer) => replaced(bytes, '"permits":3', '"permits":1')],
+    ["another number in it", (bytes: Buffer) => replaced(bytes, /"permits":\d/g, '"permits":0')],
     ["without its record", (bytes: Buffer) => bytes.fill(0, 4096 + 3, 4096 + 5)],
     ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
   ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
@@ -197,8 +197,8 @@ describe("a damaged count", () => {
   });
 });
 
-function replaced(bytes: Buffer, before: string, after: string): Buffer {
-  return Buffer.from(bytes.toString("latin1").replaceAll(before, after), "latin1");
+function replaced(bytes: Buffer, before: RegExp, after: string): Buffer {
+  return Buffer.from(bytes.toString("latin1").replace(before, after), "latin1");
 }
 
 describe("where quotas are counted", () => {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { queryDuckdb } from "./warehouse-readers.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
 
-const writer = fileURLToPath(new URL("warehouse-writer.mjs", import.meta.url));
+const writer = fileURLToPath(new URL("../contract/warehouse-writer.mjs", import.meta.url));
 const total = 4_000;
 
 interface Kill {
