@@ -14,7 +14,7 @@ export type {
   PartialDomainResult,
   PartialIpResult,
   PartialResult,
-} from "./api/schema/partial-result.js";
+} from "./api/schema/query-result.js";
 export type {
   CryptoWalletResult,
   DomainResult,
@@ -34,7 +34,7 @@ export {
   SnapshotChangedError,
   ThrottledError,
   TransientServiceError,
-} from "./api/service-error.js";
+} from "./api/status-fault.js";
 export type { AttemptReport, CallOptions, CallPolicy } from "./api/types.js";
 export { systemClock } from "./core/clock.js";
 export type { Clock } from "./core/clock.js";
@@ -60,15 +60,15 @@ export type {
   LookupAnswer,
   LookupEndpoint,
 } from "./core/finding.js";
-export { isBogon } from "./core/item/bogon.js";
+export { isBogon } from "./core/item/ip.js";
 export { itemKinds } from "./core/item/item.js";
 export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item/item.js";
-export { parseKindName } from "./core/item/kind-names.js";
+export { parseKindName } from "./core/item/item.js";
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Rate } from "./core/options.js";
 export type { EnrichedRow, Row } from "./core/row.js";
-export { verdictOf, verdicts } from "./core/verdict.js";
-export type { Verdict } from "./core/verdict.js";
+export { verdictOf, verdicts } from "./core/finding.js";
+export type { Verdict } from "./core/finding.js";
 export { retryCalls } from "./lookup/attempt/call-policy.js";
 export type { CallPolicyOptions } from "./lookup/attempt/call-policy.js";
 export { combineFindings } from "./lookup/combine.js";
@@ -90,7 +90,7 @@ export type {
   LookupOptions,
   LookupWrapper,
 } from "./lookup/types.js";
-export { enrich } from "./pipeline/enrich.js";
+export { enrich } from "./pipeline/run/execute.js";
 export { enrichOptions } from "./pipeline/options.js";
 export type { EnrichSettings } from "./pipeline/options.js";
 export type {

@@ -1,20 +1,20 @@
-// Another sink: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows, each of
-// which appears by rename, for loaders that watch a folder. In `src/outputs` this file and one line in
-// `src/outputs/warehouse/registry.ts` are all that it takes; the README shows the line.
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
-import { outputFault } from "../../src/outputs/output-fault.js";
+import { outputFault } from "../../src/outputs/options.js";
 import type { Encoder } from "../../src/formats/types.js";
 import type { Sink } from "../../src/outputs/types.js";
 import { addedMemberName } from "../../src/formats/added-names.js";
-import { auditCounts } from "../../src/outputs/warehouse/run-rows.js";
-import type { FactsCount } from "../../src/outputs/warehouse/run-rows.js";
+import { auditCounts, type FactsCount } from "../../src/outputs/warehouse/run-rows.js";
 import type {
   WarehouseAudit,
   WarehouseKind,
   WarehouseTarget,
 } from "../../src/outputs/warehouse/types.js";
+
+// Another sink: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows, each of
+// which appears by rename, for loaders that watch a folder. In `src/outputs` this file and one line in
+// `src/outputs/warehouse/registry.ts` are all that it takes; the README shows the line.
 
 /** A chunk ends after so many rows, and at every checkpoint. */
 const mostRows = 20_000;
@@ -146,7 +146,7 @@ async function countChunks({
     for (const line of text.trimEnd().split("\n")) {
       const row = JSON.parse(line) as Readonly<Record<string, Partial<FactsCount>>>;
       const { status = null, verdict = null } = row[member] ?? {};
-      const key = `${status} ${verdict}`;
+      const key = JSON.stringify([status, verdict]);
       counts.set(key, { status, verdict, rows: (counts.get(key)?.rows ?? 0) + 1 });
     }
   }

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import type { JsonObject } from "../core/finding.js";
 import type { Item, ItemKind } from "../core/item/item.js";
 import { readIp } from "../core/item/ip.js";
-import { readSha1 } from "../core/item/sha1.js";
+import { readSha1 } from "../core/item/detect.js";
 import { driftOf } from "./schema/drift.js";
 import { isKnownType, type ResultType } from "./schema/vocabulary.js";
 

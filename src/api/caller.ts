@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import { type CallName, type CallResult, calls } from "./calls.js";
-import { readBare, readResult } from "./call-answer.js";
+import { readBare, readResult } from "./read-answer.js";
 import type { Bench } from "./judge.js";
 import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
-import { serviceError } from "./service-error.js";
+import { serviceError } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
 import type { RequestThread } from "./thread/request-thread.js";

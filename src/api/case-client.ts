@@ -1,4 +1,4 @@
-import { saysAuthenticationFailed } from "./authentication.js";
+import { saysAuthenticationFailed } from "./options.js";
 import { Caller, type ClientOptions } from "./caller.js";
 import type { CaseContext } from "./schema/operations.js";
 import { refusal } from "./status-fault.js";

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
-import { partialResults, partialResultSchema } from "./schema/partial-result.js";
-import { queryResultSchema, results } from "./schema/query-result.js";
+import {
+  partialResults,
+  partialResultSchema,
+  queryResultSchema,
+  results,
+} from "./schema/query-result.js";
 import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { isKnownType } from "./schema/vocabulary.js";
 

@@ -6,7 +6,7 @@ import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { type Bench, judge, judgeFault } from "./judge.js";
 import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
-import { ServiceError, SnapshotChangedError } from "./service-error.js";
+import { ServiceError, SnapshotChangedError } from "./status-fault.js";
 import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
 

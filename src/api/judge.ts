@@ -8,10 +8,9 @@ import {
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
-import { asObject } from "../core/read-json.js";
-import { resultText } from "../core/json-members.js";
+import { asObject, resultText } from "../core/json-members.js";
 import { notOfInterface, readAnswer, type Reader } from "./read-answer.js";
-import { missingMembers, resultFault } from "./result-check.js";
+import { missingMembers, resultFault } from "./schema-fault.js";
 import type { Fault } from "./status-fault.js";
 import type { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { lookupEndpoints } from "../core/finding.js";
-import { type CallSpec, calls, pathParameter } from "./calls.js";
+import { calls, type CallSpec, pathParameter } from "./calls.js";
 import { camelCase, endpoints, resultSchemas } from "./endpoints.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "./schema/envelope.js";
-import { observedActivitySchema } from "./schema/observed-activity.js";
+} from "./schema/vocabulary.js";
+import { observedActivitySchema } from "./schema/query-result.js";
 import type { ServiceName } from "./service-description.js";
 
 /**

@@ -1,6 +1,6 @@
 import { Caller, type ClientOptions } from "./caller.js";
 import type { Customer, RepShareCase } from "./schema/operations.js";
-import { ServiceError } from "./service-error.js";
+import { ServiceError } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
 
 export interface OpsClientOptions extends ClientOptions {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { duration, option } from "../core/options.js";
-import { partBehindPath } from "./base-address.js";
+import { UsageError } from "../core/errors.js";
 
 /** Paths are appended to it, so nothing may come after its own. */
 const address = z
@@ -57,4 +57,60 @@ export const caseOptions = z.strictObject({
 /** Within no time at all nothing is answered, and nobody waits for more than a day. */
 function timeLimit(): z.ZodType<number> {
   return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
+}
+
+/**
+ * How to get past an `Authentication Failed`, as the specification says it: generate a key, send it
+ * as Bearer.
+ */
+export const authenticationSteps =
+  "Step 1: generate an API key in the Settings tab of the case management product." +
+  ' Step 2: use Bearer authentication: send it in the header "Authorization: Bearer <API_KEY>".';
+
+/**
+ * Whether a body says `Authentication Failed`: the specification names the failure so and gives no
+ * status for it. Finds the phrase in plain text, JSON and HTML, in any case, also as an error code
+ * (`authentication_failed`) unless JSON denies it (`"authentication_failed": false`).
+ *
+ * @param body its beginning counts; a failure is not told in the middle of megabytes
+ */
+export function saysAuthenticationFailed(body: string | Buffer): boolean {
+  const text = (typeof body === "string" ? body : body.toString("utf8", 0, longestBody))
+    .slice(0, longestBody)
+    .replaceAll(/\\u00([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    .replaceAll(/\\[nrt]/g, " ")
+    .replaceAll(/<[^<>]*>/g, " ")
+    .replaceAll(/&(?:nbsp|#160|#xa0|#32|#x20);/gi, " ");
+  return phrase.test(text);
+}
+
+const longestBody = 64 * 1024;
+
+const phrase = /authentication[\s_-]*failed(?!["']?\s*:\s*(?:false|null|0\b))/i;
+
+/**
+ * The address of a service, which paths are appended to.
+ *
+ * @throws UsageError `invalid_address` when it is no http(s) address, or has a query or a fragment
+ */
+export function parseBase(baseUrl: string): URL {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
+    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);
+  }
+  const part = partBehindPath(baseUrl);
+  if (part !== null) {
+    const address = base.origin + base.pathname;
+    throw new UsageError("invalid_address", `the address ${address} must not have a ${part}`, {
+      hint: "paths are appended to it: end it with its own path, as in https://intel.example/beta",
+    });
+  }
+  return base;
+}
+
+/** What an address has behind its path, by name; null when it ends there. Never shown: it may be secret. */
+function partBehindPath(address: string): string | null {
+  const mark = /[?#]/.exec(address)?.[0];
+  if (mark === undefined) return null;
+  return mark === "?" ? "query (?…)" : "fragment (#…)";
 }

@@ -1,16 +1,24 @@
 import { z } from "zod";
 import type { Again } from "../core/attempt.js";
 import type { Clock } from "../core/clock.js";
-import { asObject, readJson } from "../core/read-json.js";
+import { asObject, readJson } from "../core/json-members.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "./schema/envelope.js";
+} from "./schema/vocabulary.js";
 import { schemaFault } from "./schema-fault.js";
 import type { ServiceDescription } from "./service-description.js";
-import { type Fault, statusFault } from "./status-fault.js";
+import {
+  type Fault,
+  refusal,
+  RejectedError,
+  serviceError,
+  ServiceError,
+  statusFault,
+} from "./status-fault.js";
 import type { Answer } from "./types.js";
+import { saysAuthenticationFailed } from "./options.js";
 
 /** What reading an answer needs to know beside it. */
 export interface Reader {
@@ -121,4 +129,72 @@ function contentType({ headers }: Answer): string {
   return typeof type === "string" && /^[\w.+/-]{1,60}/.test(type)
     ? ` (content-type ${type.split(";", 1)[0]?.trim() ?? ""})`
     : "";
+}
+
+/** What is asked for, and by whom; errors name it. */
+export interface Inquiry extends Reader {
+  /** As in "tag spam:bulk". */
+  readonly subject: string;
+}
+
+/**
+ * The result in the envelope of an answer of the intelligence interface that is no lookup. It is the
+ * value itself: unknown members, and their order, stay as received.
+ *
+ * @throws ServiceError when the answer is anything else; FatalError for 401 and 403
+ */
+export function readResult(schema: z.ZodType, answer: Answer, inquiry: Inquiry): unknown {
+  const { status } = answer;
+  const reading = status === 200 || status === 400 ? readAnswer(answer, inquiry) : null;
+  if (reading?.is === "data") return checked(schema, reading.result, answer, inquiry, "result");
+  if (reading?.is === "refused") {
+    const message = `${inquiry.subject}: ${inquiry.service.name} refuses: ${reading.message}`;
+    throw new RejectedError("rejected", message, { httpStatus: 400 });
+  }
+  if (reading === null || status === 400) throw statusError(answer, inquiry);
+  throw faultError(reading, answer, inquiry);
+}
+
+/**
+ * The body of an answer that comes without an envelope (operations, case context).
+ *
+ * @throws ServiceError when the answer is anything else; FatalError for 401 and 403, and for a body
+ *   that says `Authentication Failed` under any status
+ */
+export function readBare(schema: z.ZodType, answer: Answer, inquiry: Inquiry): unknown {
+  try {
+    if (answer.status !== 200) throw statusError(answer, inquiry);
+    const { value, fault } = readJson(answer.body);
+    if (fault !== null) throw schemaError(`the body ${fault}`, answer, inquiry);
+    if (asObject(value) === null) throw schemaError("the body is no JSON object", answer, inquiry);
+    return checked(schema, value, answer, inquiry, "body");
+  } catch (error) {
+    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
+    throw refusal(answer.status, inquiry.service);
+  }
+}
+
+function checked(
+  schema: z.ZodType,
+  value: unknown,
+  answer: Answer,
+  inquiry: Inquiry,
+  root: string,
+): unknown {
+  const fault = schemaFault(schema, value, answer.body.length, root);
+  if (fault !== null) throw schemaError(fault, answer, inquiry);
+  return value;
+}
+
+function statusError(answer: Answer, inquiry: Inquiry): ServiceError {
+  return faultError(statusFault(answer, inquiry.service, inquiry.clock), answer, inquiry);
+}
+
+function schemaError(fault: string, answer: Answer, inquiry: Inquiry): ServiceError {
+  return faultError(notOfInterface(inquiry.service, fault), answer, inquiry);
+}
+
+function faultError({ code, message, again }: Fault, answer: Answer, inquiry: Inquiry) {
+  const options = { httpStatus: answer.status, again };
+  return serviceError(code, `${inquiry.subject}: ${message}`, options);
 }

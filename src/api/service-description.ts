@@ -1,5 +1,5 @@
 import { UsageError } from "../core/errors.js";
-import { authenticationSteps } from "./authentication.js";
+import { authenticationSteps } from "./options.js";
 
 /** What messages tell of the service that a client talks to. */
 export interface ServiceDescription {

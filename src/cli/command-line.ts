@@ -1,12 +1,16 @@
 import { systemClock } from "../core/clock.js";
 import { programInfo } from "../core/program.js";
 import { commandNames, groups } from "./command-list.js";
-import { errorText } from "./terminal/error-text.js";
+import { errorText, Reporter } from "./terminal/reporter.js";
 import { exitCodeOfError } from "./exit-code.js";
 import { commandNamed } from "./options/find-command.js";
-import { abortOnBrokenOutput, abortOnSignals, isBrokenPipe, tellOnSignal } from "./interruption.js";
-import { runProgram } from "./program.js";
-import { Reporter } from "./terminal/reporter.js";
+import {
+  abortOnBrokenOutput,
+  abortOnSignals,
+  isBrokenPipe,
+  runProgram,
+  tellOnSignal,
+} from "./program.js";
 import { safeOnTerminal } from "./terminal/terminal-output.js";
 
 /** How the process ends. */

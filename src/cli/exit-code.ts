@@ -1,7 +1,7 @@
-import { EarlyEndError, InterruptedError, UsageError, stopSignals } from "../core/errors.js";
-import { OutputClosedError } from "../outputs/stream-destination.js";
+import { EarlyEndError, InterruptedError, stopSignals, UsageError } from "../core/errors.js";
+import { OutputClosedError } from "../outputs/file-destination.js";
 import type { FindingStatus } from "../core/finding.js";
-import type { FailOn } from "../pipeline/run/row-limits.js";
+import type { FailOn } from "../pipeline/run/reading.js";
 
 /** What the program's exit codes mean (behaviour: Exit codes). */
 export const exitCodes = {

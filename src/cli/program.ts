@@ -1,18 +1,23 @@
 import { commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
-import { settingsFromFile } from "./options/config-file.js";
-import { settingsFromEnvironment, unknownVariables } from "./options/environment.js";
+import {
+  settingsFromEnvironment,
+  settingsFromFile,
+  unknownVariables,
+} from "./options/config-file.js";
 import { commandNamed } from "./options/find-command.js";
 import { commandHelp, groupHelp, programHelp } from "./options/help.js";
-import { checkOperands } from "./options/operands.js";
-import { optionSpecs } from "./options/option-spec.js";
-import { type ParsedArguments, parseArguments } from "./options/parse-arguments.js";
-import { passwordWarning } from "./options/redact.js";
-import { shownCommand } from "./options/redact.js";
+import { checkOperands, type CliContext, type Command } from "./command.js";
+import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
+import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
+import { passwordWarning, shownCommand } from "./options/redact.js";
 import { checkSecretFiles } from "./options/secrets.js";
-import { loadSettings } from "./options/settings.js";
-import type { CliContext, Command } from "./command.js";
-import type { OptionSpec } from "./options/option-spec.js";
-import type { GivenSettings } from "./options/settings.js";
+import { type GivenSettings, loadSettings } from "./options/settings.js";
+import type { Writable } from "node:stream";
+import type { Clock } from "../core/clock.js";
+import { InterruptedError, type StopSignal, stopSignals } from "../core/errors.js";
+import { outputFault } from "../outputs/options.js";
+import { OutputClosedError } from "../outputs/file-destination.js";
+import { exitCodes } from "./exit-code.js";
 
 const widestHelp = 100;
 
@@ -94,4 +99,56 @@ function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
     if (!byKey.has(spec.key)) byKey.set(spec.key, spec);
   }
   return [...byKey.values()];
+}
+
+/** The part of `process` that delivers signals and ends it. */
+export interface SignalledProcess {
+  on(event: StopSignal | "SIGUSR1", listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** A terminal's signal may reach a process twice, once from the terminal and once from npm. */
+const echoMs = 100;
+
+/** Ends the run cleanly on the first signal that stops it, and the process at once on the second. */
+export function abortOnSignals(
+  controller: AbortController,
+  process: SignalledProcess,
+  clock: Clock,
+): void {
+  let firstAt: number | null = null;
+  for (const name of stopSignals) {
+    process.on(name, () => {
+      const now = clock.monotonic();
+      if (firstAt === null) {
+        firstAt = now;
+        controller.abort(new InterruptedError(name));
+      } else if (now - firstAt > echoMs) {
+        process.exit(exitCodes[name]);
+      }
+    });
+  }
+}
+
+/** Tells the progress on SIGUSR1, as dd does; without a listener Node.js would open its debugger. */
+export function tellOnSignal(process: SignalledProcess, tell: () => void): void {
+  process.on("SIGUSR1", tell);
+}
+
+/** Ends the run when stdout takes no more; `fault` tells afterwards what had happened to it. */
+export function abortOnBrokenOutput(
+  controller: AbortController,
+  stdout: Writable,
+): { fault(): Error | null } {
+  let fault: Error | null = null;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    fault ??= error.code === "EPIPE" ? new OutputClosedError(error) : outputFault("stdout", error);
+    controller.abort(fault);
+  });
+  return { fault: () => fault };
+}
+
+/** Whether a run ended because the reader of stdout has gone (`| head`), which is no fault. */
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof OutputClosedError;
 }

@@ -28,3 +28,32 @@ export const systemClock: Clock = {
     }
   },
 };
+
+const dateTime =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-]\d\d):(\d\d))$/;
+
+/**
+ * Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 date-time (section 5.6), or null when the
+ * text is none. Digits beyond microseconds are cut off; a leap second counts as the next minute.
+ *
+ * `Date.parse` also takes what RFC 3339 does not allow, and knows milliseconds only.
+ */
+export function parseTimestamp(text: string): bigint | null {
+  const parts = dateTime.exec(text);
+  if (parts === null) return null;
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as Six;
+  const [, , , , , , , fraction = "", offset = "+00", offsetMinute = "00"] = parts;
+  const hours = Math.abs(Number(offset));
+  const minutes = Number(offsetMinute);
+  if (hour > 23 || minute > 59 || second > 60 || hours > 23 || minutes > 59) return null;
+  // `Date.UTC` takes the years before 100 for those of the last century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (year < 1 || month < 1 || !isDay) return null;
+  const east = (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+  const ms = date.getTime() + ((hour * 60 + minute - east) * 60 + second) * 1000;
+  return BigInt(ms) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, "0"));
+}
+
+type Six = [number, number, number, number, number, number];

@@ -1,6 +1,5 @@
-import type { LookupEndpoint } from "./finding.js";
+import { type LookupEndpoint, verdictOf } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
-import { verdictOf } from "./verdict.js";
 
 /** Types of the added columns; each output maps them to its own. */
 export type ColumnType = "text" | "boolean" | "count" | "timestamp" | "text[]";

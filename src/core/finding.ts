@@ -1,3 +1,5 @@
+import type { Item } from "./item/item.js";
+
 /** The outcome of a row (behaviour: Rows, 2). */
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
 
@@ -102,3 +104,85 @@ export function unasked(status: FindingStatus, error: FindingError | null): Find
     error,
   };
 }
+
+/** What the answers say about an item, gravest first. `none` means that nothing is known. */
+export const verdicts = ["malicious", "suspicious", "listed", "none"] as const;
+
+export type Verdict = (typeof verdicts)[number];
+
+/** A verdict that speaks against the item. */
+export type Accusation = Exclude<Verdict, "none">;
+
+/**
+ * The graver verdict of query and quick check; null when neither answered.
+ *
+ * `none` never means safe: `intent: none` and `NOT_LISTED` say that nothing is known, `unknown` that
+ * the intent of what was seen is not, and `ALLOWLIST` is about mail only. `PASSIVE` and
+ * `INFORMATIONAL` listings accuse nobody.
+ */
+export function verdictOf({ answers }: Finding): Verdict | null {
+  const query = answers.query?.result;
+  const quickCheck = answers["quick-check"]?.result;
+  if (query === undefined && quickCheck === undefined) return null;
+  const intent = query?.["intent"];
+  const quickIntent = quickCheck?.["intent"];
+  if (intent === "malicious" || quickIntent === "malicious") return "malicious";
+  if (intent === "suspicious" || quickIntent === "suspicious") return "suspicious";
+  return isListed(query) || isListed(quickCheck) ? "listed" : "none";
+}
+
+/** The verdict when it speaks against the item, else null. */
+export function accusationIn(verdict: Verdict | null): Accusation | null {
+  return verdict === "none" ? null : verdict;
+}
+
+/** The interface documents the first name; deployed services also use the second. */
+function isListed(result: JsonObject | undefined): boolean {
+  return (
+    result?.["serviceMailBlocklist"] === "ACTIVE" || result?.["abusixMailBlocklist"] === "ACTIVE"
+  );
+}
+
+/** The members of nested output, in their order. */
+export function nestedFacts(
+  item: Item | null,
+  finding: Finding,
+  verdict: Verdict | null = verdictOf(finding),
+): Record<string, unknown> {
+  const facts: Record<string, unknown> = {
+    item: item?.value ?? null,
+    kind: item?.kind ?? null,
+    status: finding.status,
+    verdict,
+    missing: finding.missing,
+  };
+  for (const { endpoint, member } of slots) {
+    facts[member] = finding.answers[endpoint]?.result ?? null;
+  }
+  facts["source"] = item === null ? null : finding.source;
+  facts["http_status"] = finding.httpStatus;
+  facts["attempts"] = finding.attempts;
+  facts["looked_up_at"] = finding.lookedUpAt;
+  facts["error"] = finding.error;
+  return facts;
+}
+
+/** Nested members as JSON text, in which results stand as they were received where their text is kept. */
+export function nestedText(facts: Readonly<Record<string, unknown>>, finding: Finding): string {
+  const texts: Record<string, string | undefined> = {};
+  let isReceived = false;
+  for (const { endpoint, member } of slots) {
+    const text = finding.answers[endpoint]?.text;
+    if (text === undefined) continue;
+    texts[member] = text;
+    isReceived = true;
+  }
+  if (!isReceived) return JSON.stringify(facts);
+  const members = Object.entries(facts).map(
+    ([name, value]) => `"${name}":${texts[name] ?? JSON.stringify(value)}`,
+  );
+  return `{${members.join(",")}}`;
+}
+
+/** Each endpoint with the member that has its result. */
+const slots = lookupEndpoints.map((endpoint) => ({ endpoint, member: memberOf(endpoint) }));

@@ -1,5 +1,7 @@
 import { columns } from "../core/columns.js";
-import { UsageError } from "../core/errors.js";
+import { FatalError, UsageError } from "../core/errors.js";
+import { RowCounter } from "../core/row.js";
+import type { CountOptions, RecordCounter } from "./types.js";
 
 /**
  * Names of the added columns under a prefix, in output order.
@@ -46,4 +48,32 @@ export function columnClash(names: readonly string[]): UsageError {
     `the input already has ${several ? "columns" : "a column"} that would be added: ${names.join(", ")}`,
     { hint: "give the added columns another beginning, for example --prefix repute_" },
   );
+}
+
+/** What a row of an output says of itself. */
+export interface RowFacts {
+  readonly status: unknown;
+  /** Null for none. */
+  readonly verdict: unknown;
+}
+
+/**
+ * Counts rows by status and verdict, one a record.
+ *
+ * @param factsOf reads a record; null for one that is no row, such as a header
+ */
+export function countRows(
+  { hasVerdicts }: Pick<CountOptions, "hasVerdicts">,
+  factsOf: (record: Buffer, row: number) => RowFacts | null,
+): RecordCounter {
+  const rows = new RowCounter(hasVerdicts);
+  return {
+    add(record) {
+      const facts = factsOf(record, rows.rows + 1);
+      const fault = facts === null ? null : rows.count(facts.status, facts.verdict);
+      if (fault === null) return;
+      throw new FatalError("output_corrupt", `row ${rows.rows} of the output has ${fault}`);
+    },
+    counted: () => rows.found(),
+  };
 }

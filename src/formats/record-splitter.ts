@@ -1,3 +1,6 @@
+import type { EnrichedRow } from "../core/row.js";
+import type { Encoder } from "./types.js";
+
 const lineFeed = 0x0a;
 const quote = 0x22;
 
@@ -61,3 +64,15 @@ export class RecordSplitter {
 
 /** Cuts an output into lines. */
 export const splitLines = (): RecordSplitter => new RecordSplitter({ quoting: false });
+
+/** An encoder of rows that need nothing before or between them. */
+export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
+  return {
+    header: "",
+    encode(rows) {
+      let text = "";
+      for (const row of rows) text += encodeRow(row);
+      return text;
+    },
+  };
+}

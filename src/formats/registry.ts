@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { withoutFailed } from "../core/files/failed-name.js";
+import { withoutFailed } from "../core/files/make-folder.js";
 import { csv } from "./csv/csv.js";
 import { tsv } from "./csv/tsv.js";
 import { ndjson } from "./ndjson/ndjson.js";

@@ -1,10 +1,8 @@
 import type { Clock } from "../core/clock.js";
-import type { FindingStatus } from "../core/finding.js";
+import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
-import type { Verdict } from "../core/verdict.js";
-import type { LineEnd } from "./reading/head-lines.js";
-import type { Pauses } from "./reading/sample.js";
-import type { Warnings } from "./reading/warnings.js";
+import type { LineEnd, Pauses } from "./reading/sample.js";
+import type { Warnings } from "./reading/lines.js";
 import type { RecordSplitter } from "./record-splitter.js";
 import type { SourceFormat } from "./registry.js";
 

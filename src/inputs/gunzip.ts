@@ -1,7 +1,7 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { ByteReader } from "./byte-reader.js";
-import type { Warnings } from "../formats/reading/warnings.js";
+import type { Warnings } from "../formats/reading/lines.js";
 
 /** Whether bytes begin as gzip data does (RFC 1952, section 2.3.1: ID1, ID2). */
 export function looksGzipped(head: Buffer): boolean {

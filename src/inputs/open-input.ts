@@ -1,14 +1,17 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import { lineEndOf, settlesLineEnd } from "../formats/reading/head-lines.js";
-import { limits } from "../formats/reading/limits.js";
-import { peek } from "../formats/reading/sample.js";
-import { Warnings } from "../formats/reading/warnings.js";
+import { lineEndOf, Pauses, peek, settlesLineEnd } from "../formats/reading/sample.js";
+import { limits, Warnings } from "../formats/reading/lines.js";
 import type { TextBytes } from "../formats/types.js";
-import { refuseBinary, signatureBytes, transcode, utf16Of } from "./binary-input.js";
+import { refuseBinary, signatureBytes, transcode, utf16Of } from "./byte-reader.js";
 import { gunzip, looksGzipped, notGzipError } from "./gunzip.js";
-import { notSeekableError, tooShortError } from "./input-errors.js";
+import { notSeekableError, tooShortError } from "./verify-input.js";
 import { openStored, type StoredInput } from "./stored-input.js";
-import type { AnyInput } from "./types.js";
+import type { AnyInput, InputRange, OpenedSource, SourceOptions } from "./types.js";
+import { systemClock } from "../core/clock.js";
+import type { Row } from "../core/row.js";
+import { formats, sourceFormats } from "../formats/registry.js";
+import { z } from "zod";
+import { option } from "../core/options.js";
 
 /** The bytes of an input, and what else is known of it while it is read. */
 export interface InputBytes extends TextBytes {
@@ -139,3 +142,94 @@ function facts(
 function markLength(head: Buffer): number {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
+
+/** Opens an input and finds its columns. @throws ReputeError when it cannot be read */
+export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
+  const range = "path" in input ? (input.range ?? null) : null;
+  const settled = options.resume ?? range;
+  // With no row done the header is still to be read.
+  const resume = options.resume?.row === 0 ? null : options.resume;
+  const bytes = await openInput(input, {
+    gzip: options.gzip,
+    offset: resume?.offset ?? 0,
+    before: options.resume?.input,
+  });
+  const { warnings } = bytes;
+  const pauses = pausesOf(bytes, options);
+  try {
+    const { columns, reading, rows } = await formats[options.format].read(
+      { bytes, before: resume ?? rangeBehindHeader(range), settled, warnings, pauses },
+      options,
+    );
+    return {
+      columns,
+      reading,
+      rows: inBatches(rows, bytes),
+      bytesTotal: bytes.bytesTotal,
+      bytesRead: () => bytes.bytesRead(),
+      checksum: () => bytes.checksum(),
+      warnings: warnings.counts,
+      close: () => bytes.close(),
+    };
+  } catch (error) {
+    await bytes.close();
+    throw error;
+  }
+}
+
+/** A range from the first byte on has the header in it. */
+function rangeBehindHeader(range: InputRange | null): InputRange | null {
+  return range?.start === 0 ? null : range;
+}
+
+/** A stream may be a live one; a file is not waited for. */
+export function pausesOf(
+  bytes: InputBytes,
+  { clock }: Pick<SourceOptions, "clock">,
+): Pauses | null {
+  return bytes.bytesTotal === null ? new Pauses(clock ?? systemClock) : null;
+}
+
+async function* inBatches(
+  lists: AsyncIterable<readonly Row[]>,
+  bytes: InputBytes,
+): AsyncGenerator<readonly Row[]> {
+  try {
+    for await (const rows of lists) {
+      for (let at = 0; at < rows.length; at += limits.batchRows) {
+        yield rows.length <= limits.batchRows ? rows : rows.slice(at, at + limits.batchRows);
+      }
+    }
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** How the input is read. */
+export const sourceOptions = z.strictObject({
+  from: option(z.enum(sourceFormats).optional(), {
+    description:
+      "Format of the input; by default from the file's extension, else from its first lines. gzip is detected automatically.",
+    value: "FORMAT",
+  }),
+  itemColumn: option(z.string().min(1).optional(), {
+    description:
+      "Column that holds the item (NDJSON: a dotted path); by default found by the contents of the first 200 records",
+    value: "NAME",
+  }),
+  kindColumn: option(z.string().min(1).optional(), {
+    description:
+      "Column that names the item's kind and overrides detection where it is recognised; by default a column of kind names beside the item column",
+    value: "NAME",
+  }),
+  header: option(z.boolean().optional(), {
+    description:
+      "The first line is data; columns are named column_1, column_2, …; by default detected, --header says that it names the columns",
+    negated: true,
+  }),
+  comment: option(z.string().min(1).optional(), {
+    description:
+      "Skip lines that begin with this text; by default # where the input begins with it",
+    value: "TEXT",
+  }),
+});

@@ -1,13 +1,11 @@
-import { parseKindName } from "../core/item/kind-names.js";
-import { strip } from "../core/item/strip.js";
+import { parseKindName } from "../core/item/item.js";
+import { strip } from "../core/item/refang.js";
 import { customaryItemColumns } from "../formats/columns/find-column.js";
 import { delimiters } from "../formats/csv/scan-cells.js";
-import { sniffDelimiter } from "../formats/csv/sniff-delimiter.js";
-import { headLines, settlesHead } from "../formats/reading/head-lines.js";
-import { peek } from "../formats/reading/sample.js";
+import { sniffDelimiter } from "../formats/csv/csv-layout.js";
+import { headLines, peek, settlesHead } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
-import { openInput } from "./open-input.js";
-import { pausesOf } from "./open-source.js";
+import { openInput, pausesOf } from "./open-input.js";
 import type { AnyInput, SourceInput, SourceOptions } from "./types.js";
 
 /** An input and the format that its first lines have. */

@@ -1,4 +1,4 @@
-import { openSource } from "./open-source.js";
+import { openSource } from "./open-input.js";
 import type { InputRange, SourceOptions } from "./types.js";
 
 /**

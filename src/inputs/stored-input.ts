@@ -5,8 +5,15 @@ import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { ReputeError } from "../core/errors.js";
 import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
-import { directoryError, openError, readError, tooShortError } from "./input-errors.js";
-import { inputChanged, mustBeUnchanged, verifyInput } from "./verify-input.js";
+import {
+  directoryError,
+  inputChanged,
+  mustBeUnchanged,
+  openError,
+  readError,
+  tooShortError,
+  verifyInput,
+} from "./verify-input.js";
 import type { InputRange, SourceInput } from "./types.js";
 
 /** An input as stored, before anything is decoded. */

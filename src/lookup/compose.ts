@@ -5,16 +5,15 @@ import { cached, type CachedOptions } from "./cache.js";
 import { allLookups } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./attempt/keep.js";
-import { localBogons } from "./local-bogons.js";
+import { localBogons, triage } from "./triage.js";
 import type { LookupChoice } from "./options.js";
 import { guarded, type Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
-import { paced, share } from "./pace/paced.js";
+import { paced, share } from "./pace/fair-queue.js";
 import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
-import { triage } from "./triage.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
 /** Makes one attempt at an endpoint: an `IntelClient`, or what stands for one. */

@@ -1,8 +1,8 @@
 import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { raceAbort } from "../core/race-abort.js";
-import { attemptKey, itemKey } from "./item-key.js";
+import { raceAbort } from "../core/resource-stack.js";
+import { attemptKey, itemKey } from "./cache.js";
 import { recordOf } from "./attempt/keep.js";
 import type { LookupStore } from "../store/store.js";
 import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";

@@ -1,6 +1,8 @@
-import type { Finding } from "../core/finding.js";
+import { type Finding, unasked } from "../core/finding.js";
 import { combineFindings } from "./combine.js";
-import type { Lookup } from "./types.js";
+import type { Lookup, LookupWrapper } from "./types.js";
+import { isBogon } from "../core/item/ip.js";
+import type { Item } from "../core/item/item.js";
 
 /**
  * Asks the quick check first, and the query only where the quick check shows something. Where it
@@ -30,4 +32,20 @@ export function showsSomething({ status, answers }: Finding): boolean {
     intent === "suspicious" ||
     activity === true
   );
+}
+
+/** Answers addresses in reserved ranges without a request, as the service would answer a query. */
+export const localBogons: LookupWrapper = (next) => (item, options) =>
+  isLocalBogon(item) ? Promise.resolve(bogonFinding(item)) : next(item, options);
+
+/** Whether an item is an address that needs no request. */
+export function isLocalBogon({ kind, value }: Item): boolean {
+  return kind === "ip" && isBogon(value);
+}
+
+function bogonFinding({ value }: Item): Finding {
+  return {
+    ...unasked("complete", null),
+    answers: { query: { result: { item: value, type: "IP_BOGON", bogon: true } } },
+  };
 }

@@ -3,10 +3,12 @@ import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
-import { syncFolder } from "../core/files/sync-folder.js";
-import { outputFault } from "./output-fault.js";
-import { partGone, partIsLink, verifyPart } from "./verify-part.js";
+import { syncFolder } from "../core/files/make-folder.js";
+import { outputFault } from "./options.js";
+import { partGone, partIsLink, verifyPart } from "./reread-output.js";
 import type { Destination, SinkPosition } from "./types.js";
+import { once } from "node:events";
+import type { Writable } from "node:stream";
 
 /** Name under which an output grows until it is whole. */
 export function partPath(path: string): string {
@@ -99,5 +101,56 @@ function fileDestination(path: string, handle: FileHandle, checksum: RunningChec
       await handle.close().catch(() => undefined);
       if (length === 0) await rm(partPath(path), { force: true });
     },
+  };
+}
+
+/** The reader of a stream has gone (`| head`): there is no one left to write for. */
+export class OutputClosedError extends FatalError {
+  constructor(cause: unknown) {
+    super("output_closed", "the reader of the output has closed it", { cause });
+  }
+}
+
+/**
+ * A stream such as stdout. Every write waits until the stream has taken the bytes.
+ *
+ * @throws OutputClosedError when the reader has gone
+ */
+export function streamDestination(stream: Writable, name: string): Destination {
+  let length = 0;
+  let fault: unknown = null;
+  const onError = (error: unknown): void => {
+    fault ??= error;
+  };
+  stream.on("error", onError);
+
+  const explain = (error: unknown): Error =>
+    (error as NodeJS.ErrnoException).code === "EPIPE" || stream.destroyed
+      ? new OutputClosedError(error)
+      : outputFault(name, error);
+
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    if (fault !== null) throw explain(fault);
+    if (stream.destroyed) throw new OutputClosedError(null);
+    await new Promise<void>((resolve, reject) => {
+      stream.write(bytes, (error) => (error ? reject(explain(error)) : resolve()));
+    });
+    length += bytes.length;
+  };
+
+  return {
+    path: null,
+    get length() {
+      return length;
+    },
+    checksum: () => null,
+    write,
+    sync: () => Promise.resolve(),
+    async finish() {
+      if (fault !== null) throw explain(fault);
+      if (stream.writableNeedDrain) await once(stream, "drain");
+      stream.off("error", onError);
+    },
+    abandon: () => Promise.resolve(),
   };
 }

@@ -1,10 +1,12 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "./options.js";
 import type { Encoder } from "../formats/types.js";
 import type { SinkPosition } from "./types.js";
-import { partGone } from "./verify-part.js";
+import type { FileHandle } from "node:fs/promises";
+import { FatalError } from "../core/errors.js";
+import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 
 export interface RereadOptions {
   /** What is kept; what is behind it will be written again. */
@@ -48,4 +50,59 @@ async function* linesOf(path: string, length: number, gzip: boolean): AsyncGener
     throw code.startsWith("Z_") ? partGone(path) : outputFault(path, error);
   }
   yield rest;
+}
+
+/** Bytes read at once. */
+const readBytes = 1024 * 1024;
+
+const hint = "start anew with --restart";
+
+/**
+ * Reads what an interrupted run wrote, up to its checkpoint.
+ *
+ * @returns the checksum, ready for the bytes that follow
+ * @throws FatalError `output_part_gone`, `output_part_damaged`; what reading fails with
+ */
+export async function verifyPart(
+  part: string,
+  handle: FileHandle,
+  { length, checksum: before }: Pick<SinkPosition, "length" | "checksum">,
+): Promise<RunningChecksum> {
+  if (before?.bytes !== length) throw partGone(part);
+  const { size } = await handle.stat();
+  if (size < length) throw partShort(part, size, length);
+  const checksum = new RunningChecksum(before);
+  const buffer = Buffer.allocUnsafe(Math.min(readBytes, length));
+  while (checksum.bytes < length) {
+    const most = Math.min(buffer.length, length - checksum.bytes);
+    const { bytesRead } = await handle.read(buffer, 0, most, checksum.bytes);
+    if (bytesRead === 0) throw partShort(part, checksum.bytes, length);
+    const damage = checksum.update(buffer.subarray(0, bytesRead));
+    if (damage !== null) throw partDamaged(part, damage);
+  }
+  return checksum;
+}
+
+/** The file that an interrupted run wrote is missing, or does not hold what it wrote. */
+export function partGone(part: string): FatalError {
+  return new FatalError("output_part_gone", `${part} is not what the interrupted run left`, {
+    hint,
+  });
+}
+
+/** The part is a symbolic link, which a run never makes: what it points to is not touched. */
+export function partIsLink(part: string): FatalError {
+  return new FatalError("output_part_link", `cannot write ${part}: it is a symbolic link`, {
+    hint: "remove the link, then run again",
+  });
+}
+
+function partShort(part: string, size: number, length: number): FatalError {
+  const message = `${part} ends at byte ${size}; the interrupted run wrote ${length} bytes`;
+  return new FatalError("output_part_gone", message, { hint });
+}
+
+function partDamaged(part: string, { from, to }: Damage): FatalError {
+  const message = `${part} is damaged between byte ${from} and byte ${to}: it is not what the interrupted run wrote`;
+  return new FatalError("output_part_damaged", message, { hint });
 }

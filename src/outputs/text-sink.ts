@@ -4,6 +4,7 @@ import { encodeText } from "../core/bytes.js";
 import type { EnrichedRow } from "../core/row.js";
 import type { Destination, Sink, SinkPosition, SinkResult } from "./types.js";
 import type { Encoder } from "../formats/types.js";
+import type { FindingStatus } from "../core/finding.js";
 
 const compress = promisify(gzip);
 
@@ -25,29 +26,24 @@ export interface TextSinkOptions {
 export function textSink(
   encoder: Encoder,
   destination: Destination,
-  options: TextSinkOptions,
+  { gzip: isCompressed, resumeRows }: TextSinkOptions,
 ): Sink {
-  let pending = options.resumeRows === null ? encoder.header : "";
-  let rows = options.resumeRows ?? 0;
-  const limit = options.gzip ? flushAt.gzip : flushAt.plain;
-
+  let pending = resumeRows === null ? encoder.header : "";
+  let rows = resumeRows ?? 0;
+  const limit = isCompressed ? flushAt.gzip : flushAt.plain;
   let beforeEnd: SinkPosition | null = null;
 
   const flush = async (): Promise<void> => {
     if (pending === "") return;
     const bytes = encodeText(pending);
     pending = "";
-    await destination.write(options.gzip ? await compress(bytes) : bytes);
+    await destination.write(isCompressed ? await compress(bytes) : bytes);
   };
 
   const position = (): SinkPosition => {
+    const { length } = destination;
     const checksum = destination.checksum();
-    return {
-      length: destination.length,
-      rows,
-      ...(checksum === null ? {} : { checksum }),
-      ...written(encoder),
-    };
+    return { length, rows, ...(checksum === null ? {} : { checksum }), ...written(encoder) };
   };
 
   const end = async (): Promise<void> => {
@@ -68,7 +64,7 @@ export function textSink(
     async checkpoint(): Promise<SinkPosition> {
       await flush();
       // No bytes at all are no gzip file (RFC 1952, 2.2): an empty member is one.
-      if (options.gzip && destination.length === 0) {
+      if (isCompressed && destination.length === 0) {
         await destination.write(await compress(new Uint8Array(0)));
       }
       await destination.sync();
@@ -87,4 +83,38 @@ export function textSink(
 
 function written({ indicators }: Encoder): { readonly indicators?: number } {
   return indicators === undefined ? {} : { indicators };
+}
+
+/** Rows that came to nothing that could be used. */
+const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", "failed"]);
+
+/** Writes every row to `sink`, and those that did not become complete or partial to `rejects` too. */
+export function withRejects(sink: Sink, rejects: Sink): Sink {
+  return {
+    async write(rows) {
+      await sink.write(rows);
+      const refused = rows.filter(({ finding }) => rejected.has(finding.status));
+      if (refused.length > 0) await rejects.write(refused);
+    },
+    async checkpoint(note) {
+      const apart = await rejects.checkpoint();
+      const both = (position: SinkPosition): SinkPosition => ({ ...position, rejects: apart });
+      return both(await sink.checkpoint(note && ((position) => note(both(position)))));
+    },
+    get full() {
+      return sink.full ?? false;
+    },
+    async end() {
+      await rejects.end?.();
+      await sink.end?.();
+    },
+    async finish(suffix) {
+      await rejects.finish(suffix);
+      return sink.finish(suffix);
+    },
+    async abandon() {
+      await rejects.abandon();
+      await sink.abandon();
+    },
+  };
 }

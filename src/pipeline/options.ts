@@ -3,8 +3,8 @@ import { apiOptions } from "../api/options.js";
 import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
 import { sinkOptions } from "../outputs/options.js";
-import { sourceOptions } from "../inputs/options.js";
-import { failOn, maxFailed } from "./run/row-limits.js";
+import { sourceOptions } from "../inputs/open-input.js";
+import { failOn, maxFailed } from "./run/reading.js";
 
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({

@@ -1,8 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import type { FindingStatus } from "../core/finding.js";
+import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
-import type { Verdict } from "../core/verdict.js";
 import type { SourceInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { isLoopback } from "../api/http/proxy.js";
+import { isLoopback } from "../api/http/dispatcher.js";
 
 /**
  * Makes a check that tells by its `Host` header whether a request is meant for this service. A web page whose name

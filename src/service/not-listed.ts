@@ -1,6 +1,6 @@
 import type { QueryResult } from "../api/schema/query-result.js";
 import type { Item } from "../core/item/item.js";
-import { isBogon } from "../core/item/bogon.js";
+import { isBogon } from "../core/item/ip.js";
 
 const blank = { serviceMailBlocklist: "NOT_LISTED" } as const;
 const seen = { tags: [], firstSeen: null, lastSeen: null, intent: "none" };

@@ -1,5 +1,4 @@
-import type { ObservedActivity } from "../api/schema/observed-activity.js";
-import type { QueryResult } from "../api/schema/query-result.js";
+import type { ObservedActivity, QueryResult } from "../api/schema/query-result.js";
 import type { QuickCheckResult } from "../api/schema/quick-check.js";
 
 /** The reduced verdict that follows from a query result (interface: Quick check result). */

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
-import { isLoopback } from "../api/http/proxy.js";
-import { systemClock, type Clock } from "../core/clock.js";
+import { isLoopback } from "../api/http/dispatcher.js";
+import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { packagePath } from "../core/program.js";
 import { CaseDesk, type FireWebhook } from "./case-desk.js";
@@ -17,9 +17,9 @@ import { itemRoutes } from "./routes/items.js";
 import { localRoutes } from "./routes/local.js";
 import { caseContextRoutes, operationsRoutes } from "./routes/operations.js";
 import { tagRoutes } from "./routes/tags.js";
-import { createServer, closeServer } from "./server.js";
+import { closeServer, createServer } from "./server.js";
 import { TagLists } from "./snapshots.js";
-import { RequestStats, type EndpointName, type StatsSnapshot } from "./stats.js";
+import { type EndpointName, RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
 
 /** Token that the sample service takes for the operations interface unless told otherwise. */

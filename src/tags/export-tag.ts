@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { LimitFunction } from "p-limit";
 import type { TagIps } from "../api/schema/tag.js";
-import { ServiceError } from "../api/service-error.js";
+import { ServiceError } from "../api/status-fault.js";
 import { difference, sizeOf, sortAddresses } from "./address/address-list.js";
 import type { ReadAddresses } from "./address/address-text.js";
 import { finishTag } from "./finish-tag.js";

@@ -2,14 +2,14 @@ import pLimit from "p-limit";
 import { ExportFolder } from "./folder/export-folder.js";
 import {
   type ExportedTag,
-  type ExportIndex,
   exportedTags,
+  type ExportIndex,
   hasList,
   type IndexedTag,
   indexSchemaVersion,
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
-import type { ServiceError } from "../api/service-error.js";
+import type { ServiceError } from "../api/status-fault.js";
 import { exportTag, passOver, type TagOutcome } from "./export-tag.js";
 import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";

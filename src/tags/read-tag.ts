@@ -1,6 +1,6 @@
 import type { TagIps } from "../api/schema/tag.js";
 import { tagIpsLimit } from "../api/schema/vocabulary.js";
-import { RejectedError } from "../api/service-error.js";
+import { RejectedError } from "../api/status-fault.js";
 import type { Clock } from "../core/clock.js";
 import { bytesOf } from "./address/address-list.js";
 import { type ReadAddresses, readEntries } from "./address/address-text.js";

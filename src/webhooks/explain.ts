@@ -1,4 +1,4 @@
-import { authenticationSteps, saysAuthenticationFailed } from "../api/authentication.js";
+import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
 import type { Reply } from "./attempt.js";
 import type { PreparedCall } from "./prepare.js";
 import { quote } from "./problem.js";

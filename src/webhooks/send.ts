@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/finding.js";
 import { TransportError } from "../api/http/transport-error.js";
 import { againAfter } from "../api/status-fault.js";
 import type { Again } from "../core/attempt.js";
-import { RetryPlan } from "../lookup/attempt/retry-plan.js";
+import { RetryPlan } from "../lookup/attempt/retry.js";
 import { attemptCall, type Reply } from "./attempt.js";
 import type { Webhook } from "./configuration.js";
 import { explain, isAuthenticationFailure, type Refusal } from "./explain.js";

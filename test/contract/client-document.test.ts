@@ -4,7 +4,7 @@ import { CaseClient } from "../../src/api/case-client.js";
 import type { ClientOptions } from "../../src/api/caller.js";
 import { IntelClient } from "../../src/api/intel-client.js";
 import { OpsClient } from "../../src/api/ops-client.js";
-import { ServiceError } from "../../src/api/service-error.js";
+import { ServiceError } from "../../src/api/status-fault.js";
 import type { Finding } from "../../src/core/finding.js";
 import { documentJudge, type DocumentJudge } from "../helpers/document-judge.js";
 import { ManualClock } from "../helpers/manual-clock.js";

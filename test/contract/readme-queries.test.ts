@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
-import { verdictOf } from "../../src/core/verdict.js";
+import { verdictOf } from "../../src/core/finding.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import {

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { partialSuccessEnvelope } from "../../src/api/schema/envelope.js";
-import { partialResultSchema } from "../../src/api/schema/partial-result.js";
-import { startService, type Service } from "../../src/service/service.js";
+import { partialSuccessEnvelope } from "../../src/api/schema/vocabulary.js";
+import { partialResultSchema } from "../../src/api/schema/query-result.js";
+import { type Service, startService } from "../../src/service/service.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { ask, askBravely, askJson, runningService } from "../unit/service/running-service.js";
 

@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  partialSuccessEnvelope,
   failureEnvelopeSchema,
+  partialSuccessEnvelope,
   successEnvelope,
-} from "../../src/api/schema/envelope.js";
-import { partialResultSchema } from "../../src/api/schema/partial-result.js";
-import { queryResultSchema } from "../../src/api/schema/query-result.js";
+} from "../../src/api/schema/vocabulary.js";
+import { partialResultSchema, queryResultSchema } from "../../src/api/schema/query-result.js";
 import { quickCheckResultSchema } from "../../src/api/schema/quick-check.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";

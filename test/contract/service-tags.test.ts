@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failureEnvelopeSchema, successEnvelope } from "../../src/api/schema/envelope.js";
+import { failureEnvelopeSchema, successEnvelope } from "../../src/api/schema/vocabulary.js";
 import { type TagIps, tagIpsSchema, tagListSchema, tagSchema } from "../../src/api/schema/tag.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Row } from "../../src/core/row.js";
 import { formats } from "../../src/formats/registry.js";
 import type { InputReading, SourceFormat, WritableFormat } from "../../src/formats/types.js";
-import { openSource as open } from "../../src/inputs/open-source.js";
+import { openSource as open } from "../../src/inputs/open-input.js";
 import type {
   OpenedSource,
   SourceInput,

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { RejectedError } from "../../src/api/service-error.js";
+import { RejectedError } from "../../src/api/status-fault.js";
 import { exportedTag, exporterOf, linesOf } from "../unit/tags/exporting.js";
 import {
   addresses,

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { enrich } from "../../src/pipeline/enrich.js";
+import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";

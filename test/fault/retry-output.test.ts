@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { enrich } from "../../src/pipeline/enrich.js";
+import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import { retryOutput } from "../../src/pipeline/retry/retry-output.js";
 import type { EnrichJob } from "../../src/pipeline/types.js";
 import { verifyOutput } from "../../src/pipeline/finish/verify-output.js";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import type { AnsweringServer } from "../helpers/answering-server.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const csvInput =

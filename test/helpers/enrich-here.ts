@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
-import { enrich } from "../../src/pipeline/enrich.js";
+import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import type { Manifest, SharedResources } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "./temporary-folder.js";

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
@@ -7,8 +6,7 @@ import { commandNames, groups } from "../../src/cli/command-list.js";
 import { exitCodeOfError } from "../../src/cli/exit-code.js";
 import { commandNamed } from "../../src/cli/options/find-command.js";
 import { runProgram } from "../../src/cli/program.js";
-import { errorText } from "../../src/cli/terminal/error-text.js";
-import { Reporter } from "../../src/cli/terminal/reporter.js";
+import { errorText, Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
 

@@ -8,7 +8,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
-import { errorText } from "../../dist/cli/terminal/error-text.js";
+import { errorText } from "../../dist/cli/terminal/reporter.js";
 import { exitCodeOfError } from "../../dist/cli/exit-code.js";
 import { runProgram } from "../../dist/cli/program.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sealJson } from "../../src/core/files/sealed-json.js";
-import { queryDuckdb } from "../contract/warehouse-readers.js";
-import type { ReadRow } from "../contract/warehouse-readers.js";
+import { sealJson } from "../../src/core/files/json-file.js";
+import { queryDuckdb, type ReadRow } from "../contract/warehouse-readers.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { mostQueued } from "../helpers/killed-run.js";
 import type { RunReputeResult } from "../helpers/run-repute.js";
@@ -15,9 +14,9 @@ import {
   manifestOf,
   places,
   prepared,
+  type Prepared,
   rowsWithoutTimes,
 } from "../helpers/warehouse-run.js";
-import type { Prepared } from "../helpers/warehouse-run.js";
 
 describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
   const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>

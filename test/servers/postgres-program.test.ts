@@ -1,20 +1,18 @@
-import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { enrich } from "../../src/pipeline/enrich.js";
+import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../src/pipeline/types.js";
-import { outputBase } from "../../src/pipeline/output/paths.js";
+import { outputBase } from "../../src/pipeline/output/check-paths.js";
 import { mostQueued } from "../helpers/killed-run.js";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import type { AnsweringServer } from "../helpers/answering-server.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
-import type { RunReputeResult } from "../helpers/run-repute.js";
+import { runRepute, type RunReputeResult, startRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

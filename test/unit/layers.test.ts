@@ -21,7 +21,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Imports that break the table, each to be removed. */
 const exceptions = new Set([
-  "store/cache/cache-key.ts imports lookup/item-key.ts",
   // Parquet lists need the writer of Parquet rows.
   "tags/formats/parquet.ts imports outputs/parquet/row-group-encoder.ts",
   "tags/formats/parquet.ts imports outputs/warehouse/dialect.ts",

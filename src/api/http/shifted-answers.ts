@@ -1,8 +1,8 @@
 import { readIp } from "../../core/item/ip.js";
-import { readSha1 } from "../../core/item/sha1.js";
+import { readSha1 } from "../../core/item/detect.js";
 import { lookupInPath } from "../endpoints.js";
 import { itemDiffers } from "../answer-match.js";
-import { asObject, readJson } from "../../core/read-json.js";
+import { asObject, readJson } from "../../core/json-members.js";
 import type { Answer } from "../types.js";
 
 /**

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { dateTime, openEnum, text } from "./field.js";
-import { caseStates } from "./vocabulary.js";
+import { caseStates, dateTime, openEnum, text } from "./vocabulary.js";
 
 /** One customer (interface: Customer (operations interface)). */
 export const customerSchema = z.looseObject({

@@ -1,7 +1,52 @@
 import { z } from "zod";
-import { dateTime, openEnum, text } from "./field.js";
-import { observedActivitySchema } from "./observed-activity.js";
-import { abuseContactStatuses, blocklistStatuses, intents } from "./vocabulary.js";
+import {
+  abuseContactStatuses,
+  blocklistStatuses,
+  dateTime,
+  intents,
+  openEnum,
+  text,
+} from "./vocabulary.js";
+
+const seen = {
+  firstSeen: dateTime("First time that this was observed (interface: observedActivity)"),
+  lastSeen: dateTime("Last time that this was observed (interface: observedActivity)"),
+};
+const type = text("What kind of activity it was (interface: observedActivity)");
+
+/** One observation of a honeypot (interface: observedActivity, honeypotInteractions). */
+const honeypotObservation = {
+  ...seen,
+  service: text("The service of the honeypot that was addressed (interface: observedActivity)"),
+  type,
+};
+
+/** One observation of a spam trap (interface: observedActivity, spamtrapInteractions). */
+const spamtrapObservation = { ...seen, type };
+
+/** What honeypots and spam traps saw of an item (interface: observedActivity). */
+export const observedActivitySchema = z
+  .looseObject({
+    honeypotInteractions: interactions(honeypotObservation).describe(
+      "What honeypots saw of the item (interface: observedActivity)",
+    ),
+    spamtrapInteractions: interactions(spamtrapObservation).describe(
+      "What spam traps saw of the item (interface: observedActivity)",
+    ),
+  })
+  .describe("What honeypots and spam traps saw of the item (interface: observedActivity)");
+
+export type ObservedActivity = z.infer<typeof observedActivitySchema>;
+
+function interactions<Shape extends z.ZodRawShape>(observation: Shape) {
+  return z.looseObject({
+    firstSeen: dateTime("First interaction, or null (interface: observedActivity)").nullable(),
+    lastSeen: dateTime("Last interaction, or null (interface: observedActivity)").nullable(),
+    observations: z
+      .array(z.looseObject(observation))
+      .describe("The single observations (interface: observedActivity)"),
+  });
+}
 
 const item = text(
   "Normalized representation of the requested item (interface: Query result, type IP (full), item)",
@@ -153,3 +198,50 @@ export type Sha1Result = z.infer<typeof results.SHA1>;
 export type CryptoWalletResult = z.infer<typeof results.CRYPTO_WALLET>;
 export type EmailResult = z.infer<typeof results.EMAIL>;
 export type QueryResult = z.infer<typeof queryResultSchema>;
+
+const { IP_BOGON: _notAmongThem, ...others } = results;
+
+/**
+ * The kinds of result while a part of the data is unavailable, by their `type`: of an IP address and a
+ * domain every member but `item` and `type` may be null, and one that is absent counts as null. The
+ * other kinds are as in the full result, and IP_BOGON is not among them (interface: Partial result).
+ */
+export const partialResults = {
+  ...others,
+  IP: partialOf(results.IP),
+  DOMAIN: partialOf(results.DOMAIN),
+};
+
+/** Result of `/query/{item}` with HTTP 503 (interface: Partial result). */
+export const partialResultSchema = z.discriminatedUnion("type", [
+  partialResults.IP,
+  partialResults.DOMAIN,
+  partialResults.URL,
+  partialResults.SHA1,
+  partialResults.CRYPTO_WALLET,
+  partialResults.EMAIL,
+]);
+
+export type PartialIpResult = z.infer<typeof partialResults.IP>;
+export type PartialDomainResult = z.infer<typeof partialResults.DOMAIN>;
+export type PartialResult = z.infer<typeof partialResultSchema>;
+
+type Nullish<Field> = Field extends z.ZodNullable
+  ? z.ZodOptional<Field>
+  : Field extends z.ZodType
+    ? z.ZodOptional<z.ZodNullable<Field>>
+    : never;
+
+type PartialShape<Shape> = {
+  [Member in keyof Shape]: Member extends "item" | "type" ? Shape[Member] : Nullish<Shape[Member]>;
+};
+
+function partialOf<Shape extends Readonly<Record<string, z.ZodType>>>(
+  result: z.ZodObject<Shape, z.core.$loose>,
+): z.ZodObject<PartialShape<Shape>, z.core.$loose> {
+  const shape = Object.entries(result.shape).map(([name, field]) => {
+    if (name === "item" || name === "type") return [name, field];
+    return [name, field instanceof z.ZodNullable ? field.optional() : field.nullish()];
+  });
+  return z.looseObject(Object.fromEntries(shape) as PartialShape<Shape>);
+}

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { openEnum, text } from "./field.js";
-import { blocklistStatuses, intents, resultTypes } from "./vocabulary.js";
+import { blocklistStatuses, intents, openEnum, resultTypes, text } from "./vocabulary.js";
 
 /**
  * Result of `/quick-check/{item}` (interface: Quick check result). The interface does not show

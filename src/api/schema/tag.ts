@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { openEnum, text } from "./field.js";
-import { intents, snapshotLength, tagCategories } from "./vocabulary.js";
+import { intents, openEnum, snapshotLength, tagCategories, text } from "./vocabulary.js";
 
 const name = text("Tag name, <group>:<name> (interface: Tag)");
 const intent = openEnum(intents, "Intent of the activity that the tag stands for (interface: Tag)");

@@ -1,4 +1,4 @@
-import type { Abortable } from "../http/abort-groups.js";
+import type { Abortable } from "../http/transport.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Answer, Requests } from "../types.js";
 import type { Arrivals, Orders } from "./messages.js";

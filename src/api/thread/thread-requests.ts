@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { parseBase } from "../base-address.js";
-import { AbortGroups, type Leave } from "../http/abort-groups.js";
+import { parseBase } from "../options.js";
+import { AbortGroups, type Leave, Transport } from "../http/transport.js";
 import { TransportError } from "../http/transport-error.js";
-import { Transport } from "../http/transport.js";
 import type { Receiver, Requests } from "../types.js";
 import type { Arrivals, Orders, ThreadStart } from "./messages.js";
 

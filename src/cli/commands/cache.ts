@@ -1,8 +1,7 @@
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { cliOptions } from "../options/cli-options.js";
-import { defineCommand } from "../command.js";
-import type { CommandCall } from "../command.js";
+import { cliOptions } from "../options/option-spec.js";
+import { type CommandCall, defineCommand } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { showCounts } from "../terminal/show-record.js";
 

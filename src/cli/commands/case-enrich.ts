@@ -1,11 +1,10 @@
 import { opsOptions } from "../../api/options.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import { sourceOptions } from "../../inputs/options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
 import type { CaseRowsFormat } from "../run/case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { runEnrichJob } from "../run/enrich-job.js";
-import { jobExitCodes, runGroups } from "../run/run-help.js";
+import { jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { readCase } from "../services/read-case.js";
 import { withServices } from "../services/services.js";
 import { withClient } from "../services/with-client.js";

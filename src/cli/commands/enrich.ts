@@ -1,8 +1,6 @@
-import { sourceOptions } from "../../inputs/options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
 import { defineCommand } from "../command.js";
-import { enrichInput } from "../run/enrich-input.js";
-import { runEnrichJob } from "../run/enrich-job.js";
-import { jobExitCodes, runGroups } from "../run/run-help.js";
+import { enrichInput, jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
 /** The main job: every row of a file comes out as one row with its reputation. */

@@ -1,18 +1,16 @@
 import { apiOptions } from "../../api/options.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
-import { userStateFolder } from "../../core/files/user-state-folder.js";
+import { userStateFolder } from "../../core/files/make-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { Spent } from "../../pipeline/plan/plan-time.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
-import { sourceOptions } from "../../inputs/options.js";
-import { chooseAddress } from "../services/choose-address.js";
-import { cliOptions } from "../options/cli-options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
+import { chooseAddress, embeddedServiceName, paceOf } from "../services/services.js";
+import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { enrichInput } from "../run/enrich-input.js";
+import { enrichInput } from "../run/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
-import { paceOf } from "../services/pace.js";
-import { embeddedServiceName } from "../services/services.js";
 
 const { lookups, bogons, cacheTtl, rate } = lookupOptions.shape;
 
@@ -115,7 +113,7 @@ async function spentSoFar(
   if (service === null) return undefined;
   const [{ readSpent }, { quotaOfAll }] = await Promise.all([
     import("../../store/quota/open-quotas.js"),
-    import("../../pipeline/lookup/open-paces.js"),
+    import("../../pipeline/lookup/open-connections.js"),
   ]);
   const onWarning = (message: string): void => context.reporter.warning(message);
   const spentOf = readSpent({ service, stateFolder, onWarning });

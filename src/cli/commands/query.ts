@@ -4,7 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { runOptions } from "../../pipeline/options.js";
 import { defineCommand } from "../command.js";
 import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { cliOptions } from "../options/cli-options.js";
+import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;

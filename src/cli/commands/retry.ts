@@ -1,8 +1,7 @@
 import { sinkOptions } from "../../outputs/options.js";
-import { sourceOptions } from "../../inputs/options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { runEnrichJob } from "../run/enrich-job.js";
-import { jobExitCodes, runGroups } from "../run/run-help.js";
+import { jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
 const { output, unordered, tagIps } = runGroups.Output;

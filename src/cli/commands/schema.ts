@@ -1,18 +1,17 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import { sourceOptions } from "../../inputs/options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type {
   SchemaFormat as TableFormat,
   SchemaTextOptions,
 } from "../../outputs/warehouse/ddl.js";
 import { defaultTable } from "../../outputs/warehouse/dialect.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
-import { cliOptions } from "../options/cli-options.js";
-import { noOperands } from "../options/operands.js";
-import { enrichInput } from "../run/enrich-input.js";
+import { cliOptions } from "../options/option-spec.js";
+import { enrichInput } from "../run/enrich-job.js";
 import { writeText } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;

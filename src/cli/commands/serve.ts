@@ -5,7 +5,7 @@ import { serviceOptions } from "../../service/options.js";
 import type { StatsSnapshot } from "../../service/stats.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
-import { cliOptions } from "../options/cli-options.js";
+import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../services/call-webhook.js";

@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { tagExportOptions } from "../../tags/options.js";
 import { intelCallGroups } from "../services/call-options.js";
-import { cliOptions } from "../options/cli-options.js";
+import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
 import { withServices } from "../services/services.js";

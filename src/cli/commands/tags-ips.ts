@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { IntelClient } from "../../api/intel-client.js";
 import type { TagIps } from "../../api/schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
-import { ServiceError } from "../../api/service-error.js";
+import { ServiceError } from "../../api/status-fault.js";
 import { FatalError } from "../../core/errors.js";
 import { option, wholeNumber } from "../../core/options.js";
 import { intelCallGroups } from "../services/call-options.js";

@@ -1,6 +1,6 @@
 import { sinkOptions } from "../../outputs/options.js";
 import type { Audit } from "../../pipeline/finish/output-audit.js";
-import { cliOptions } from "../options/cli-options.js";
+import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
 import { redactAddress } from "../options/redact.js";

@@ -1,7 +1,6 @@
 import { columns } from "../../core/columns.js";
-import type { Finding } from "../../core/finding.js";
+import { type Finding, nestedFacts, nestedText } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { nestedFacts, nestedText } from "../../core/nested-facts.js";
 import { type DataOutput, dataOutput, type OutputCall } from "../terminal/data-output.js";
 
 /** One argument of `query` or `quick-check`, and its finding. */

@@ -1,8 +1,12 @@
 import { Readable } from "node:stream";
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { IntelClient } from "../../api/intel-client.js";
-import { findingStatuses, unasked } from "../../core/finding.js";
-import type { FindingStatus, LookupEndpoint } from "../../core/finding.js";
+import {
+  type FindingStatus,
+  findingStatuses,
+  type LookupEndpoint,
+  unasked,
+} from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Rate } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
@@ -10,15 +14,18 @@ import { AddressWatch } from "../../lookup/address-watch.js";
 import { composeLookup } from "../../lookup/compose.js";
 import type { Pace } from "../../lookup/pace/pace.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { FailOn } from "../../pipeline/run/row-limits.js";
+import type { FailOn } from "../../pipeline/run/reading.js";
 import { MemoryStore } from "../../store/memory-store.js";
 import { type AnswerColumns, type AnsweredItem, answerOutput } from "./answered-item.js";
 import type { CommandCall } from "../command.js";
 import { exitCodeOfRun } from "../exit-code.js";
 import { oneOffItems } from "./one-off-items.js";
-import type { ServiceChoice } from "../services/choose-address.js";
-import { openPace } from "../services/pace.js";
-import { type ServiceAccess, withServices } from "../services/services.js";
+import {
+  openPace,
+  type ServiceAccess,
+  type ServiceChoice,
+  withServices,
+} from "../services/services.js";
 
 interface OneOff {
   readonly endpoint: LookupEndpoint;

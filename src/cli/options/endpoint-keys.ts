@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { readJson } from "../../core/read-json.js";
+import { readJson } from "../../core/json-members.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { ApiKey } from "../../webhooks/prepare.js";
 import type { CliContext } from "../command.js";
-import { fileFault } from "../file-fault.js";
-import { keyFault, readKeyFile } from "./key-file.js";
+import { fileFault } from "../terminal/reporter.js";
+import { keyFault, readKeyFile } from "./secrets.js";
 
 /** Where the keys of endpoints other than the case management instance are. */
 export const endpointKeysFile = option(z.string().min(1).optional(), {

@@ -1,9 +1,8 @@
-import { optionSpecs, writtenFlag } from "./option-spec.js";
+import { type OptionSpec, optionSpecs, writtenFlag } from "./option-spec.js";
 import { membersOf } from "./find-command.js";
 import { secrets } from "./secrets.js";
-import { wrapText } from "../terminal/wrap-text.js";
+import { wrapText } from "../terminal/quantity.js";
 import type { Command, CommandGroup } from "../command.js";
-import type { OptionSpec } from "./option-spec.js";
 
 const indent = "  ";
 /** Longest left column; what is longer pushes its meaning to the next line. */

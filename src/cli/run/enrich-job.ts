@@ -1,12 +1,16 @@
-import { userStateFolder } from "../../core/files/user-state-folder.js";
-import type { EnrichSettings } from "../../pipeline/options.js";
+import { userStateFolder } from "../../core/files/make-folder.js";
+import { type EnrichSettings, runOptions } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
-import type { CommandCall } from "../command.js";
-import { exitCodeOfRun, exitCodes } from "../exit-code.js";
-import { paceOf } from "../services/pace.js";
+import type { CliContext, CommandCall } from "../command.js";
+import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { embeddedServiceName, paceOf, type ServiceAccess } from "../services/services.js";
 import { ProgressDisplay } from "../terminal/progress-display.js";
-import { embeddedServiceName } from "../services/services.js";
-import type { ServiceAccess } from "../services/services.js";
+import { UsageError } from "../../core/errors.js";
+import type { SourceInput } from "../../inputs/types.js";
+import { apiOptions } from "../../api/options.js";
+import { lookupOptions } from "../../lookup/options.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { cliOptions } from "../options/option-spec.js";
 
 /** The settings of a run of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
@@ -26,7 +30,7 @@ export async function runEnrichJob(
   call: EnrichJobCall,
   intel: ServiceAccess,
   what: Pick<EnrichJob, "input" | "serviceName">,
-  load: LoadWork = async () => (await import("../../pipeline/enrich.js")).enrich,
+  load: LoadWork = async () => (await import("../../pipeline/run/execute.js")).enrich,
 ): Promise<number> {
   const { context, settings } = call;
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
@@ -107,4 +111,50 @@ async function report(manifest: Manifest, { settings, context }: EnrichJobCall):
     const { formatSummary } = await import("../terminal/summary.js");
     context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100));
   }
+}
+
+/**
+ * The input that the arguments of `enrich` name: a file, or stdin.
+ *
+ * @throws UsageError for more than one, and for none where stdin is a terminal
+ */
+export function enrichInput(operands: readonly string[], context: CliContext): SourceInput {
+  const [path = "-", ...more] = operands;
+  if (more.length > 0) {
+    throw new UsageError("too_many_inputs", `one input at a time; got ${operands.join(" ")}`, {
+      hint: "join files of one shape before, or run once for each; quote a name that holds spaces",
+    });
+  }
+  if (path !== "-") return { path };
+  const stdin = context.stdin();
+  if (operands.length === 0 && stdin.isTTY === true) {
+    throw new UsageError("input_missing", "there is no input", {
+      hint: "name a file, or pipe rows in; a lone - reads what you type",
+    });
+  }
+  return { stream: stdin, name: "stdin" };
+}
+
+const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
+const { local, ...program } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+
+/** Options of commands that run the main job. */
+export const runGroups = {
+  Output: { output, ...sinkOptions.shape, unordered, tagIps },
+  Service: { intelUrl, local, timeout, apiKeyFile },
+  Lookups: lookupOptions.shape,
+  Run: { ...howToRun, ...program },
+};
+
+/** Exit codes of those commands, as the help lists them. */
+export function jobExitCodes(rowsFailed = "done, but rows exist that --fail-on counts") {
+  return [
+    commonExitCodes[0],
+    ["1", "the run could not go on, or more rows failed than --max-failed allows"],
+    commonExitCodes[2],
+    ["3", rowsFailed],
+    ["75", "stopped early and resumable: a budget, a deadline or a quota"],
+    ...interruptedExitCodes,
+  ] as const;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../core/errors.js";
-import { outputBase } from "../../pipeline/output/paths.js";
+import { outputBase } from "../../pipeline/output/check-paths.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 
 /** A run that a signal ended, with what is left of it. */

@@ -1,16 +1,15 @@
 import { join } from "node:path";
 import { ReputeError } from "../../core/errors.js";
 import { writeManifest } from "../../pipeline/finish/manifest.js";
-import { outputBase } from "../../pipeline/output/paths.js";
-import { seenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
-import type { SeenTags } from "../../pipeline/run/seen-tags.js";
+import { outputBase } from "../../pipeline/output/check-paths.js";
+import { seenTags, type SeenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
 import { othersName } from "../../pipeline/run/tally.js";
 import type { Manifest, TagExportRecord } from "../../pipeline/types.js";
 import type { ExportReport } from "../../tags/types.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import { exportSummary, exportTagLists } from "./tag-export.js";
-import { shellWord } from "../terminal/shell-word.js";
+import { shellWord } from "../terminal/quantity.js";
 import type { RequestCall } from "../services/with-client.js";
 
 type SeenTagsCall = RequestCall &

@@ -1,11 +1,10 @@
-import { failedSuffix } from "../../core/files/failed-name.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
 import { FatalError } from "../../core/errors.js";
 import { earlierFormats } from "../../formats/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
-import { lookedUp } from "../../pipeline/run/row-limits.js";
+import { lookedUp } from "../../pipeline/run/reading.js";
 import type { Manifest } from "../../pipeline/types.js";
-import { formatCount } from "../terminal/quantity.js";
-import { shellWord } from "../terminal/shell-word.js";
+import { formatCount, shellWord } from "../terminal/quantity.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 

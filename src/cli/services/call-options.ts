@@ -1,7 +1,7 @@
 import { apiOptions, caseOptions, opsOptions } from "../../api/options.js";
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../lookup/options.js";
-import { cliOptions } from "../options/cli-options.js";
+import { cliOptions } from "../options/option-spec.js";
 import type { SettingsOf } from "../command.js";
 
 const { local, config } = cliOptions.shape;

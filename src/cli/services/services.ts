@@ -1,7 +1,11 @@
-import { chooseAddress } from "./choose-address.js";
-import type { ServiceChoice, ServiceName } from "./choose-address.js";
 import type { CommandCall } from "../command.js";
 import { readSecret, secrets } from "../options/secrets.js";
+import { type EarlyEndError, UsageError } from "../../core/errors.js";
+import type { Rate } from "../../core/options.js";
+import { userStateFolder } from "../../core/files/make-folder.js";
+import type { Pace } from "../../lookup/pace/pace.js";
+import { flagName, variableName } from "../options/option-spec.js";
+import { type GivenSettings, settingLevels } from "../options/settings.js";
 
 /** What stands for the embedded service's address, which is another one each time. */
 export const embeddedServiceName = "the embedded service";
@@ -66,4 +70,125 @@ async function startEmbedded({ intel, ops, case: caseKey }: EmbeddedCredentials)
     case: { url: caseUrl, embedded: true, credential: caseApiKey },
   };
   return { access, close: () => service.close() };
+}
+
+/** Requests a second that no service minds, where nothing else is said. */
+const customary: Rate = { count: 100, perMs: 1000 };
+
+/** The rates to keep: those given, else 100 a second, and none for the embedded service. */
+export function paceOf(rates: readonly Rate[] | undefined, local: boolean): readonly Rate[] {
+  return rates ?? (local ? [] : [customary]);
+}
+
+/**
+ * The pace of a command that asks a service anything but the main job's rows. Quotas are counted as
+ * those of the main job are; `giveBack` returns what was reserved and not used.
+ *
+ * @param onUsedUp told when a quota is used up for longer than a minute
+ */
+export async function openPace(
+  { url, embedded }: ServiceAccess,
+  {
+    settings,
+    context: { clock, env, reporter },
+  }: Pick<CommandCall<{ readonly rate?: readonly Rate[] | undefined }>, "settings" | "context">,
+  onUsedUp: (error: EarlyEndError) => void,
+): Promise<Pace> {
+  const [{ Pace }, { quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
+    import("../../lookup/pace/pace.js"),
+    import("../../pipeline/lookup/open-connections.js"),
+  ]);
+  const rates = paceOf(settings.rate, embedded);
+  const places = {
+    service: url,
+    stateFolder: userStateFolder(env),
+    onWarning: (message: string) => reporter.warning(message),
+  };
+  const store = await quotaStoreFor(rates, embedded ? null : places);
+  return new Pace({
+    rates,
+    clock,
+    quotas: { store, name: quotaOfAll },
+    onUsedUp: (rate, goesOnAtMs) => onUsedUp(quotaUsedUp(rate, goesOnAtMs)),
+  });
+}
+
+/** The addresses that the interface has. */
+export type ServiceName = "intel" | "ops" | "case";
+
+/** The settings that say which services are asked. */
+export interface ServiceChoice {
+  readonly local: boolean;
+  readonly intelUrl?: string | undefined;
+  readonly opsUrl?: string | undefined;
+  readonly caseUrl?: string | undefined;
+}
+
+const services = {
+  intel: { key: "intelUrl", missing: "no service to ask", shape: "https://intel.example/beta" },
+  ops: {
+    key: "opsUrl",
+    missing: "the address of the operations interface is not known",
+    shape: "https://ops.example",
+  },
+  case: {
+    key: "caseUrl",
+    missing: "the address of the case management instance is not known",
+    shape: "https://cases.example",
+  },
+} as const;
+
+/**
+ * Decides between the embedded service and an address. Where both are given the stronger place
+ * wins (a flag beats a variable).
+ *
+ * @returns the address, or null for the embedded service
+ * @throws UsageError when neither is given, both in the same place, or an address with a password, a query or a
+ * fragment
+ */
+export function chooseAddress(
+  service: ServiceName,
+  choice: ServiceChoice,
+  given: GivenSettings,
+): string | null {
+  const { key, missing, shape } = services[service];
+  const address = choice[key];
+  if (address === undefined) {
+    if (choice.local) return null;
+    throw new UsageError(`${service}_url_missing`, missing, {
+      hint:
+        `give its address, such as ${shape}, with --${flagName(key)} URL, in ${variableName(key)}, ` +
+        `or as "${flagName(key)}" in the file of --config; or try repute out with --local`,
+    });
+  }
+  const { username, password } = new URL(address);
+  if (username !== "" || password !== "") {
+    const { name, variable, fileKey } = secrets[service];
+    throw new UsageError(
+      "credential_in_address",
+      `${given.get(key)?.name ?? "the address"} must not hold a user name or password`,
+      {
+        hint: `it would be seen and kept; the service takes its ${name} from ${variable} or --${flagName(fileKey)}`,
+      },
+    );
+  }
+  if (/[?#]/.test(address)) {
+    throw new UsageError(
+      `${service}_url_query`,
+      `${given.get(key)?.name ?? "the address"} must not have a query or fragment`,
+      { hint: `end the address before the ? or #, as in ${shape}` },
+    );
+  }
+  if (!choice.local) return address;
+  const [localAt, urlAt] = [strength(given, "local"), strength(given, key)];
+  if (localAt !== urlAt) return localAt < urlAt ? null : address;
+  const names = ["local", key].map((key) => given.get(key)?.name).join(" and ");
+  throw new UsageError(`local_and_${service}_url`, `${names} exclude each other`, {
+    hint: "keep one: the embedded service, or the service at the address",
+  });
+}
+
+function strength(given: GivenSettings, key: string): number {
+  const level = given.get(key)?.level;
+  return level === undefined ? settingLevels.length : settingLevels.indexOf(level);
 }

@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { readJson } from "../../core/read-json.js";
+import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../api/schema/operations.js";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../webhooks/configuration.js";
 import type { caseCallGroups } from "./call-options.js";
 import type { CliContext, CommandCall, SettingsOf } from "../command.js";
-import { fileFault } from "../file-fault.js";
+import { fileFault } from "../terminal/reporter.js";
 import { askService } from "./with-client.js";
 
 /** Options by which webhooks and the case that they are held against are named. */

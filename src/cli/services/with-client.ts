@@ -6,9 +6,13 @@ import type { CallPolicy } from "../../api/types.js";
 import { withResources } from "../../core/resource-stack.js";
 import type { RequestSettings } from "./call-options.js";
 import type { CommandCall } from "../command.js";
-import type { ServiceName } from "./choose-address.js";
-import { openPace } from "./pace.js";
-import { type ServiceAccess, type ServiceCall, withServices } from "./services.js";
+import {
+  openPace,
+  type ServiceAccess,
+  type ServiceCall,
+  type ServiceName,
+  withServices,
+} from "./services.js";
 
 /** The part of a command's call that says how requests are made. */
 export type RequestCall = Pick<CommandCall<RequestSettings>, "settings" | "context">;

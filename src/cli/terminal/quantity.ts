@@ -52,3 +52,23 @@ export function formatPercent(part: number, whole: number): string {
   if (percent < 0.1) return "<0.1%";
   return percent > 99.9 ? ">99.9%" : `${percent.toFixed(1)}%`;
 }
+
+/** Breaks a paragraph into lines of at most `width` characters; a longer word has a line of its own. */
+export function wrapText(text: string, width: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
+/** A text as a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,9 +1,7 @@
 import { relative } from "node:path";
-import { failedSuffix } from "../../core/files/failed-name.js";
-import { findingStatuses } from "../../core/finding.js";
-import { verdicts } from "../../core/verdict.js";
-import type { Verdict } from "../../core/verdict.js";
-import { manifestPath } from "../../pipeline/output/paths.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
+import { manifestPath } from "../../pipeline/output/check-paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import {
@@ -13,8 +11,8 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
+  wrapText,
 } from "./quantity.js";
-import { wrapText } from "./wrap-text.js";
 
 /** Most entries of a list by frequency; the manifest has them all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };

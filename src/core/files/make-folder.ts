@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import { open } from "node:fs/promises";
 
 /**
  * Makes a folder, and those above it that are missing; one that is there stays as it is.
@@ -24,4 +25,42 @@ export function makeFolder(path: string, mode = 0o777): void {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Makes the names in a folder durable: new files, renames. Some file systems refuse, and then they
+ * are as durable as can be.
+ */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, "r").catch(() => null);
+  if (handle === null) return;
+  await handle.sync().catch(() => undefined);
+  await handle.close();
+}
+
+/**
+ * Folder for what outlives a run: `$XDG_STATE_HOME/repute`, by default `~/.local/state/repute`
+ * (XDG Base Directory Specification, which says to ignore a relative path).
+ *
+ * @returns null when neither XDG_STATE_HOME nor the home folder is set
+ */
+export function userStateFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string | null {
+  const { XDG_STATE_HOME: stateHome = "" } = env;
+  if (isAbsolute(stateHome)) return join(stateHome, "repute");
+  const home = env[platform === "win32" ? "USERPROFILE" : "HOME"] ?? "";
+  return home === "" ? null : join(home, ".local", "state", "repute");
+}
+
+/**
+ * Ending of an output whose run had too many failed lookups: its rows are kept under this name, and
+ * the output of an earlier run stays as it is.
+ */
+export const failedSuffix = ".failed";
+
+/** A path without that ending: format and compression are in what precedes it. */
+export function withoutFailed(path: string): string {
+  return path.endsWith(failedSuffix) ? path.slice(0, -failedSuffix.length) : path;
 }

@@ -1,8 +1,6 @@
-import { readDomain } from "./domain.js";
-import { readEmail } from "./email.js";
+import { readDomain, readEmail } from "./hostname.js";
 import { readIp } from "./ip.js";
 import type { Item, ItemKind } from "./item.js";
-import { readSha1 } from "./sha1.js";
 import { readUrl } from "./url.js";
 import { readWallet } from "./wallet/wallet.js";
 
@@ -35,3 +33,24 @@ const readers = {
 
 /** The forms do not overlap but for addresses and wallets, which are no domains; strictest first. */
 const detectionOrder = ["ip", "sha1", "crypto_wallet", "url", "email", "domain"] as const;
+
+/**
+ * Reads a SHA1 hash: 40 hex digits, given lower case. `sha1:` in front of it is dropped.
+ *
+ * @returns the normal form, or null when the text is no SHA1 hash
+ */
+export function readSha1(text: string): string | null {
+  if (text.length === digits) return isHex(text) ? text.toLowerCase() : null;
+  if (text.length > digits + longestLabel || !label.test(text)) return null;
+  const hash = text.replace(label, "");
+  return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
+}
+
+/** True when the text is hex digits only, or empty. */
+export function isHex(text: string): boolean {
+  return /^[\da-f]*$/i.test(text);
+}
+
+const digits = 40;
+const longestLabel = 7;
+const label = /^sha-?1: ?/i;

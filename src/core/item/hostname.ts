@@ -1,5 +1,7 @@
 import { domainToASCII } from "node:url";
 import { parse } from "tldts";
+import { isPortOrNothing } from "./ip.js";
+import { strip } from "./refang.js";
 
 /** A host name in normal form, split at its public suffix. */
 export interface Hostname {
@@ -72,4 +74,59 @@ const labels = /^(?:[\w-]{1,63}\.)+[\w-]{1,63}$/;
 
 function hasValidLabels(name: string): boolean {
   return name.length <= longestName && labels.test(name);
+}
+
+/**
+ * Reads a domain or host name under a known public suffix: lower case, A-labels, no trailing dot.
+ * A port behind it is dropped (`example.com:8080`).
+ *
+ * A name that could be a file as well (`install.sh`) is a domain where its ending is a public
+ * suffix: asking for a file costs a request, not asking for a domain costs the answer.
+ *
+ * @param labelled true when the input itself says that this is a domain: then a space beside a dot
+ *   goes (`example. com`, which may as well be the end of a sentence)
+ * @returns the normal form, or null when the text is no domain
+ */
+export function readDomain(text: string, labelled: boolean): string | null {
+  const host = readHostAndPort(labelled ? closeUpDots(text) : text);
+  return host === null ? null : host.name;
+}
+
+const spacedDot = / ?\. ?/g;
+
+function closeUpDots(text: string): string {
+  return text.includes(" ") ? text.replace(spacedDot, ".") : text;
+}
+
+function readHostAndPort(text: string): Hostname | null {
+  const colon = text.indexOf(":");
+  if (colon < 0) return readHostname(text);
+  return isPortOrNothing(text, colon) ? readHostname(text.slice(0, colon)) : null;
+}
+
+/**
+ * Reads an e-mail address: the local part as written, the domain as for domains. `mailto:` and what
+ * follows its `?` go. Quoted local parts and address literals (`user@[192.0.2.1]`) are none.
+ *
+ * @returns the normal form, or null when the text is no e-mail address
+ */
+export function readEmail(text: string): string | null {
+  if (!text.includes("@")) return null;
+  const address = mailto.test(text) ? addressOfMailto(text) : text;
+  const at = address.indexOf("@");
+  if (at < 1 || at > longestLocalPart) return null;
+  const local = address.slice(0, at);
+  const host = localPart.test(local) ? readHostname(address.slice(at + 1)) : null;
+  return host === null ? null : `${local}@${host.name}`;
+}
+
+const mailto = /^mailto:/i;
+/** RFC 5321 says 64 octets; addresses of mailing lists and bounces are longer and are delivered. */
+const longestLocalPart = 256;
+/** A dot-atom (RFC 5322, with the letters of RFC 6532) in generous reading; `/` is left to URLs. */
+const localPart = /^[^\s"(),:;<>@[\]\\/]+$/;
+
+function addressOfMailto(text: string): string {
+  const query = text.indexOf("?");
+  return strip(text.slice("mailto:".length, query < 0 ? undefined : query));
 }

@@ -22,3 +22,75 @@ export interface UnsupportedReason {
 export type Recognition =
   | { readonly item: Item; readonly reason: null }
   | { readonly item: null; readonly reason: UnsupportedReason };
+
+/**
+ * The kind that a publisher's type label means, or null when it means none of the six. Case,
+ * surrounding white space and the separators space, `_`, `-`, `.`, `:`, `|` and `/` do not count: `SHA-1`,
+ * `sha_1` and `Sha1` are one. Labels of MISP, STIX, OpenIOC, OTX, OpenCTI, ThreatFox and the common
+ * spreadsheets are known.
+ */
+export function parseKindName(text: string): ItemKind | null {
+  if (text.length > longestName) return null;
+  return kinds.get(bareName(text)) ?? null;
+}
+
+/**
+ * True for a publisher's type label, whether or not it means one of the six kinds: `ip-dst`, and
+ * `sha256`, `filename`, `mutex` as well.
+ */
+export function isPublishedKind(text: string): boolean {
+  if (text.length > longestName) return false;
+  const name = bareName(text);
+  return kinds.has(name) || otherKinds.has(name);
+}
+
+function bareName(text: string): string {
+  return text.toLowerCase().replace(separators, "");
+}
+
+const longestName = 64;
+const separators = /[\s_.:|/-]+/g;
+
+const names: Readonly<Record<ItemKind, string>> = {
+  ip:
+    "ip ips ipv4 ipv6 ip4 ip6 ipaddr ipaddress ipaddresses address addr ipv4addr ipv6addr " +
+    "ipv4address ipv6address ipdst ipsrc dstip srcip destinationip sourceip remoteip clientip " +
+    "ipport ipdstport ipsrcport ipv4port networkip c2ip",
+  domain:
+    "domain domains domainname hostname hostnames host fqdn fqdns dns dnsname dnsdomain domainport " +
+    "hostnameport hostport internetdomainname networkdomain c2domain onion",
+  url: "url urls uri uris link links fullurl urlfull weburl webaddress c2url networkurl",
+  sha1: "sha1 sha1hash hashsha1 sha1sum filehashsha1 filesha1 malwaresha1 sha1digest",
+  crypto_wallet:
+    "cryptowallet wallet wallets walletaddress cryptowalletaddress cryptocurrencywallet " +
+    "cryptocurrencyaddress cryptocurrency cryptoaddress blockchainaddress coinaddress btc bitcoin " +
+    "btcaddress bitcoinaddress btcwallet bitcoinwallet xmr monero xmraddress moneroaddress " +
+    "xmrwallet monerowallet eth ethereum ethaddress ethereumaddress ethwallet ethereumwallet ltc " +
+    "litecoin ltcaddress litecoinaddress ltcwallet litecoinwallet",
+  email:
+    "email emails emailaddress emailaddresses emailaddr mail mailbox mailaddress emailsrc emailsource " +
+    "emaildst emailsender emailfrom emailto emailreplyto emailrecipient sender senderaddress " +
+    "senderemail fromaddress mailfrom replyto",
+};
+
+const kinds: ReadonlyMap<string, ItemKind> = new Map(
+  (Object.entries(names) as [ItemKind, string][]).flatMap(([kind, spellings]) =>
+    spellings.split(" ").map((spelling): [string, ItemKind] => [spelling, kind]),
+  ),
+);
+
+/** What publishers list beside the six kinds. */
+const otherKinds: ReadonlySet<string> = new Set(
+  (
+    "md5 md5hash hashmd5 md5sum filehashmd5 filemd5 sha224 sha256 sha256hash hashsha256 sha256sum " +
+    "filehashsha256 filesha256 sha384 sha512 sha512hash hash hashes filehash imphash ssdeep tlsh " +
+    "vhash authentihash pehash ja3 ja3s jarm file files filename filenames filepath filepathname " +
+    "path folder directory urlpath uripath command commandline commandlineparameter script " +
+    "tool process processname service servicename driver scheduledtask scheduledtaskpath task " +
+    "registry registrykey registrypath registrypathkey registryvalue regkey mutex mutant " +
+    "namedpipe pipe account accountname useraccount user username useragent httpuseragent asn as " +
+    "cidr network subnet netblock iprange port certificate certificateserial sslcertificateserial " +
+    "x509 x509fingerprintsha1 x509fingerprintsha256 rsakey registrar yara snort sigma cve " +
+    "vulnerability malwaresample attachment emailattachment emailsubject pdb packagename"
+  ).split(" "),
+);

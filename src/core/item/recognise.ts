@@ -1,10 +1,7 @@
 import { detectItem, readItemAs } from "./detect.js";
-import { explain } from "./explain.js";
-import type { Item, ItemKind, Recognition } from "./item.js";
-import { isPublishedKind } from "./kind-names.js";
-import { unsupported } from "./reasons.js";
-import { refang } from "./refang.js";
-import { strip } from "./strip.js";
+import { explain, unsupported, type UnsupportedCode } from "./explain.js";
+import { isPublishedKind, type Item, type ItemKind, type Recognition } from "./item.js";
+import { refang, strip } from "./refang.js";
 
 /**
  * Finds out which item a text is and writes it in its normal form: what surrounds the value goes,
@@ -83,3 +80,33 @@ function behindLabel(text: string): string | null {
 
 const questionMarks = /^[?\s]+/;
 const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;
+
+/**
+ * How far a cell's text is an indicator: 1 for an item and for what publishers list but the
+ * interface has no kind for (other hashes, networks), a half for file names and paths, else 0.
+ */
+export function indicatorWeight(text: string): number {
+  const { item, reason } = recogniseItem(text);
+  if (item !== null) return 1;
+  if (listed.has(reason.code)) return 1;
+  return files.has(reason.code) ? fileWeight : 0;
+}
+
+const fileWeight = 0.5;
+
+const listed: ReadonlySet<string> = new Set<UnsupportedCode>([
+  "several",
+  "md5",
+  "sha224",
+  "sha256",
+  "sha384",
+  "sha512",
+  "cidr",
+  "ip_range",
+  "ip_zone",
+  "ip_leading_zero",
+  "wildcard",
+  "url_scheme",
+]);
+
+const files: ReadonlySet<string> = new Set<UnsupportedCode>(["file_name", "path", "registry_key"]);

@@ -1,8 +1,7 @@
 import { isIPv4 } from "node:net";
 import { readHostname } from "./hostname.js";
 import { isPortOrNothing, readIpv6 } from "./ip.js";
-import { mayBeDefanged, refang } from "./refang.js";
-import { strip } from "./strip.js";
+import { mayBeDefanged, refang, strip } from "./refang.js";
 
 /**
  * Reads a URL with the scheme http, https or ftp, as the WHATWG parses it, and gives its href:

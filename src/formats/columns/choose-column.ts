@@ -1,7 +1,14 @@
-import { isPublishedKind, parseKindName } from "../../core/item/kind-names.js";
-import { customaryItemColumns } from "./find-column.js";
-import type { ColumnSample, ItemColumn, KindColumn } from "../types.js";
-import { indicatorWeight } from "../../core/item/indicator.js";
+import { isPublishedKind, parseKindName } from "../../core/item/item.js";
+import { type ColumnFlag, customaryItemColumns, noItemColumn } from "./find-column.js";
+import type {
+  ColumnPlace,
+  ColumnSample,
+  InputReading,
+  ItemColumn,
+  KindColumn,
+  ReadOptions,
+} from "../types.js";
+import { indicatorWeight } from "../../core/item/recognise.js";
 
 /** A column, or a dotted path of NDJSON, and its cells in the first records. */
 export interface SampledColumn {
@@ -64,7 +71,7 @@ export function chooseKindColumn(
 }
 
 /** Whether a column of this name is likely to name kinds. */
-export function isKindName(name: string): boolean {
+function isKindName(name: string): boolean {
   return kindNames.has(
     name
       .slice(name.lastIndexOf(".") + 1)
@@ -145,4 +152,67 @@ const longestCell = 8192;
 
 function weightOf(cell: string): number {
   return cell.length > longestCell ? 0 : indicatorWeight(cell);
+}
+
+/** The beginning of an input, in which its columns are found. */
+export interface ColumnSource {
+  /** What to call the input in messages. */
+  readonly input: string;
+  /** The columns as the records read so far show them. */
+  columns(): readonly SampledColumn[];
+  /** The place of a column among them. */
+  placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
+  /** The column that a flag names. @throws UsageError `column_not_found` */
+  named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
+  /** Reads the whole sample, or as far as the input's first pause in which it is `clear`. */
+  sample(clear: () => boolean): Promise<void>;
+  /** The item column of an input that has no record; null where it has one. */
+  withoutRecords(): ItemColumn | null;
+}
+
+/**
+ * Finds the columns of item and kind by the flags and the first records, of which no more are read
+ * than it takes.
+ *
+ * @throws UsageError `column_not_found`, `column_ambiguous`
+ */
+export async function settleColumns(
+  source: ColumnSource,
+  { itemColumn, kindColumn }: Pick<ReadOptions, "itemColumn" | "kindColumn">,
+): Promise<Pick<InputReading, "item" | "kind">> {
+  const item: ItemColumn =
+    itemColumn === null
+      ? await chosenItem(source)
+      : {
+          ...(await source.named({ flag: "--item-column", wanted: itemColumn })),
+          by: "flag",
+          sample: null,
+        };
+  const kind: KindColumn | null =
+    kindColumn === null
+      ? await kindBeside(item, source)
+      : { ...(await source.named({ flag: "--kind-column", wanted: kindColumn })), by: "flag" };
+  return { item, kind };
+}
+
+async function chosenItem(source: ColumnSource): Promise<ItemColumn> {
+  const choose = (): ItemChoice => chooseItemColumn(source.columns());
+  await source.sample(() => choose().item !== null);
+  const any = source.withoutRecords();
+  if (any !== null) return any;
+  const { item, problem } = choose();
+  if (problem !== null) throw noItemColumn(source.input, columnShares(source.columns()), problem);
+  return item;
+}
+
+async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindColumn | null> {
+  if (item.by === "flag") {
+    // Nothing is sampled yet; only a neighbour that is called like a kind column is worth it.
+    const columns = source.columns();
+    const beside = columns[source.placeOf(item, columns)]?.neighbours ?? [];
+    if (!beside.some((index) => isKindName(columns[index]!.name))) return null;
+    await source.sample(() => true);
+  }
+  const columns = source.columns();
+  return chooseKindColumn(columns, source.placeOf(item, columns));
 }

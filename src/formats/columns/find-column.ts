@@ -1,4 +1,4 @@
-import type { Warnings } from "../reading/warnings.js";
+import type { Warnings } from "../reading/lines.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { SharedColumn } from "./choose-column.js";

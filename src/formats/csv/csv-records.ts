@@ -2,8 +2,8 @@ import { isAscii } from "node:buffer";
 import { Parser } from "csv-parse";
 import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
-import { countLineEnds, endsLine } from "../reading/head-lines.js";
-import { limits } from "../reading/limits.js";
+import { countLineEnds, endsLine } from "../reading/sample.js";
+import { limits } from "../reading/lines.js";
 import type { TextBytes } from "../types.js";
 import { type CsvDialect, scanCells } from "./scan-cells.js";
 

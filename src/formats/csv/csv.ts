@@ -1,9 +1,8 @@
 import type { Row } from "../../core/row.js";
 import { knownKind } from "../columns/choose-column.js";
 import { warnOfTwins } from "../columns/find-column.js";
-import { headLines, settlesHead } from "../reading/head-lines.js";
+import { headLines, peek, Sample, settlesHead } from "../reading/sample.js";
 import { mapLists } from "../reading/lines.js";
-import { peek, Sample } from "../reading/sample.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
   Delimiter,
@@ -14,12 +13,10 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { findLayout } from "./csv-layout.js";
-import { countCsv, earlierCsv } from "./csv-output.js";
+import { findLayout, sniffDelimiter } from "./csv-layout.js";
+import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
-import { csvEncoder, csvRejects } from "./csv-writer.js";
 import { scanCells } from "./scan-cells.js";
-import { sniffDelimiter } from "./sniff-delimiter.js";
 
 /** Comma-separated values (RFC 4180, and with semicolons or tabs where they are found instead). */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>

@@ -1,4 +1,4 @@
-import type { LineEnd } from "../reading/head-lines.js";
+import type { LineEnd } from "../reading/sample.js";
 import type { Delimiter, InputReading } from "../types.js";
 
 /** What separates and ends things in CSV. */

@@ -1,8 +1,7 @@
 import { columns, schemaVersion } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { memberTexts } from "../../core/json-members.js";
-import { addedMemberName } from "../added-names.js";
-import { countRows } from "../row-facts.js";
+import { addedMemberName, countRows } from "../added-names.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
 /** Counts the rows of NDJSON output. */

@@ -1,9 +1,9 @@
 import { columns } from "../../core/columns.js";
-import { nestedFacts, nestedText } from "../../core/nested-facts.js";
+import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
 import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
-import { linesEncoder } from "../lines-encoder.js";
+import { linesEncoder } from "../record-splitter.js";
 
 /**
  * One JSON object a line: the input's members first and unchanged, then either one member with

@@ -1,6 +1,6 @@
 import type { Row } from "../../core/row.js";
-import { knownKind } from "../columns/choose-column.js";
-import { contentLines, mapLists } from "../reading/lines.js";
+import { knownKind, type SampledColumn, settleColumns } from "../columns/choose-column.js";
+import { contentLines, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
 import type {
@@ -11,7 +11,6 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { findLayout } from "./ndjson-layout.js";
 import { countNdjson, earlierNdjson } from "./ndjson-output.js";
 import {
   faultyRow,
@@ -22,6 +21,10 @@ import {
   parseLine,
 } from "./ndjson-row.js";
 import { ndjsonEncoder, ndjsonRejects } from "./ndjson-writer.js";
+import { UsageError } from "../../core/errors.js";
+import type { JsonObject } from "../../core/finding.js";
+import { memberTexts } from "../../core/json-members.js";
+import { matchColumn, unknownColumn } from "../columns/find-column.js";
 
 /** Newline-delimited JSON, one object a line. */
 export const ndjson: ReadableFormat & WritableFormat = {
@@ -77,4 +80,126 @@ function rowMaker(
       kind?.by === "neighbour" ? knownKind(kindText) : kindText,
     );
   };
+}
+
+/** The member names of an input's first object, and the paths of item and kind. */
+interface NdjsonLayout extends Pick<InputReading, "item" | "kind"> {
+  readonly columns: readonly string[];
+}
+
+/**
+ * Finds the layout by the flags and the first objects.
+ *
+ * @throws UsageError `column_not_found`, `column_ambiguous`, `input_json_array`, and
+ * `input_not_ndjson` when no object comes for long
+ */
+async function findLayout(
+  input: string,
+  lines: Sample<ParsedLine>,
+  options: Pick<ReadOptions, "itemColumn" | "kindColumn">,
+): Promise<NdjsonLayout> {
+  const objects = (): readonly JsonObject[] =>
+    lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
+  const readObjects = (count: number, enoughInPause?: () => boolean): Promise<void> =>
+    lines.until(() => {
+      mustBeNdjson(input, lines.read);
+      return objects().length >= count || isLong(lines.read);
+    }, enoughInPause);
+  await readObjects(1);
+  mustBeNdjson(input, lines.read);
+  const first = lines.read.find(({ object }) => object !== null);
+  const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
+
+  const found = await settleColumns(
+    {
+      input,
+      columns: () => columnsOf(objects().slice(0, limits.sampleRecords)),
+      placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
+      // A column, else what the first records have there.
+      async named(flag) {
+        const column = matchColumn(columns, flag.wanted);
+        if (column !== null) return { name: column.name, index: 0 };
+        const path = new MemberPath(flag.wanted);
+        const isThere = (): boolean =>
+          objects()
+            .slice(0, limits.objectsSearched)
+            .some((object) => path.valueIn(object) !== undefined);
+        if (first !== undefined && !isThere()) await readObjects(limits.objectsSearched);
+        if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
+        return { name: flag.wanted, index: 0 };
+      },
+      sample: (clear) => readObjects(limits.sampleRecords, clear),
+      // Without an object there is nothing to choose from, and nothing to look up either.
+      withoutRecords: () =>
+        first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
+    },
+    options,
+  );
+  return { columns, ...found };
+}
+
+function isLong(lines: readonly ParsedLine[]): boolean {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
+}
+
+function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
+  const [first] = lines;
+  if (first === undefined) return;
+  // `[` alone, `[{` and `[]`: the beginning of a JSON file that holds all objects in one array.
+  if (/^\[\s*(?:\{|\]?$)/.test(first.json)) {
+    const message = `${input} is one JSON array; repute reads NDJSON, one object a line`;
+    throw new UsageError("input_json_array", message, {
+      hint: "Convert it on the way: jq -c '.[]' FILE | repute enrich --from ndjson",
+    });
+  }
+  const object = lines.findIndex((line) => line.object !== null);
+  const before = object === -1 ? lines : lines.slice(0, object);
+  const last = isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
+  if (last === undefined) return;
+  const message = `${input} has no JSON object up to line ${last.line.number}: it does not seem to be NDJSON`;
+  throw new UsageError("input_not_ndjson", message, {
+    hint: "Say with --from csv|tsv|text what it is.",
+  });
+}
+
+/** Every path that leads to a value in one of the first objects, in order of appearance. */
+function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
+  const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
+  objects.forEach((object, row) => {
+    eachLeaf(object, "", (path, parent, value) => {
+      if (paths.size >= mostPaths && !paths.has(path)) return;
+      const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
+      column.cells[row] = itemTextOf(value);
+      paths.set(path, column);
+    });
+  });
+  const parents = Array.from(paths.values(), ({ parent }) => parent);
+  return Array.from(paths, ([name, { parent, cells }], index) => ({
+    name,
+    cells,
+    neighbours: [index - 1, index + 1].filter((neighbour) => parents[neighbour] === parent),
+  }));
+}
+
+/** Objects that are nested deeper, and more paths, are no records of indicators. */
+const deepest = 8;
+const mostPaths = 1000;
+
+function eachLeaf(
+  object: JsonObject,
+  parent: string,
+  found: (path: string, parent: string, value: unknown) => void,
+  depth = 1,
+): void {
+  for (const [name, value] of Object.entries(object)) {
+    // A dot would be taken for a step.
+    if (parent !== "" && name.includes(".")) continue;
+    const path = parent + name;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      found(path, parent, value);
+    } else if (depth < deepest) {
+      eachLeaf(value as JsonObject, `${path}.`, found, depth + 1);
+    }
+  }
 }

@@ -2,7 +2,6 @@ import { decodeBytes } from "../../core/bytes.js";
 import { FatalError } from "../../core/errors.js";
 import { splitLines } from "../record-splitter.js";
 import type { TextBytes } from "../types.js";
-import { limits } from "./limits.js";
 
 /** One line of an input. */
 export interface Line {
@@ -85,4 +84,41 @@ function tooLong(name: string, line: number): FatalError {
   return new FatalError("input_record_too_long", message, {
     hint: "Is the input in the format that --from says? Mend or remove the line.",
   });
+}
+
+/** Bounds that keep an input's mess from becoming the machine's. */
+export const limits = {
+  /** Longest record (line, or CSV record over several lines) in bytes. */
+  recordBytes: 16 * 1024 * 1024,
+  /** Most rows of a batch. */
+  batchRows: 512,
+  /** Bytes looked at to see what an input is. */
+  headBytes: 64 * 1024,
+  /** NDJSON: lines without an object that are put up with before the first object. */
+  linesBeforeObject: 10_000,
+  /** NDJSON: objects that are searched for a path that a flag names. */
+  objectsSearched: 100,
+  /** Records whose cells are looked at to find the item column. */
+  sampleRecords: 200,
+  /** Content lines looked at to see what an input is. */
+  sampleLines: 20,
+  /**
+   * A stream that brings nothing for so long, or has been sampled for so long (in milliseconds), is
+   * judged by what it brought, if that is enough.
+   */
+  pauseMs: 1000,
+  sampleMs: 5000,
+} as const;
+
+/** Counts of things that a person should know of, in the order in which they first happened. */
+export class Warnings {
+  readonly #counts = new Map<string, number>();
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  add(message: string): void {
+    this.#counts.set(message, (this.#counts.get(message) ?? 0) + 1);
+  }
 }

@@ -1,13 +1,12 @@
 import { systemClock } from "../../core/clock.js";
 import type { Item } from "../../core/item/item.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { accusationIn, verdictOf } from "../../core/verdict.js";
-import { linesEncoder } from "../lines-encoder.js";
+import { accusationIn, verdictOf } from "../../core/finding.js";
+import { linesEncoder, splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
-import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { knownFacts, type KnownFacts, reputeMember } from "./known-facts.js";
-import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
+import { stixIndicatorId, stixPattern } from "./stix.js";
 
 /** Version of the Elastic Common Schema that the documents keep to. */
 const ecsVersion = "9.4.0";

@@ -1,8 +1,7 @@
 import { columns, type ColumnValue } from "../../core/columns.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import { parseTimestamp } from "../../core/timestamp.js";
-import { nestedFacts, nestedText } from "../../core/nested-facts.js";
-import type { Verdict } from "../../core/verdict.js";
+import { parseTimestamp } from "../../core/clock.js";
+import { nestedFacts, nestedText, type Verdict } from "../../core/finding.js";
 import { cellMembers, uniqueNames } from "../ndjson/ndjson-writer.js";
 
 /** What more than one shape tells of an item, in a form that all of them can use. */

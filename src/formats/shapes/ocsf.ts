@@ -1,15 +1,18 @@
 import { systemClock } from "../../core/clock.js";
-import type { FindingStatus } from "../../core/finding.js";
+import {
+  type Accusation,
+  accusationIn,
+  type FindingStatus,
+  verdictOf,
+} from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { programInfo } from "../../core/program.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { type Accusation, accusationIn, verdictOf } from "../../core/verdict.js";
-import { linesEncoder } from "../lines-encoder.js";
+import { linesEncoder, splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
-import { splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import { epochMs, knownFacts, reputeMember } from "./known-facts.js";
-import { stixIndicatorId, stixPattern } from "./stix-indicator.js";
+import { stixIndicatorId, stixPattern } from "./stix.js";
 
 /** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */
 const ocsfVersion = "1.6.0";

@@ -1,13 +1,50 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { type Accusation, accusationIn, verdictOf } from "../../core/verdict.js";
-import { linesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
-import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import { countIndicators } from "./stix-counter.js";
+import { type Accusation, accusationIn, verdictOf } from "../../core/finding.js";
+import { linesEncoder, splitLines } from "../record-splitter.js";
+import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
 import { epochMs, knownFacts } from "./known-facts.js";
-import { nameUuid, stixIndicatorId, stixPattern } from "./stix-indicator.js";
+import { FatalError } from "../../core/errors.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+
+/**
+ * Namespace of the identifiers below. STIX keeps its own namespace for cyber-observable objects and
+ * forbids it to indicators (STIX 2.1, 2.9), so that this is one of repute's own. It never changes:
+ * an indicator of another night has the same identifier.
+ */
+const namespace = Buffer.from("5c8e293f93734f2a8efa619370ae923b", "hex");
+
+/** Object path of each kind but `ip` (STIX 2.1, 6 and 9); the wallet's is OpenCTI's. */
+const paths: Readonly<Record<Exclude<ItemKind, "ip">, string>> = {
+  domain: "domain-name:value",
+  url: "url:value",
+  sha1: "file:hashes.'SHA-1'",
+  email: "email-addr:value",
+  // STIX has no object for wallets; the readers that know one know it by this name.
+  crypto_wallet: "cryptocurrency-wallet:value",
+};
+
+/** The pattern that finds an item (STIX 2.1, 9). */
+export function stixPattern({ kind, value }: Item): string {
+  const path =
+    kind === "ip" ? (value.includes(":") ? "ipv6-addr:value" : "ipv4-addr:value") : paths[kind];
+  return `[${path} = '${value.replaceAll(/['\\]/g, "\\$&")}']`;
+}
+
+/** The identifier of a pattern's indicator: `indicator--` and the UUID that the pattern names. */
+export function stixIndicatorId(pattern: string): string {
+  return `indicator--${nameUuid(pattern)}`;
+}
+
+/** A UUID of version 5 in repute's namespace, the same for the same name (RFC 9562, 5.5). */
+function nameUuid(name: string): string {
+  const bytes = hash("sha1", Buffer.concat([namespace, Buffer.from(name)]), "buffer");
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString("hex", 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
 
 /**
  * When repute's objects were made. All versions of an object must agree on it (STIX 2.1, 3.6), and
@@ -100,4 +137,58 @@ function stixEncoder(options: EncoderOptions): Encoder {
 /** RFC 3339 with milliseconds, as STIX wants it (2.1, 2.16). */
 function timestamp(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/**
+ * Counts the indicators of a STIX bundle and makes sure that it is one: a head, who it is by, one
+ * indicator a line with an identifier of its own, an end, and a comma where one belongs.
+ */
+function countIndicators(): RecordCounter {
+  const ids = new Set<string>();
+  let number = 0;
+  let comma = true;
+  let ended = false;
+  const isInPlace = (line: string): boolean => {
+    if (number === 1) return isBundle(parsed(`${line}]}`));
+    if (line === "]}") {
+      ended = true;
+      return !comma && number > 2;
+    }
+    if (!comma) return false;
+    comma = line.endsWith(",");
+    const object = parsed(comma ? line.slice(0, -1) : line);
+    if (number === 2) return object["type"] === "identity";
+    const [, uuid] = idPattern.exec(String(object["id"])) ?? [];
+    if (object["type"] !== "indicator" || uuid === undefined || ids.has(uuid)) return false;
+    ids.add(uuid);
+    return true;
+  };
+  return {
+    add(record) {
+      number += 1;
+      if (!ended && isInPlace(record.toString().slice(0, -1))) return;
+      const message = `line ${number} of the output is not what a bundle has there`;
+      throw new FatalError("output_corrupt", message);
+    },
+    counted() {
+      if (ended) return { rows: null, statuses: null, verdicts: null, indicators: ids.size };
+      throw new FatalError("output_corrupt", "the output is a bundle without an end");
+    },
+  };
+}
+
+function isBundle(value: Readonly<Record<string, unknown>>): boolean {
+  return value["type"] === "bundle" && Array.isArray(value["objects"]);
+}
+
+/** A line's object; one without members for what is none. */
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
 }

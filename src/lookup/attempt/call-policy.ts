@@ -1,8 +1,7 @@
-import { ServiceError } from "../../api/service-error.js";
+import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
 import type { Pace } from "../pace/pace.js";
-import { RetryPlan, type RetryOptions } from "./retry-plan.js";
-import { Sleeps } from "./sleeps.js";
+import { type RetryOptions, RetryPlan, Sleeps } from "./retry.js";
 
 export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
   readonly pace: Pace;

@@ -1,4 +1,4 @@
-import { ThrottleNoise } from "./throttle-noise.js";
+import { ThrottleNoise } from "./throttle-pauses.js";
 
 /** A throttle answer counts as a limit when so many of the answers of late are such. */
 const strained = { share: 0.035, whileSearching: 0.02, least: 3, few: 10 };

@@ -1,7 +1,7 @@
 import { isWellFormed } from "../../core/bytes.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
-import { parseTimestamp } from "../../core/timestamp.js";
+import { parseTimestamp } from "../../core/clock.js";
 
 /**
  * A typed cell: text, lists of text, booleans, counts as bigint, times as microseconds since 1970

@@ -4,9 +4,9 @@ import {
   type LookupEndpoint,
   lookupEndpoints,
   memberOf,
+  verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import { verdicts } from "../../core/verdict.js";
 import { addedColumnNames, addedMemberName } from "../../formats/added-names.js";
 import { uniqueNames } from "../../formats/ndjson/ndjson-writer.js";
 

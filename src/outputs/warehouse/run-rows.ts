@@ -1,5 +1,5 @@
 import { FatalError } from "../../core/errors.js";
-import { RowCounter } from "../../core/row-counter.js";
+import { RowCounter } from "../../core/row.js";
 import {
   checkpointTableName,
   type DialectName,

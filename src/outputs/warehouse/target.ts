@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/files/failed-name.js";
+import { withoutFailed } from "../../core/files/make-folder.js";
 import {
-  type TableName,
   defaultTable,
   parsePostgresTable,
   parseTableName,
+  type TableName,
   tableText,
 } from "./dialect.js";
 import type { TableTarget } from "./table-database.js";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { RowCounts } from "../../core/row-counter.js";
+import type { RowCounts } from "../../core/row.js";
 import type { Sink, SinkPosition } from "../types.js";
 
 /** What a warehouse output needs to know of the run. */

@@ -1,15 +1,15 @@
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/failed-name.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import { outputFault } from "../../outputs/options.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { placeName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { Audit } from "./output-audit.js";
-import { manifestPath } from "../output/paths.js";
+import { manifestPath } from "../output/check-paths.js";
 import type { WrittenRun } from "./publish.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
 

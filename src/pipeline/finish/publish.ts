@@ -1,17 +1,19 @@
 import { FatalError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/failed-name.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses } from "../../core/finding.js";
-import { partPath } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import { partPath, removePart } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/run-rows.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
-import type { TextOutputTarget } from "../output/open-output.js";
+import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
 import type { OpenRun } from "../run/open-run.js";
 import { type Audit, auditOutput, wrongCounts } from "./output-audit.js";
-import { tooManyFailed } from "../run/row-limits.js";
+import { tooManyFailed } from "../run/reading.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import { finalPath } from "../output/check-paths.js";
+import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
 
 /** A run whose last row was written. */
 export interface WrittenRun extends OpenRun {
@@ -97,4 +99,58 @@ function addUp(
   throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {
     hint: `what was written is in ${target.file === null ? target.name : partPath(target.file)}; if nothing else wrote there, please report this; --restart begins anew`,
   });
+}
+
+/**
+ * Removes what an interrupted run left in a table, while its checkpoint still tells what that is.
+ *
+ * @throws ReputeError as the warehouse's kind
+ */
+export async function discardRows(
+  job: EnrichJob,
+  { warehouse, name, file }: OutputTarget,
+  { checkpoint: found, finished }: FoundRun,
+): Promise<void> {
+  // A file is written anew from its first byte.
+  if (warehouse === null || file !== null) return;
+  if (found?.runId === undefined) {
+    job.onWarning?.(
+      `the checkpoint of the interrupted run cannot be read: what it wrote stays in ${name}`,
+    );
+    return;
+  }
+  const prefix = found.fingerprint?.options["prefix"];
+  await warehouse.discard({
+    runId: found.runId,
+    prefix: typeof prefix === "string" ? prefix : job.settings.prefix,
+    complete: finished,
+  });
+}
+
+/**
+ * Gives up a run that obtained nothing worth continuing: its rows leave their table, and its state
+ * folder will be removed. Where the rows cannot be removed, the state stays, so that `--restart` can
+ * remove them.
+ */
+export async function giveUp(
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder | null,
+  run: AnyCheckpoint,
+): Promise<void> {
+  try {
+    await discardRows(job, target, { checkpoint: run, finished: false });
+    state?.forget();
+  } catch (error) {
+    job.onWarning?.(`cannot remove the rows of this run: ${(error as Error).message}`);
+  }
+}
+
+/** Removes the growing files of a run that will not be continued. */
+export async function removeParts(
+  { file }: OutputTarget,
+  rejects: string | undefined,
+): Promise<void> {
+  if (file !== null) await removePart(file);
+  if (rejects !== undefined) await removePart(await finalPath(rejects));
 }

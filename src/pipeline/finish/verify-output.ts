@@ -1,12 +1,12 @@
 import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/files/failed-name.js";
+import { withoutFailed } from "../../core/files/make-folder.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
-import { manifestPath } from "../output/paths.js";
+import { manifestPath } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
 import { readManifest } from "./manifest.js";
-import { type Audit, auditOutput, type AuditOptions, wrongCounts } from "./output-audit.js";
+import { type Audit, type AuditOptions, auditOutput, wrongCounts } from "./output-audit.js";
 import { type EarlierOutputOptions, earlierShape } from "../retry/earlier-output.js";
 import type { Manifest } from "../types.js";
 

@@ -1,7 +1,7 @@
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/http/rate-limit-headers.js";
 import { IntelClient } from "../../api/intel-client.js";
 import { UsageError } from "../../core/errors.js";
-import { userStateFolder } from "../../core/files/user-state-folder.js";
+import { userStateFolder } from "../../core/files/make-folder.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { Outage, reachable } from "../../lookup/attempt/outage.js";
@@ -12,9 +12,13 @@ import type { FindingStore, LookupStore } from "../../store/store.js";
 import type { OpenRun } from "../run/open-run.js";
 import type { RunSignals } from "../run/run-signals.js";
 import type { EnrichJob } from "../types.js";
-import { type Connections, openConnections } from "./open-connections.js";
-import { openPaces, type Paces } from "./open-paces.js";
-import { openRunJournal } from "./run-journal.js";
+import {
+  type Connections,
+  openConnections,
+  openPaces,
+  openRunJournal,
+  type Paces,
+} from "./open-connections.js";
 
 /** What the lookup of a run depends on, its journal's folder among it. */
 export interface AssembleOptions extends Pick<

@@ -2,19 +2,27 @@ import { createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { UsageError } from "../../core/errors.js";
-import { openFileDestination, partPath } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/output-fault.js";
+import {
+  openFileDestination,
+  partPath,
+  streamDestination,
+} from "../../outputs/file-destination.js";
+import { outputFault, type SinkSettings } from "../../outputs/options.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
-import type { SinkSettings } from "../../outputs/options.js";
 import { rereadOutput } from "../../outputs/reread-output.js";
-import { streamDestination } from "../../outputs/stream-destination.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
-import { checkOutputName } from "./check-output-name.js";
-import { checkFolder, checkInputIsNot, checkInputIsSafe, checkRejects } from "./check-paths.js";
-import { finalPath, manifestPath } from "./paths.js";
+import {
+  checkFolder,
+  checkInputIsNot,
+  checkInputIsSafe,
+  checkOutputName,
+  checkRejects,
+  finalPath,
+  manifestPath,
+} from "./check-paths.js";
 
 /** Where the rows go. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;

@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import { raceAbort } from "../../core/race-abort.js";
-import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
+import { raceAbort } from "../../core/resource-stack.js";
+import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
-import type { Checkpoint } from "../state/checkpoint.js";
+import type { Checkpoint } from "../state/checkpointer.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";

@@ -8,9 +8,8 @@ import {
 } from "../../core/finding.js";
 import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
-import { isLocalBogon } from "../../lookup/local-bogons.js";
+import { isLocalBogon, showsSomething } from "../../lookup/triage.js";
 import type { FindingStore } from "../../store/store.js";
-import { showsSomething } from "../../lookup/triage.js";
 
 /** What a run would have at hand already. */
 export interface PlannedCache {

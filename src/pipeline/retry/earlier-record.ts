@@ -4,11 +4,13 @@ import {
   findingStatuses,
   type JsonObject,
   unasked,
+  type Verdict,
+  verdictOf,
+  verdicts,
 } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
-import { type Verdict, verdictOf, verdicts } from "../../core/verdict.js";
 
 /** A record of an earlier output, with its own text. */
 export interface EarlierRow extends Row {

@@ -1,10 +1,10 @@
 import { columns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { withoutFailed } from "../../core/files/failed-name.js";
+import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
-import { checkOutputName } from "../output/check-output-name.js";
+import { checkOutputName } from "../output/check-paths.js";
 import { execute } from "../run/execute.js";
 import {
   type EarlierShape,

@@ -2,14 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { raceAbort } from "../../core/race-abort.js";
-import { withResources } from "../../core/resource-stack.js";
+import { raceAbort, withResources } from "../../core/resource-stack.js";
 import { finishEarlier } from "../finish/finished-run.js";
-import { discardRows, removeParts } from "../finish/give-up.js";
+import { discardRows, removeParts } from "../finish/publish.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { openStateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import type { RowJob } from "./reading.js";
+import { readingOf, type RowJob } from "./reading.js";
 import { runRows } from "./run-rows.js";
 
 /**
@@ -71,4 +70,14 @@ async function executeResumably(
     await (state.worthKeeping ? state.release() : state.remove());
     throw error;
   }
+}
+
+/**
+ * The main job: reads every row of the input, looks its item up and writes the enriched row.
+ *
+ * @throws UsageError when the job cannot begin, FatalError when it cannot go on, EarlyEndError,
+ * InterruptedError
+ */
+export function enrich(job: EnrichJob): Promise<Manifest> {
+  return execute(job, readingOf(job.input, job.settings, job.clock));
 }

@@ -4,16 +4,14 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats } from "../../formats/registry.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
-import { giveUp } from "../finish/give-up.js";
-import { publish } from "../finish/publish.js";
+import { giveUp, publish } from "../finish/publish.js";
 import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
 import { Checkpointer } from "../state/checkpointer.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { endAt } from "./deadline.js";
+import { endAt, RunSignals } from "./run-signals.js";
 import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import type { RowJob } from "./reading.js";
-import { RunSignals } from "./run-signals.js";
 import type { Tally } from "./tally.js";
 
 /** Opens a run, moves its rows and publishes its output; closes everything, whatever happens. */

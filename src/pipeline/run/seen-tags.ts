@@ -1,6 +1,6 @@
 import { UsageError } from "../../core/errors.js";
 import { readManifest } from "../finish/manifest.js";
-import { manifestPath, outputBase } from "../output/paths.js";
+import { manifestPath, outputBase } from "../output/check-paths.js";
 import { othersName } from "./tally.js";
 import type { Manifest } from "../types.js";
 

@@ -1,8 +1,14 @@
 import type { LookupRecord } from "../../core/attempt.js";
-import { type FindingSource, type FindingStatus, findingStatuses } from "../../core/finding.js";
+import {
+  type FindingSource,
+  type FindingStatus,
+  findingStatuses,
+  type Verdict,
+  verdictOf,
+  verdicts,
+} from "../../core/finding.js";
 import { type ItemKind, itemKinds } from "../../core/item/item.js";
 import { type EnrichedRow, rowWarnings } from "../../core/row.js";
-import { type Verdict, verdictOf, verdicts } from "../../core/verdict.js";
 
 /** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
 const mostNames = 10_000;

@@ -1,12 +1,11 @@
 import type { Clock } from "../../core/clock.js";
 import type { FindingStore } from "../../store/store.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
-import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
-import type { OpenedSource } from "../../inputs/types.js";
+import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../run/row-window.js";
 import type { StateFolder } from "./state-folder.js";
-import type { Tally } from "../run/tally.js";
+import type { Tally, TallySnapshot } from "../run/tally.js";
 import { writeNote } from "../output/warehouse-run.js";
 
 /** A checkpoint is due after so much time or so many rows, whichever comes first. */
@@ -111,4 +110,28 @@ export class Checkpointer {
     const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);
     return earlier.length === 0 ? this.#position.ahead : [...earlier, ...this.#position.ahead];
   }
+}
+
+/** Version of the checkpoint's own form; another one is refused, not misread. */
+export const checkpointVersion = 2;
+
+/** How far a run is: enough to continue it in another process. */
+export interface Checkpoint {
+  readonly version: typeof checkpointVersion;
+  readonly runId: string;
+  /** When the run began, RFC 3339 UTC. */
+  readonly startedAt: string;
+  /** Seconds that the run took up to here, in all its processes. */
+  readonly seconds: number;
+  /** How often the run was continued. */
+  readonly resumed: number;
+  readonly fingerprint: Fingerprint;
+  /** The input is read and written up to here; its first byte when no row is written yet. */
+  readonly source: SourcePosition;
+  /** Rows behind that position that are written already (unordered output). */
+  readonly ahead: readonly number[];
+  readonly sink: SinkPosition;
+  /** Bytes of the journal of lookups that are durable. */
+  readonly journalBytes: number;
+  readonly tally: TallySnapshot;
 }

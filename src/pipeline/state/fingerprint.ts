@@ -4,7 +4,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import type { SourceInput } from "../../inputs/types.js";
 import type { OutputTarget } from "../output/open-output.js";
-import { finalPath } from "../output/paths.js";
+import { finalPath } from "../output/check-paths.js";
 import type { RowJob } from "../run/reading.js";
 import type { EnrichJob } from "../types.js";
 

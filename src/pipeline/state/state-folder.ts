@@ -2,20 +2,21 @@ import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { replaceFile } from "../../core/files/json-file.js";
+import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
-import { sealJson } from "../../core/files/sealed-json.js";
-import { outputFault } from "../../outputs/output-fault.js";
-import { type Checkpoint, checkpointVersion } from "./checkpoint.js";
+import { outputFault } from "../../outputs/options.js";
+import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import {
   checkpointName,
+  listState,
   markName,
   readAnyCheckpoint,
   readCheckpoint,
   readMark,
+  removeEntries,
+  removeState,
 } from "./read-checkpoint.js";
-import { listState, removeEntries, removeState } from "./state-contents.js";
 
 /** A checkpoint that may be another version's: nothing in it is sure to be there. */
 export type AnyCheckpoint = Partial<Checkpoint>;

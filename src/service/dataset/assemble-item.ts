@@ -1,13 +1,12 @@
 import { camelCase } from "../../api/endpoints.js";
-import { partialResultSchema } from "../../api/schema/partial-result.js";
-import type { QueryResult } from "../../api/schema/query-result.js";
+import { partialResultSchema, type QueryResult } from "../../api/schema/query-result.js";
 import type { ResultType } from "../../api/schema/vocabulary.js";
 import { eachEndpoint } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { checkTimes } from "./check-times.js";
 import type { DatasetItem, PartialScript } from "./dataset.js";
-import { checked, invalid, quoted, type Placed } from "./placed.js";
+import { checked, invalid, type Placed, quoted } from "./placed.js";
 import { listedItemRecord, refusedItemRecord } from "./record-schemas.js";
 
 /**

@@ -1,5 +1,4 @@
-import type { ObservedActivity } from "../../api/schema/observed-activity.js";
-import type { QueryResult } from "../../api/schema/query-result.js";
+import type { ObservedActivity, QueryResult } from "../../api/schema/query-result.js";
 import type { RepShareCase } from "../../api/schema/operations.js";
 import { invalid, type Placed } from "./placed.js";
 

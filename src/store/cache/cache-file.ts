@@ -76,7 +76,7 @@ export async function openCacheFile(
 ): Promise<Database | null> {
   const { readOnly = false, onWarning } = options;
   if (readOnly && !existsSync(pathIn(cache))) return null;
-  if (!readOnly) prepareFolder(cache);
+  if (!readOnly) prepareFolder(cache, onWarning);
   const { database, result: found } = await openDatabase(pathIn(cache), setUp);
   if (found === format) return database;
   database.close();
@@ -144,8 +144,15 @@ function versionOf(database: Database): number {
 }
 
 /** Makes folder and file for their owner alone. SQLite's own files take the mode of the first. */
-function prepareFolder(cache: string): void {
+function prepareFolder(cache: string, onWarning: (message: string) => void): void {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
+  const earlier = join(cache, "findings");
+  if (!existsSync(folder) && existsSync(join(earlier, "entries", "data.mdb"))) {
+    onWarning(
+      `${earlier} holds answers of an earlier version of repute, which this one does not use; ` +
+        "delete it to free the space",
+    );
+  }
   makeFolder(folder, 0o700);
   chmodSync(folder, 0o700);
   // SQLite says only that it cannot open a file, the system says why.

@@ -1,5 +1,10 @@
-import { parseJson, readJson } from "../../core/read-json.js";
-import { elementTexts, memberTexts, resultText } from "../../core/json-members.js";
+import {
+  elementTexts,
+  memberTexts,
+  parseJson,
+  readJson,
+  resultText,
+} from "../../core/json-members.js";
 import type { Again, LookupRecord } from "../../core/attempt.js";
 import {
   type Answers,

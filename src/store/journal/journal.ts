@@ -2,13 +2,12 @@ import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { syncFolder } from "../../core/files/sync-folder.js";
+import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
-import { journalFault, otherVersion } from "./journal-fault.js";
+import { journalFault, otherVersion } from "./framed-record.js";
 import { OffsetIndex } from "./offset-index.js";
 import { RecordLog } from "./record-log.js";
-import { textHash } from "../text-hash.js";
+import { textHash } from "../cache/cache-key.js";
 import type { LookupStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 

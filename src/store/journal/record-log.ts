@@ -13,15 +13,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RecordHead, RecordParts } from "./finding-record.js";
 import {
+  damaged,
   endOf,
   frameRecord,
   mostFramedBytes,
+  otherVersion,
   type PlacedRecord,
   recordsIn,
   unit,
   wholeRecord,
 } from "./framed-record.js";
-import { damaged, otherVersion } from "./journal-fault.js";
 
 const dataSync = promisify(fdatasync);
 const readAt = promisify(read);

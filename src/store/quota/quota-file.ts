@@ -12,7 +12,7 @@ import {
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
 import { makeFolder } from "../../core/files/make-folder.js";
-import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
+import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { blockingMs, type Database, transact } from "../sqlite.js";
 import { isDamage } from "../store-fault.js";
 import type { QuotaEntry } from "./quota-store.js";

@@ -2,8 +2,7 @@ import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from "no
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { writeJsonFile } from "../../core/files/json-file.js";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { syncFolder } from "../../core/files/sync-folder.js";
+import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import type { AddressList } from "../address/address-list.js";
 import { exportFault } from "../faults.js";
 import { type ExportedTag, exportedTags, type ExportIndex } from "./export-index.js";

@@ -2,9 +2,13 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { tagSchema } from "../../api/schema/tag.js";
-import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import {
+  openSealedJson,
+  readJsonFile,
+  sealJson,
+  writeJsonFile,
+} from "../../core/files/json-file.js";
 import { makeFolder } from "../../core/files/make-folder.js";
-import { openSealedJson, sealJson } from "../../core/files/sealed-json.js";
 import { widths } from "../address/address-list.js";
 import type { ReadAddresses } from "../address/address-text.js";
 import { exportFault } from "../faults.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { saysAuthenticationFailed } from "../../../src/api/authentication.js";
+import { saysAuthenticationFailed } from "../../../src/api/options.js";
 
 test.each([
   "Authentication Failed",

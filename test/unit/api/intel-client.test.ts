@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/api/intel-client.js";
-import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/service-error.js";
+import { NotFoundError, RejectedError, ThrottledError } from "../../../src/api/status-fault.js";
 import type { AttemptReport } from "../../../src/api/types.js";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingMembers } from "../../../src/api/result-check.js";
+import { missingMembers } from "../../../src/api/schema-fault.js";
 import { domainResult, ipResult, plainResult, quickCheckResult, without } from "./answers.js";
 
 test.each([ipResult(), domainResult(), plainResult("URL")])(

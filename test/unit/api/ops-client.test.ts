@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { CaseClient } from "../../../src/api/case-client.js";
 import type { ClientOptions } from "../../../src/api/caller.js";
 import { OpsClient } from "../../../src/api/ops-client.js";
-import { NotFoundError } from "../../../src/api/service-error.js";
+import { NotFoundError } from "../../../src/api/status-fault.js";
 import { FatalError } from "../../../src/core/errors.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { collected } from "./answers.js";

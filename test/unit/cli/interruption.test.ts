@@ -6,7 +6,7 @@ import {
   abortOnSignals,
   isBrokenPipe,
   tellOnSignal,
-} from "../../../src/cli/interruption.js";
+} from "../../../src/cli/program.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 class FakeProcess extends EventEmitter {

@@ -1,4 +1,4 @@
-import { errorText } from "../../../src/cli/terminal/error-text.js";
+import { errorText } from "../../../src/cli/terminal/reporter.js";
 import { exitCodeOfError } from "../../../src/cli/exit-code.js";
 import { commandNamed } from "../../../src/cli/options/find-command.js";
 import { commandNames, groups } from "../../../src/cli/command-list.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readJson } from "../../../src/core/read-json.js";
+import { readJson } from "../../../src/core/json-members.js";
 
 function read(text: string | Buffer) {
   return readJson(Buffer.from(text));

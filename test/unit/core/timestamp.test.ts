@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseTimestamp } from "../../../src/core/timestamp.js";
+import { parseTimestamp } from "../../../src/core/clock.js";
 
 const isoMicros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accusationIn, verdictOf, verdicts } from "../../../src/core/verdict.js";
+import { accusationIn, verdictOf, verdicts } from "../../../src/core/finding.js";
 import { aFinding } from "../../helpers/enriched-rows.js";
 
 describe("a verdict", () => {

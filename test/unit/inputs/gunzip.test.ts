@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { gunzip, looksGzipped } from "../../../src/inputs/gunzip.js";
 import { openInput } from "../../../src/inputs/open-input.js";
-import { Warnings } from "../../../src/formats/reading/warnings.js";
+import { Warnings } from "../../../src/formats/reading/lines.js";
 import { piped } from "../../contract/sources-reading.js";
 
 const member = gzipSync("hello\n");

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { openSource } from "../../../src/inputs/open-source.js";
+import { openSource } from "../../../src/inputs/open-input.js";
 import { sniffFormat } from "../../../src/inputs/sniff-format.js";
 import { piped } from "../../contract/sources-reading.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

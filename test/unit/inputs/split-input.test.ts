@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Row } from "../../../src/core/row.js";
-import { openSource } from "../../../src/inputs/open-source.js";
+import { openSource } from "../../../src/inputs/open-input.js";
 import { splitInput } from "../../../src/inputs/split-input.js";
 import type { InputRange, SourceOptions } from "../../../src/inputs/types.js";
 

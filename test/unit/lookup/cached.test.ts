@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
-import { cached } from "../../../src/lookup/cache.js";
+import { cached, itemKey } from "../../../src/lookup/cache.js";
 import { dedupe } from "../../../src/lookup/dedupe.js";
-import { itemKey } from "../../../src/lookup/item-key.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import type { Lookup } from "../../../src/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { AbortGroups } from "../../../../src/api/http/abort-groups.js";
+import { AbortGroups } from "../../../../src/api/http/transport.js";
 
 function member() {
   const reasons: unknown[] = [];

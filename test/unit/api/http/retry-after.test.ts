@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryAfterMs } from "../../../../src/api/http/retry-after.js";
+import { retryAfterMs } from "../../../../src/api/http/rate-limit-headers.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 7);

@@ -8,8 +8,8 @@ import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "../../../../src/api/schema/envelope.js";
-import { partialResultSchema } from "../../../../src/api/schema/partial-result.js";
+} from "../../../../src/api/schema/vocabulary.js";
+import { partialResultSchema } from "../../../../src/api/schema/query-result.js";
 import { tagIpsSchema, tagListSchema, tagSchema } from "../../../../src/api/schema/tag.js";
 import { failure, ipResult, partialSuccess, success, without } from "../answers.js";
 

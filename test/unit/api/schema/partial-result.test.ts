@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { partialResultSchema } from "../../../../src/api/schema/partial-result.js";
+import { partialResultSchema } from "../../../../src/api/schema/query-result.js";
 import { bogonResult, domainResult, ipResult, plainResult, without } from "../answers.js";
 
 function follows(value: unknown): boolean {

@@ -2,8 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { settingsFromFile } from "../../../../src/cli/options/config-file.js";
-import { cliOptions } from "../../../../src/cli/options/cli-options.js";
-import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
+import { cliOptions, optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

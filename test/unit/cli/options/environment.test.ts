@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   settingsFromEnvironment,
   unknownVariables,
-} from "../../../../src/cli/options/environment.js";
+} from "../../../../src/cli/options/config-file.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 

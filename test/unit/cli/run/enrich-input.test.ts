@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enrichInput } from "../../../../src/cli/run/enrich-input.js";
+import { enrichInput } from "../../../../src/cli/run/enrich-job.js";
 import { fakeContext } from "../fake-context.js";
 
 test("an argument is a file", () => {

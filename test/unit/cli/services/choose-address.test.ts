@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseAddress } from "../../../../src/cli/services/choose-address.js";
+import { chooseAddress } from "../../../../src/cli/services/services.js";
 import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
 
 const url = "https://intel.example/beta";

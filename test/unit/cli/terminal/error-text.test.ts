@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FatalError, UsageError } from "../../../../src/core/errors.js";
-import { errorText } from "../../../../src/cli/terminal/error-text.js";
+import { errorText } from "../../../../src/cli/terminal/reporter.js";
 
 const plain = { command: "enrich", debug: false };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSealedJson, sealJson } from "../../../../src/core/files/sealed-json.js";
+import { openSealedJson, sealJson } from "../../../../src/core/files/json-file.js";
 
 const value = {
   text: 'a "quoted" ünïcode\u2028 \ud800',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBogon } from "../../../../src/core/item/bogon.js";
+import { isBogon } from "../../../../src/core/item/ip.js";
 
 describe("isBogon", () => {
   it.each([

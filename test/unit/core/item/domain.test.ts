@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDomain } from "../../../../src/core/item/domain.js";
+import { readDomain } from "../../../../src/core/item/hostname.js";
 
 const read = (text: string) => readDomain(text, false);
 

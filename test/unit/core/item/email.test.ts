@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEmail } from "../../../../src/core/item/email.js";
+import { readEmail } from "../../../../src/core/item/hostname.js";
 
 describe("readEmail", () => {
   it.each([

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { itemKinds } from "../../../../src/core/item/item.js";
-import { parseKindName } from "../../../../src/core/item/kind-names.js";
+import { itemKinds, parseKindName } from "../../../../src/core/item/item.js";
 
 describe("parseKindName", () => {
   it.each([

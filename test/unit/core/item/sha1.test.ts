@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readSha1 } from "../../../../src/core/item/sha1.js";
+import { readSha1 } from "../../../../src/core/item/detect.js";
 
 const empty = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { strip } from "../../../../src/core/item/strip.js";
+import { strip } from "../../../../src/core/item/refang.js";
 
 describe("strip", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { matchColumn, warnOfTwins } from "../../../../src/formats/columns/find-column.js";
-import { Warnings } from "../../../../src/formats/reading/warnings.js";
+import { Warnings } from "../../../../src/formats/reading/lines.js";
 
 describe("matchColumn", () => {
   it("takes the column of exactly that name before all others", () => {

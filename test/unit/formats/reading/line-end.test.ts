@@ -3,7 +3,7 @@ import {
   countLineEnds,
   lineEndOf,
   settlesLineEnd,
-} from "../../../../src/formats/reading/head-lines.js";
+} from "../../../../src/formats/reading/sample.js";
 
 describe("lineEndOf", () => {
   it.each([

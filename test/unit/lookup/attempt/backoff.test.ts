@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { backoffMs } from "../../../../src/lookup/attempt/retry-plan.js";
+import { backoffMs } from "../../../../src/lookup/attempt/retry.js";
 
 test("the bound of the wait doubles from half a second", () => {
   expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0.999_999, null))).toEqual([

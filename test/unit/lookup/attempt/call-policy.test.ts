@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ServiceError } from "../../../../src/api/service-error.js";
+import { ServiceError } from "../../../../src/api/status-fault.js";
 import { retryCalls } from "../../../../src/lookup/attempt/call-policy.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";

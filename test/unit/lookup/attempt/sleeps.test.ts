@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { Sleeps } from "../../../../src/lookup/attempt/sleeps.js";
+import { Sleeps } from "../../../../src/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 test("a sleep ends after its time", async () => {

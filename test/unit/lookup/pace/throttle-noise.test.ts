@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ThrottleNoise, type Verdict } from "../../../../src/lookup/pace/throttle-noise.js";
+import { ThrottleNoise, type Verdict } from "../../../../src/lookup/pace/throttle-pauses.js";
 
 /** Hands over answers, `t` throttled and `.` not, until there is a verdict. */
 function answers(noise: ThrottleNoise, pattern: string, now = 0): Verdict {

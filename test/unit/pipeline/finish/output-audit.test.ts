@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findingStatuses } from "../../../../src/core/finding.js";
-import type { JsonObject } from "../../../../src/core/finding.js";
-import { verdicts } from "../../../../src/core/verdict.js";
-import type { Verdict } from "../../../../src/core/verdict.js";
-import { auditOutput } from "../../../../src/pipeline/finish/output-audit.js";
-import type { Audit } from "../../../../src/pipeline/finish/output-audit.js";
+import {
+  findingStatuses,
+  type JsonObject,
+  type Verdict,
+  verdicts,
+} from "../../../../src/core/finding.js";
+import { type Audit, auditOutput } from "../../../../src/pipeline/finish/output-audit.js";
 import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
 import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import { stix } from "../../../../src/formats/shapes/stix.js";

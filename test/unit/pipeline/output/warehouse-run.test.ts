@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { sealJson } from "../../../../src/core/files/sealed-json.js";
-import type { Checkpoint } from "../../../../src/pipeline/state/checkpoint.js";
+import { sealJson } from "../../../../src/core/files/json-file.js";
+import type { Checkpoint } from "../../../../src/pipeline/state/checkpointer.js";
 import type { WarehouseOutputTarget } from "../../../../src/pipeline/output/open-output.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 import { WarehouseRun, writeNote } from "../../../../src/pipeline/output/warehouse-run.js";

@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openCache } from "../../../../src/store/cache/finding-cache.js";
 import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
-import { enrich } from "../../../../src/pipeline/enrich.js";
+import { enrich } from "../../../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 import { plan } from "../../../../src/pipeline/plan/plan.js";
 import type { PlannedCache } from "../../../../src/pipeline/plan/planned-items.js";

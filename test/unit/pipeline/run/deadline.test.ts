@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { deadline } from "../../../../src/core/options.js";
-import { endAt, nextTimeOfDay } from "../../../../src/pipeline/run/deadline.js";
+import { endAt, nextTimeOfDay } from "../../../../src/pipeline/run/run-signals.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 test("a length of time counts from the start", async () => {

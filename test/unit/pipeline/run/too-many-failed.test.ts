@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/row-limits.js";
-import { Tally } from "../../../../src/pipeline/run/tally.js";
-import type { TallySnapshot } from "../../../../src/pipeline/run/tally.js";
+import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/reading.js";
+import { Tally, type TallySnapshot } from "../../../../src/pipeline/run/tally.js";
 
 /** Counts of so many addresses that were looked up, and of lines that could not be read. */
 function counts(ips: number, failed: number, unreadable = 0): TallySnapshot {

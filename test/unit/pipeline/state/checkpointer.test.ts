@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openSealedJson } from "../../../../src/core/files/sealed-json.js";
-import type { Checkpoint } from "../../../../src/pipeline/state/checkpoint.js";
-import { Checkpointer } from "../../../../src/pipeline/state/checkpointer.js";
+import { openSealedJson } from "../../../../src/core/files/json-file.js";
+import { type Checkpoint, Checkpointer } from "../../../../src/pipeline/state/checkpointer.js";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";

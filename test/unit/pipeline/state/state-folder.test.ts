@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sealJson } from "../../../../src/core/files/sealed-json.js";
-import { type Checkpoint, checkpointVersion } from "../../../../src/pipeline/state/checkpoint.js";
+import { sealJson } from "../../../../src/core/files/json-file.js";
+import { type Checkpoint, checkpointVersion } from "../../../../src/pipeline/state/checkpointer.js";
 import { openStateFolder, statePath } from "../../../../src/pipeline/state/state-folder.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

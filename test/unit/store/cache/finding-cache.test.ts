@@ -273,6 +273,20 @@ test("answers that wait for another process are written once it is done", async 
   expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
 });
 
+test("an LMDB cache of an earlier version is left alone, and said once", async () => {
+  const folder = await newFolder();
+  const earlier = join(folder, "findings", "entries", "data.mdb");
+  await mkdir(join(folder, "findings", "entries"), { recursive: true });
+  await writeFile(earlier, "answers");
+  const first = await openIn(folder);
+  await first.cache.close();
+  const second = await openIn(folder);
+  expect(first.warnings).toEqual([
+    expect.stringMatching(/findings holds answers of an earlier version .*; delete it to free/),
+  ]);
+  expect([second.warnings, await readFile(earlier, "utf8")]).toEqual([[], "answers"]);
+});
+
 test("a newer answer takes the place of an older one", async () => {
   const folder = await newFolder();
   for (const n of [1, 2, 3]) {
