@@ -15,7 +15,7 @@ export default defineConfig({
       ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
       : ["default"],
     // Most tests wait for a program or a server; with one worker two cores would stand half idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

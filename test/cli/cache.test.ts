@@ -10,7 +10,7 @@ import { concurrency, mostQueued } from "../helpers/killed-run.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const samples = new URL("../../samples", import.meta.url);
+const samples = new URL("../../samples/", import.meta.url);
 
 type Record_ = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/service/service.js";
 import type { ServiceOptions } from "../../src/service/service.js";
-import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** A service that counts its requests, a working folder, and the program with a state folder of its own. */
@@ -205,31 +205,4 @@ test("two processes use a day's quota up and never exceed it together", async ()
   // What one of them gave back at its end is there for the next.
   const third = await run("192.0.2");
   expect([third.code, requests]).toEqual([75, 300]);
-});
-
-test("permits that a killed process held stay counted: the quota is not exceeded", async () => {
-  let requests = 0;
-  let reached: () => void = () => undefined;
-  const some = new Promise<void>((resolve) => (reached = resolve));
-  const service = await startService({
-    latency: "20ms",
-    onRequest: () => {
-      if (++requests === 10) reached();
-    },
-  });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);
-  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
-  const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
-  const first = startRepute([...args, ...limits], { cwd, env });
-  await some;
-  first.child.kill("SIGKILL");
-  await first.result;
-  const second = await runRepute([...args, ...limits, "--resume"], { cwd, env });
-  expect(second.code).toBe(75);
-  expect(requests).toBeLessThanOrEqual(100);
-  expect(requests).toBeGreaterThanOrEqual(99);
 });

@@ -9,7 +9,7 @@ import { schemaFormats as tableFormats } from "../../src/outputs/warehouse/ddl.j
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 
 async function schemaOf(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runRepute(["schema", ...args]);

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 const indicators = join(samples, "indicators.csv");
 const rows = 24;
 

@@ -12,7 +12,7 @@ import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
-const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 
 /** Outputs of schema version 1, made of today's by taking newer columns out. */
 const texts = [

@@ -184,3 +184,18 @@ export function ill(
 export function withoutLimit(): ScriptedServer {
   return () => ({ afterMs: latencyMs, throttled: false });
 }
+
+/** Requests of one kind in all seconds. */
+export function sum(seconds: readonly Second[], what: keyof Second): number {
+  return seconds.reduce((total, second) => total + second[what], 0);
+}
+
+/** Share of a limit that was used from second `from` to second `to`. */
+export function used(seconds: readonly Second[], limit: number, from: number, to: number): number {
+  return sum(seconds.slice(from, to), "accepted") / (limit * (to - from));
+}
+
+/** Share of the requests that were throttled. */
+export function throttledShare(seconds: readonly Second[]): number {
+  return sum(seconds, "throttled") / sum(seconds, "sent");
+}

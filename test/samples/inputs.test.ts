@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 
 /** Enriches a sample against the embedded service; resolves to the output's text. */
 async function enriched(name: string, output: string, args: readonly string[] = []) {

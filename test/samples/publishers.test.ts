@@ -7,7 +7,7 @@ import type { Manifest } from "../../src/pipeline/types.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const samples = fileURLToPath(new URL("../../samples/publishers", import.meta.url));
+const samples = fileURLToPath(new URL("../../samples/publishers/", import.meta.url));
 
 const kinds = {
   "misp-export.csv": ["ip", "domain", "url", "sha1", "", "", "email"],

@@ -6,7 +6,7 @@ import { checkWebhook } from "../../../src/webhooks/check.js";
 import { readWebhooks, type Webhook } from "../../../src/webhooks/configuration.js";
 import { previewWebhook } from "../../../src/webhooks/prepare.js";
 
-const folder = new URL("../../../samples/webhooks", import.meta.url);
+const folder = new URL("../../../samples/webhooks/", import.meta.url);
 
 async function sample(file: string): Promise<Webhook> {
   const [webhook] = await readWebhooks(fileURLToPath(new URL(file, folder)));

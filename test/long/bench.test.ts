@@ -7,7 +7,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../bench/bench.mjs", import.meta.url));
 
-/** Runs the benchmarks so small that they measure nothing: they shall run, and say what they should. */
+/** Runs the benchmarks so small that they measure nothing: they run, and say what they should. */
 async function bench(folder: string, ...args: readonly string[]): Promise<string> {
   const env = { ...process.env, TMPDIR: folder };
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });

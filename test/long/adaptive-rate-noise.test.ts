@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import {
+  ill,
+  simulatePace,
+  sum,
+  throttledShare,
+  tokenBucket,
+  used,
+  withoutLimit,
+} from "../helpers/pace-simulation.js";
+
+test.each([
+  [20, 0.3],
+  [50, 0.3],
+  [20, 0.1],
+])("a limit of %i/s that takes the place of noise (%f) is found", async (limit, noise) => {
+  let [accepted, throttled, sent] = [0, 0, 0];
+  for (const seed of [4, 5, 6]) {
+    const server = ill(
+      tokenBucket((now) => (now < 40_000 ? 100_000 : limit)),
+      (now) => (now < 40_000 ? noise : 0),
+      seed,
+    );
+    const seconds = (await simulatePace(server, 200)).slice(110);
+    accepted += sum(seconds, "accepted");
+    throttled += sum(seconds, "throttled");
+    sent += sum(seconds, "sent");
+  }
+  // Where a trial is wrong by chance more is throttled for a while, so no single run counts.
+  expect(accepted / (3 * 90 * limit)).toBeGreaterThanOrEqual(0.9);
+  expect(throttled / sent).toBeLessThanOrEqual(0.08);
+});
+
+/** What 64 open requests get of a service that answers after 40 ms. */
+const possible = 64 * 25;
+
+test.each([
+  [0.01, 0.9],
+  [0.03, 0.75],
+  [0.08, 0.45],
+])(
+  "%f of the answers throttled whatever the rate leave %f of it",
+  async (share, least) => {
+    let accepted = 0;
+    for (let seed = 1; seed <= 8; seed++) {
+      const seconds = await simulatePace(
+        ill(withoutLimit(), () => share, seed),
+        60,
+      );
+      accepted += sum(seconds.slice(15), "accepted");
+    }
+    // Where a trial is wrong by chance a run is slow for up to a minute, so no single one counts.
+    expect(accepted).toBeGreaterThan(least * 8 * 45 * possible);
+  },
+  60_000,
+);
+
+test.each([1, 2, 3])("noise that comes and goes (%i) costs little", async (seed) => {
+  const noisy = (now: number): number => (now > 20_000 && now < 50_000 ? 0.03 : 0);
+  const seconds = await simulatePace(ill(withoutLimit(), noisy, seed), 80);
+  expect(sum(seconds.slice(10), "accepted")).toBeGreaterThan(0.85 * 70 * possible);
+  expect(sum(seconds.slice(60), "accepted")).toBeGreaterThan(0.98 * 20 * possible);
+});
+
+test.each([1, 2, 3])("a limit is found among noise as well (%i)", async (seed) => {
+  const seconds = await simulatePace(
+    ill(
+      tokenBucket(() => 150),
+      () => 0.03,
+      seed,
+    ),
+    80,
+  );
+  expect(used(seconds, 150, 20, 80)).toBeGreaterThanOrEqual(0.4);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.15);
+});
