@@ -1,7 +1,7 @@
-import type { Attempt } from "../../core/attempt.js";
-import type { AttemptLookup, AttemptWrapper } from "../types.js";
-import { FairQueue } from "./fair-queue.js";
+import pLimit, { type LimitFunction } from "p-limit";
+import { AbortGroups } from "../../api/http/transport.js";
 import type { Rate } from "../../core/options.js";
+import type { AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
   /** Most attempts open at once, 1 or more. */
@@ -23,9 +23,8 @@ export class Slots {
   readonly #concurrency: number;
   readonly #ahead: number;
   readonly #crowdedFrom: number;
-  readonly #queue = new FairQueue<void>();
-  #most: number;
-  #open = 0;
+  readonly #limit: LimitFunction;
+  readonly #aborts = new AbortGroups();
   #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
@@ -34,18 +33,19 @@ export class Slots {
     this.#concurrency = concurrency;
     this.#ahead = ahead;
     this.#crowdedFrom = Math.max(leastCrowd, concurrency + ahead);
-    this.#most = concurrency;
+    this.#limit = pLimit(concurrency);
   }
 
   /** The service gave a good answer. */
   answered(): void {
-    if (!this.#showsLimit) this.#most = this.#concurrency + this.#ahead;
+    const most = this.#concurrency + this.#ahead;
+    if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
   }
 
   /** The service shows that it has a limit. */
   limited(): void {
     this.#showsLimit = true;
-    this.#most = this.#concurrency;
+    this.#limit.concurrency = this.#concurrency;
   }
 
   /**
@@ -63,25 +63,35 @@ export class Slots {
 
   /** Makes attempts take a slot. One that waits for its turn ends at once when its signal aborts. */
   readonly limit: AttemptWrapper = (next) => (item, options) => {
-    if (this.#open < this.#most && !options.signal.aborted) {
-      this.#open++;
-      return this.#run(next, item, options);
-    }
-    const turn = this.#queue.enqueue(options.signal);
-    if (this.#queue.size >= this.#crowdedFrom) this.#crowded = true;
-    return turn.then(() => this.#run(next, item, options));
+    const { signal } = options;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      let isWaiting = true;
+      const leave = this.#aborts.join(signal, {
+        abort: (reason) => {
+          isWaiting = false;
+          leave();
+          reject(reason);
+        },
+      });
+      const turn = async (): Promise<void> => {
+        this.#noteWaiting();
+        if (!isWaiting) return;
+        leave();
+        resolve(await next(item, options));
+      };
+      this.#limit(turn).catch(reject);
+      this.#noteWaiting();
+    });
   };
 
-  async #run(next: AttemptLookup, ...call: Parameters<AttemptLookup>): Promise<Attempt> {
-    try {
-      return await next(...call);
-    } finally {
-      this.#open--;
-      while (this.#open < this.#most && this.#queue.release()) this.#open++;
-      if (this.#crowded && 2 * this.#queue.size <= this.#crowdedFrom) {
-        this.#crowded = false;
-        this.#onRoom();
-      }
+  #noteWaiting(): void {
+    const waiting = this.#limit.pendingCount;
+    if (waiting >= this.#crowdedFrom) {
+      this.#crowded = true;
+    } else if (this.#crowded && 2 * waiting <= this.#crowdedFrom) {
+      this.#crowded = false;
+      this.#onRoom();
     }
   }
 }

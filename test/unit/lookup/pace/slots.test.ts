@@ -155,6 +155,7 @@ test("is crowded from when enough wait until half of them do", async () => {
     crowded.push(slots.crowded);
   }
   expect(crowded.indexOf(true)).toBe(16);
+  await settle();
   for (let n = 0; n < 10; n++) {
     next.open[n]?.answer(complete());
     await settle();
