@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "undici/types/header.js";
 import type { CallName } from "./calls.js";
-import type { Abortable } from "./http/transport.js";
+import type { Abortable } from "../core/abort.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
 /** Response headers by lower-case name; an array where a header came more than once. */

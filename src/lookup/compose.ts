@@ -10,7 +10,7 @@ import type { LookupChoice } from "./options.js";
 import { guarded, type Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
-import { paced, share } from "./pace/fair-queue.js";
+import { paced, share } from "./pace/paced.js";
 import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";

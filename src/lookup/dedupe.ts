@@ -1,7 +1,7 @@
 import type { LookupRecord } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
-import { raceAbort } from "../core/resource-stack.js";
+import { raceAbort } from "../core/abort.js";
 import { attemptKey, itemKey } from "./cache.js";
 import { recordOf } from "./attempt/keep.js";
 import type { LookupStore } from "../store/store.js";

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { CredentialMask } from "../../core/credential-mask.js";
-import type { Abortable, AbortGroups, Leave } from "./transport.js";
+import type { Abortable, AbortGroups, Leave } from "../../core/abort.js";
 import { decodeBody } from "./decode-body.js";
 import type { ShiftedAnswers } from "./shifted-answers.js";
 import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";

@@ -1,3 +1,4 @@
+import { AbortGroups, type Abortable } from "../../core/abort.js";
 import type { Dispatcher } from "undici";
 import { CredentialMask } from "../../core/credential-mask.js";
 import { parseBase } from "../options.js";
@@ -123,49 +124,4 @@ function maskOf(
 ): CredentialMask | null {
   const [header] = headers;
   return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
-}
-
-/** Something that ends early when told to. */
-export interface Abortable {
-  abort(reason: unknown): void;
-}
-
-/** Takes a member out of its group. */
-export type Leave = () => void;
-
-interface Group {
-  readonly members: Set<Abortable>;
-  readonly onAbort: () => void;
-}
-
-/**
- * Ends what runs under a signal when the signal aborts, with one listener a signal however much
- * runs under it: a run has one signal and thousands of requests.
- */
-export class AbortGroups {
-  readonly #groups = new WeakMap<AbortSignal, Group>();
-
-  /** Adds a member to the group of a signal that has not aborted. */
-  join(signal: AbortSignal, member: Abortable): Leave {
-    const { members, onAbort } = this.#groupOf(signal);
-    if (members.size === 0) signal.addEventListener("abort", onAbort);
-    members.add(member);
-    return () => {
-      members.delete(member);
-      if (members.size === 0) signal.removeEventListener("abort", onAbort);
-    };
-  }
-
-  #groupOf(signal: AbortSignal): Group {
-    let group = this.#groups.get(signal);
-    if (group === undefined) {
-      const members = new Set<Abortable>();
-      const onAbort = (): void => {
-        for (const member of members) member.abort(signal.reason);
-      };
-      group = { members, onAbort };
-      this.#groups.set(signal, group);
-    }
-    return group;
-  }
 }

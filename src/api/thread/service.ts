@@ -1,4 +1,4 @@
-import type { Abortable } from "../http/transport.js";
+import type { Abortable } from "../../core/abort.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Answer, Requests } from "../types.js";
 import type { Arrivals, Orders } from "./messages.js";

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
-import { AbortGroups, type Leave, Transport } from "../http/transport.js";
+import { Transport } from "../http/transport.js";
+import { AbortGroups, type Leave } from "../../core/abort.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
 import type { Arrivals, Orders, ThreadStart } from "./messages.js";

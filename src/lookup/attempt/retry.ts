@@ -3,7 +3,7 @@ import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { mergePartials } from "./keep.js";
 import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
-import { AbortGroups } from "../../api/http/transport.js";
+import { AbortGroups } from "../../core/abort.js";
 import type { Clock } from "../../core/clock.js";
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { RequestPace } from "./request-pace.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
-import { Gcra } from "./slots.js";
+import { Gcra } from "./gcra.js";
 import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";

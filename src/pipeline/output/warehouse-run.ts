@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
-import { raceAbort } from "../../core/resource-stack.js";
+import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";

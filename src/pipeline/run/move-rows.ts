@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import { raceAbort } from "../../core/resource-stack.js";
+import { raceAbort } from "../../core/abort.js";
 import type { Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";

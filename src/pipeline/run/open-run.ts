@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { raceAbort, type ResourceStack } from "../../core/resource-stack.js";
+import { type ResourceStack } from "../../core/resource-stack.js";
+import { raceAbort } from "../../core/abort.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import type { EncoderOptions, RejectsOptions } from "../../formats/types.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Gcra } from "../../../../src/lookup/pace/slots.js";
+import { Gcra } from "../../../../src/lookup/pace/gcra.js";
 
 /** Requests that may begin when asking every millisecond within [from, to). */
 function granted(gcra: Gcra, from: number, to: number): number {

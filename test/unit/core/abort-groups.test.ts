@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { AbortGroups } from "../../../../src/api/http/transport.js";
+import { AbortGroups } from "../../../src/core/abort.js";
 
 function member() {
   const reasons: unknown[] = [];

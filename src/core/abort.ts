@@ -1,0 +1,67 @@
+/**
+ * The value of a promise, unless the signal aborts first. Opening an input or output may wait for as
+ * long as the first bytes of a pipe, or a server, take.
+ *
+ * @param closeLate closes a value that arrives after the abort
+ * @throws the signal's reason, or the promise's own error
+ */
+export function raceAbort<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  closeLate: (value: T) => unknown = () => undefined,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason);
+      promise.then(closeLate).catch(() => undefined);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/** Something that ends early when told to. */
+export interface Abortable {
+  abort(reason: unknown): void;
+}
+
+/** Takes a member out of its group. */
+export type Leave = () => void;
+
+interface Group {
+  readonly members: Set<Abortable>;
+  readonly onAbort: () => void;
+}
+
+/**
+ * Ends what runs under a signal when the signal aborts, with one listener a signal however much
+ * runs under it: a run has one signal and thousands of requests.
+ */
+export class AbortGroups {
+  readonly #groups = new WeakMap<AbortSignal, Group>();
+
+  /** Adds a member to the group of a signal that has not aborted. */
+  join(signal: AbortSignal, member: Abortable): Leave {
+    const { members, onAbort } = this.#groupOf(signal);
+    if (members.size === 0) signal.addEventListener("abort", onAbort);
+    members.add(member);
+    return () => {
+      members.delete(member);
+      if (members.size === 0) signal.removeEventListener("abort", onAbort);
+    };
+  }
+
+  #groupOf(signal: AbortSignal): Group {
+    let group = this.#groups.get(signal);
+    if (group === undefined) {
+      const members = new Set<Abortable>();
+      const onAbort = (): void => {
+        for (const member of members) member.abort(signal.reason);
+      };
+      group = { members, onAbort };
+      this.#groups.set(signal, group);
+    }
+    return group;
+  }
+}
