@@ -3,9 +3,10 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === codes.busy || codeOf(error) === codes.locked;
 }
 
-/** The file is not what was written. */
+/** The file is not what was written. Statements that SQLite refuses name a table that has changed. */
 export function isDamage(error: unknown): boolean {
-  return codeOf(error) === codes.corrupt || codeOf(error) === codes.notDatabase;
+  const code = codeOf(error);
+  return code === codes.corrupt || code === codes.notDatabase || code === codes.error;
 }
 
 /** What SQLite or the system refused, as the end of a sentence. */
@@ -17,6 +18,7 @@ export function systemFault(error: unknown): string {
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const codes = {
+  error: 1,
   busy: 5,
   locked: 6,
   readOnly: 8,

@@ -14,8 +14,8 @@ import { runRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** `REPUTE_TEST_DAMAGES=10` damages each file ten times as often. */
-const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "1");
+/** How often each file is damaged, times the number below; `REPUTE_TEST_DAMAGES=10` for many. */
+const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.5");
 
 /** Which files are damaged, how often, and how many of their first bytes a checkpoint relies on. */
 interface DamagedFile {

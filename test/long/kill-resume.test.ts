@@ -13,8 +13,8 @@ import {
 } from "../helpers/killed-run.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** `REPUTE_TEST_KILLS=500` for the long version; by default 52 over the four forms. */
-const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "52") / 4);
+/** `REPUTE_TEST_KILLS=500` for the long version; by default 24 over the four forms. */
+const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "24") / 4);
 
 const rows = 20_000;
 const distinct = 18_000;
