@@ -10,6 +10,6 @@ export default defineConfig({
     reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],
     testTimeout: 900_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

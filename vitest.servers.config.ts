@@ -13,6 +13,6 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     // Each has servers, a network and disks of its own; most of the time they wait.
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

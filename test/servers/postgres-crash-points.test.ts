@@ -11,28 +11,31 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-/** A table of each run's own. */
-const tableOf = (run: string): string => run.replaceAll("-", "_");
-
-const postgres: CrashCase = {
-  args: [],
-  argsOf: (run) => ["-o", cluster.url({ parameters: { table: tableOf(run) } })],
-  commits: "postgres",
-  read: async (_, run) => [
-    await cluster.query(
-      `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${tableOf(run)} t ORDER BY rep_row`,
-    ),
-    await cluster.query(
-      "SELECT run_id FROM repute_checkpoint WHERE run_id IN (SELECT rep_run_id FROM " +
-        `${tableOf(run)})`,
-    ),
-  ],
-};
+/** Runs into tables of their own. */
+function postgres(prefix: string): CrashCase {
+  const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
+  return {
+    args: [],
+    argsOf: (run) => ["-o", cluster.url({ parameters: { table: tableOf(run) } })],
+    commits: "postgres",
+    read: async (_, run) => [
+      await cluster.query(
+        `SELECT to_jsonb(t) - 'rep_run_id' - 'rep_looked_up_at' AS row FROM ${tableOf(run)} t ORDER BY rep_row`,
+      ),
+      await cluster.query(
+        "SELECT run_id FROM repute_checkpoint WHERE run_id IN (SELECT rep_run_id FROM " +
+          `${tableOf(run)})`,
+      ),
+    ],
+  };
+}
 
 test("a run into PostgreSQL that is killed anywhere resumes", { timeout: 600_000 }, async () => {
-  expect(await faultsOf("PostgreSQL", postgres)).toEqual([]);
+  expect(await faultsOf("PostgreSQL", postgres("plain"))).toEqual([]);
 });
 
 test("so does one with side files", { timeout: 600_000 }, async () => {
-  expect(await faultsOf("PostgreSQL with side files", withSideFiles(postgres))).toEqual([]);
+  expect(await faultsOf("PostgreSQL with side files", withSideFiles(postgres("extended")))).toEqual(
+    [],
+  );
 });
