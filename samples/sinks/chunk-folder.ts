@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ndjsonEncoder } from "../../src/formats/ndjson/ndjson-writer.js";
-import { outputFault } from "../../src/outputs/options.js";
+import { outputFault } from "../../src/outputs/output-fault.js";
 import type { Encoder } from "../../src/formats/types.js";
 import type { Sink } from "../../src/outputs/types.js";
 import { addedMemberName } from "../../src/formats/added-names.js";

@@ -15,7 +15,7 @@ import { type GivenSettings, loadSettings } from "./options/settings.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals } from "../core/errors.js";
-import { outputFault } from "../outputs/options.js";
+import { outputFault } from "../outputs/output-fault.js";
 import { OutputClosedError } from "../outputs/file-destination.js";
 import { exitCodes } from "./exit-code.js";
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { FatalError } from "../core/errors.js";
 import { RunningChecksum } from "../core/files/running-checksum.js";
 import { syncFolder } from "../core/files/make-folder.js";
-import { outputFault } from "./options.js";
+import { outputFault } from "./output-fault.js";
 import { partGone, partIsLink, verifyPart } from "./reread-output.js";
 import type { Destination, SinkPosition } from "./types.js";
 import { once } from "node:events";

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { outputFault } from "./options.js";
+import { outputFault } from "./output-fault.js";
 import type { Encoder } from "../formats/types.js";
 import type { SinkPosition } from "./types.js";
 import type { FileHandle } from "node:fs/promises";

@@ -49,14 +49,3 @@ export async function enrichUntilKilled(
   if (code !== 0 && code !== null && flags.length > 0) throw new Error(said);
   return code;
 }
-
-/** Mulberry32: small, and the same everywhere. */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}

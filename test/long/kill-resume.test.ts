@@ -5,12 +5,8 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
-import {
-  concurrency,
-  enrichUntilKilled as enrich,
-  mostQueued,
-  seeded,
-} from "../helpers/killed-run.js";
+import { concurrency, enrichUntilKilled as enrich, mostQueued } from "../helpers/killed-run.js";
+import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 /** `REPUTE_TEST_KILLS=500` for the long version; by default 24 over the four forms. */

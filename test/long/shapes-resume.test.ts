@@ -6,8 +6,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
-import { enrichUntilKilled as enrich, seeded } from "../helpers/killed-run.js";
+import { enrichUntilKilled as enrich } from "../helpers/killed-run.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const rows = 8_000;

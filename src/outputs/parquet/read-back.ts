@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
-import { outputFault } from "../options.js";
+import { outputFault } from "../output-fault.js";
 import { loadDriver } from "../warehouse/load-driver.js";
 import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
 

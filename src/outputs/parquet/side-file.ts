@@ -1,5 +1,5 @@
 import { open, readFile } from "node:fs/promises";
-import { outputFault } from "../options.js";
+import { outputFault } from "../output-fault.js";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../../core/errors.js";
 

@@ -6,7 +6,7 @@ import { FatalError } from "../../core/errors.js";
 import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { partPath } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpoint } from "../state/checkpointer.js";
 import { finalPath, manifestPath } from "../output/check-paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../output/open-output.js";

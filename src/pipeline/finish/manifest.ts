@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
-import { outputFault } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { placeName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";

@@ -2,7 +2,7 @@ import { FatalError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
-import { outputFault } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/run-rows.js";
 import { saveRecord } from "./finished-run.js";

@@ -7,7 +7,8 @@ import {
   partPath,
   streamDestination,
 } from "../../outputs/file-destination.js";
-import { outputFault, type SinkSettings } from "../../outputs/options.js";
+import { type SinkSettings } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import { rereadOutput } from "../../outputs/reread-output.js";
 import { textSink } from "../../outputs/text-sink.js";

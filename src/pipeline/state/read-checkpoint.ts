@@ -5,7 +5,7 @@ import { openSealedJson } from "../../core/files/json-file.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import type { Dirent } from "node:fs";
-import { outputFault } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 
 const hint = "start anew with --restart";
 

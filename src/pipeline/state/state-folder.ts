@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
-import { outputFault } from "../../outputs/options.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import {
