@@ -15,7 +15,6 @@ import type {
   CallPolicy,
   Endpoint,
   Requests,
-  ResponseHeaders,
 } from "./types.js";
 
 /** What every client is given. */
@@ -67,28 +66,27 @@ export class Caller {
   }
 
   /** Makes one request and reports it. @throws TransportError, or the signal's reason */
-  async send(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
-    signal.throwIfAborted();
+  send(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
+    if (signal.aborted) return Promise.reject(signal.reason);
     const { clock } = this.bench;
     const start = clock.monotonic();
-    const report = (
-      httpStatus: number | null,
-      outcome: string,
-      headers: ResponseHeaders | null,
-    ): void =>
-      this.#onAttempt({ endpoint, httpStatus, outcome, ms: clock.monotonic() - start, headers });
-    let answer: Answer;
-    try {
-      answer = await new Promise<Answer>((answered, failed) => {
-        this.#requests.get(path, signal, { answered, failed });
-      });
-    } catch (error) {
-      if (error instanceof TransportError) report(error.httpStatus, error.code, null);
-      else report(null, "aborted", null);
-      throw error;
-    }
-    report(answer.status, String(answer.status), answer.headers);
-    return answer;
+    const report = (outcome: Pick<AttemptReport, "httpStatus" | "outcome" | "headers">): void =>
+      this.#onAttempt({ endpoint, ms: clock.monotonic() - start, ...outcome });
+    return new Promise<Answer>((answered, failed) => {
+      this.#requests.get(path, signal, { answered, failed });
+    }).then(
+      (answer) => {
+        const { status, headers } = answer;
+        report({ httpStatus: status, outcome: String(status), headers });
+        return answer;
+      },
+      (error: unknown) => {
+        const isFault = error instanceof TransportError;
+        const [httpStatus, outcome] = isFault ? [error.httpStatus, error.code] : [null, "aborted"];
+        report({ httpStatus, outcome, headers: null });
+        throw error;
+      },
+    );
   }
 
   /**

@@ -120,19 +120,15 @@ export class IntelClient {
   }
 
   /** Makes one request for an item; as `query`, with what a retry has to know. */
-  async attempt(
-    endpoint: LookupEndpoint,
-    item: Item,
-    { signal }: LookupCallOptions,
-  ): Promise<Attempt> {
-    try {
-      const path = `/${endpoint}/${pathSegment(item.value)}`;
-      const answer = await this.#caller.send(endpoint, path, signal);
-      return judge({ endpoint, item }, answer, this.#bench);
-    } catch (error) {
-      if (error instanceof TransportError) return judgeFault(error, this.#bench.clock);
-      throw error;
-    }
+  attempt(endpoint: LookupEndpoint, item: Item, { signal }: LookupCallOptions): Promise<Attempt> {
+    const path = `/${endpoint}/${pathSegment(item.value)}`;
+    return this.#caller.send(endpoint, path, signal).then(
+      (answer) => judge({ endpoint, item }, answer, this.#bench),
+      (error: unknown) => {
+        if (error instanceof TransportError) return judgeFault(error, this.#bench.clock);
+        throw error;
+      },
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../http/dispatcher.js";
 import { Transport } from "../http/transport.js";
 import { ThreadService } from "./service.js";
+import { toMessage } from "./messages.js";
 import type { Orders, ThreadStart } from "./messages.js";
 
 const port = parentPort;
@@ -12,7 +13,7 @@ port.once("message", ({ connections, ...start }: ThreadStart) => {
   const service = new ThreadService({
     requests: new Transport({ ...start, dispatcher }),
     connections,
-    post: (arrivals) => port.postMessage(arrivals, [arrivals.bodies.buffer]),
+    post: (arrivals) => port.postMessage(toMessage(arrivals), [arrivals.bodies.buffer]),
   });
-  port.on("message", (orders: Orders) => service.take(orders));
+  port.on("message", (orders: string) => service.take(JSON.parse(orders) as Orders));
 });

@@ -4,7 +4,8 @@ import { Transport } from "../http/transport.js";
 import { AbortGroups, type Leave } from "../../core/abort.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
-import type { Arrivals, Orders, ThreadStart } from "./messages.js";
+import { type Arrivals, type ArrivalsMessage, fromMessage } from "./messages.js";
+import type { Orders, ThreadStart } from "./messages.js";
 
 /** Its garbage is short-lived bodies; with more room it is no faster and takes 28 MB more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
@@ -86,7 +87,7 @@ export class ThreadRequests implements Requests {
     if (this.#state !== "open") return;
     try {
       const worker = this.#worker ?? this.#startWorker();
-      worker.postMessage(orders, []);
+      worker.postMessage(JSON.stringify(orders), []);
     } catch {
       // No thread can be started. Nothing was sent yet.
       this.#state = "broken";
@@ -97,7 +98,7 @@ export class ThreadRequests implements Requests {
   #startWorker(): Worker {
     const worker = new Worker(this.#entry, { name: "repute requests", resourceLimits });
     this.#worker = worker;
-    worker.on("message", (arrivals: Arrivals) => this.#arrived(arrivals));
+    worker.on("message", (message: ArrivalsMessage) => this.#arrived(fromMessage(message)));
     worker.on("error", (error) => this.#broke(error));
     worker.on("exit", () => this.#broke(new Error("it ended")));
     worker.postMessage(this.#start, []);

@@ -19,21 +19,17 @@ import { scanCells } from "./scan-cells.js";
  */
 export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n\\${delimiter}]`);
-  return (cells) => {
-    let line = "";
-    for (let index = 0; index < cells.length; index++) {
-      const cell = cells[index]!;
-      if (index > 0) line += delimiter;
-      line += special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-    }
-    return `${line}\n`;
-  };
+  const quoted = (cell: string): string =>
+    special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return (cells) => `${cells.map(quoted).join(delimiter)}\n`;
 }
 
 /** A cell that no spreadsheet runs as a formula, by its first character (OWASP, CSV Injection). */
 export function withoutFormula(cell: string): string {
-  return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return formulaStarts.has(cell.charAt(0)) ? `'${cell}` : cell;
 }
+
+const formulaStarts: ReadonlySet<string> = new Set("=+-@\t\r");
 
 /** Input cells pass as they were read; added cells are guarded unless told otherwise. */
 export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encoder {
@@ -42,9 +38,8 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
   const shown = options.formulaGuard ? withoutFormula : String;
   return {
     ...linesEncoder((enriched) => {
-      const cells = inputCells(enriched.row.cells, width);
-      for (const column of columns) cells.push(shown(cellOf(column.value(enriched))));
-      return write(cells);
+      const added = columns.map((column) => shown(cellOf(column.value(enriched))));
+      return write([...inputCells(enriched.row.cells, width), ...added]);
     }),
     header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns)]),
   };

@@ -7,6 +7,7 @@ import {
   type LookupEndpoint,
   lookupEndpoints,
 } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
 import { attemptKey, itemKey } from "../cache.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
@@ -23,23 +24,23 @@ export interface KeepOptions {
  * under a key of its own: a resumed run continues with the attempts that are left.
  */
 export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
-  return (next) => async (item, options) => {
+  const put = (item: Item, attempt: Attempt, options: LookupOptions): Promise<void> | null => {
     const { asked } = options;
-    const put = (attempt: Attempt): Promise<void> | null => {
-      asked?.outcomes.push(attempt.outcome);
-      if (isFinal(attempt, options)) {
-        if (asked !== undefined) asked.journalled = true;
-        return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
-      }
-      // What ends the lookup is stored with the lookup.
-      if (attempt.again === null) return null;
-      const key = attemptKey(endpoint, item, (asked?.tried.length ?? 0) + 1);
-      return store.put(key, recordOf({ ...attempt, drift: [] }, options));
-    };
-    const attempt = await next(item, options);
-    await put(attempt);
-    return attempt;
+    asked?.outcomes.push(attempt.outcome);
+    if (isFinal(attempt, options)) {
+      if (asked !== undefined) asked.journalled = true;
+      return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
+    }
+    // What ends the lookup is stored with the lookup.
+    if (attempt.again === null) return null;
+    const key = attemptKey(endpoint, item, (asked?.tried.length ?? 0) + 1);
+    return store.put(key, recordOf({ ...attempt, drift: [] }, options));
   };
+  return (next) => (item, options) =>
+    next(item, options).then((attempt) => {
+      const kept = put(item, attempt, options);
+      return kept === null ? attempt : kept.then(() => attempt);
+    });
 }
 
 /** A record with the row that asked and the requests that no earlier record has. */

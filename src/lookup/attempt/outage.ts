@@ -3,7 +3,7 @@ import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { Finding } from "../../core/finding.js";
 import { FairQueue } from "../pace/fair-queue.js";
-import type { AttemptWrapper, LookupWrapper } from "../types.js";
+import type { AttemptLookup, AttemptWrapper, LookupWrapper } from "../types.js";
 
 /**
  * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
@@ -155,8 +155,8 @@ export class Outage {
 
 /** Holds attempts back while the service is gone, so that no lookup fails because of it. */
 export function guarded(outage: Outage): AttemptWrapper {
-  return (next) => (item, options) => {
-    const attemptInTurn = async (): Promise<Attempt> => {
+  return (next) => {
+    const inTurn: AttemptLookup = async (item, options) => {
       for (;;) {
         const probe = await outage.turn(options.signal);
         try {
@@ -167,10 +167,12 @@ export function guarded(outage: Outage): AttemptWrapper {
         }
       }
     };
-    if (outage.open) return attemptInTurn();
-    return next(item, options).then((attempt) =>
-      note(outage, attempt) ? attempt : attemptInTurn(),
-    );
+    return (item, options) => {
+      if (outage.open) return inTurn(item, options);
+      return next(item, options).then((attempt) =>
+        note(outage, attempt) ? attempt : inTurn(item, options),
+      );
+    };
   };
 }
 

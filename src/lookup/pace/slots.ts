@@ -73,11 +73,11 @@ export class Slots {
           reject(reason);
         },
       });
-      const turn = async (): Promise<void> => {
+      const turn = (): Promise<void> | undefined => {
         this.#noteWaiting();
-        if (!isWaiting) return;
+        if (!isWaiting) return undefined;
         leave();
-        resolve(await next(item, options));
+        return next(item, options).then(resolve, reject);
       };
       this.#limit(turn).catch(reject);
       this.#noteWaiting();
