@@ -5,12 +5,10 @@ import {
   unknownVariables,
 } from "./options/config-file.js";
 import { commandNamed } from "./options/find-command.js";
-import { commandHelp, groupHelp, programHelp } from "./options/help.js";
 import { checkOperands, type CliContext, type Command } from "./command.js";
 import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
 import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
-import { passwordWarning, shownCommand } from "./options/redact.js";
-import { checkSecretFiles } from "./options/secrets.js";
+import { checkSecretFiles, passwordWarning, shownCommand } from "./options/secrets.js";
 import { type GivenSettings, loadSettings } from "./options/settings.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
@@ -39,12 +37,14 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   if (parsed.wish === "help") {
     const { command } = parsed;
     const width = helpWidth(context);
+    const { commandHelp, programHelp } = await import("./options/help.js");
     context.stdout.write(
       command ? commandHelp(command, width) : programHelp(await loadCommands(), width),
     );
     return 0;
   }
   if (parsed.wish === "group help") {
+    const { groupHelp } = await import("./options/help.js");
     context.stdout.write(groupHelp(parsed.group, await loadCommands(), helpWidth(context)));
     return 0;
   }

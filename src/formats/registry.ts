@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { withoutFailed } from "../core/files/make-folder.js";
-import { csv } from "./csv/csv.js";
-import { tsv } from "./csv/tsv.js";
+import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs } from "./shapes/ecs.js";
 import { ocsf } from "./shapes/ocsf.js";

@@ -1,16 +1,15 @@
 import type { Clock } from "../core/clock.js";
+import type { Attempt } from "../core/attempt.js";
 import { EarlyEndError } from "../core/errors.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import { cached, type CachedOptions } from "./cache.js";
-import { allLookups } from "./combine.js";
+import { allLookups, localBogons, triage } from "./combine.js";
 import { dedupe } from "./dedupe.js";
 import { keep } from "./attempt/keep.js";
-import { localBogons, triage } from "./triage.js";
 import type { LookupChoice } from "./options.js";
 import { guarded, type Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
-import { paced, share } from "./pace/paced.js";
 import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
@@ -144,4 +143,36 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
     }
     return Promise.reject(spent);
   };
+}
+
+/** Spends from a pace of an endpoint's own, one that `isShare`, for every attempt. */
+export function share(own: Pace): AttemptWrapper {
+  const ended = (): void => own.ended();
+  return (next) => (item, options) =>
+    own.take(options.signal).then(() => {
+      const finding = next(item, options);
+      finding.then(ended, ended);
+      return finding;
+    });
+}
+
+/**
+ * Spends from the pace of the run for every attempt, and tells it what came back.
+ *
+ * @param onThrottled called when the service asks for fewer requests
+ */
+export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrapper {
+  const settle = (attempt: Attempt, ticket: number): Attempt => {
+    if (attempt.again?.policy === "throttled") {
+      onThrottled?.();
+      run.throttled(attempt.again.afterMs, ticket);
+    }
+    // Any other answer shows that the service takes requests; no answer does not.
+    else if (attempt.finding.httpStatus !== null) run.succeeded(ticket);
+    return attempt;
+  };
+  return (next) => (item, options) =>
+    run
+      .take(options.signal)
+      .then((ticket) => next(item, options).then((attempt) => settle(attempt, ticket)));
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/core/clock.js";
 import type { Attempt } from "../../src/core/attempt.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
-import { paced } from "../../src/lookup/pace/paced.js";
+import { paced } from "../../src/lookup/compose.js";
 import { Slots } from "../../src/lookup/pace/slots.js";
 import type { AttemptLookup } from "../../src/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";

@@ -2,8 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../http/dispatcher.js";
 import { Transport } from "../http/transport.js";
 import { ThreadService } from "./service.js";
-import { toMessage } from "./messages.js";
-import type { Orders, ThreadStart } from "./messages.js";
+import type { ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
 
 const port = parentPort;
 if (port === null) throw new Error("this module is the start of a thread");
@@ -13,7 +12,10 @@ port.once("message", ({ connections, ...start }: ThreadStart) => {
   const service = new ThreadService({
     requests: new Transport({ ...start, dispatcher }),
     connections,
-    post: (arrivals) => port.postMessage(toMessage(arrivals), [arrivals.bodies.buffer]),
+    post: ({ bodies, ...others }) => {
+      const message: ArrivalsMessage = { text: JSON.stringify(others), bodies };
+      port.postMessage(message, [bodies.buffer]);
+    },
   });
   port.on("message", (orders: string) => service.take(JSON.parse(orders) as Orders));
 });

@@ -4,8 +4,7 @@ import { Transport } from "../http/transport.js";
 import { AbortGroups, type Leave } from "../../core/abort.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
-import { type Arrivals, type ArrivalsMessage, fromMessage } from "./messages.js";
-import type { Orders, ThreadStart } from "./messages.js";
+import type { Arrivals, ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
 
 /** Its garbage is short-lived bodies; with more room it is no faster and takes 28 MB more. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
@@ -98,14 +97,15 @@ export class ThreadRequests implements Requests {
   #startWorker(): Worker {
     const worker = new Worker(this.#entry, { name: "repute requests", resourceLimits });
     this.#worker = worker;
-    worker.on("message", (message: ArrivalsMessage) => this.#arrived(fromMessage(message)));
+    worker.on("message", (message: ArrivalsMessage) => this.#arrived(message));
     worker.on("error", (error) => this.#broke(error));
     worker.on("exit", () => this.#broke(new Error("it ended")));
     worker.postMessage(this.#start, []);
     return worker;
   }
 
-  #arrived({ answers, bodies, faults }: Arrivals): void {
+  #arrived({ text, bodies }: ArrivalsMessage): void {
+    const { answers, faults } = JSON.parse(text) as Omit<Arrivals, "bodies">;
     for (const { id, code, message, ...more } of faults) {
       this.#settle(id)?.failed(new TransportError(code, message, more));
     }

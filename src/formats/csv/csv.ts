@@ -23,6 +23,9 @@ export const csv = delimited(",", ["csv"], ({ guessed }) =>
   guessed ? [",", "\t", ";"] : [",", ";"],
 );
 
+/** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
+export const tsv = delimited("\t", ["tsv", "tab"], () => ["\t"]);
+
 type Delimiters = readonly [Delimiter, ...Delimiter[]];
 
 /**
@@ -30,7 +33,7 @@ type Delimiters = readonly [Delimiter, ...Delimiter[]];
  *
  * @param candidates what may separate the cells of an input; the first where nothing tells
  */
-export function delimited(
+function delimited(
   delimiter: Delimiter,
   extensions: readonly string[],
   candidates: (options: ReadOptions) => Delimiters,

@@ -8,7 +8,7 @@ import {
 } from "../../core/finding.js";
 import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
-import { isLocalBogon, showsSomething } from "../../lookup/triage.js";
+import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
 import type { FindingStore } from "../../store/store.js";
 
 /** What a run would have at hand already. */

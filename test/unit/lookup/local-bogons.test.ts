@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { localBogons } from "../../../src/lookup/triage.js";
+import { localBogons } from "../../../src/lookup/combine.js";
 import { complete, otherItem, scripted, unaborted } from "./findings.js";
 
 test("an address in a reserved range is answered without a request", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
-import { triage } from "../../../src/lookup/triage.js";
+import { triage } from "../../../src/lookup/combine.js";
 import {
   complete,
   failed,
