@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { optionSpecs } from "./option-spec.js";
-import { redactAddress } from "./secrets.js";
+import { redactAddress } from "./redact.js";
 
 /** The places that settings come from, the strongest first. */
 export const settingLevels = ["flag", "variable", "file"] as const;

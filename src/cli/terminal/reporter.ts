@@ -1,5 +1,5 @@
 import { printable } from "./terminal-output.js";
-import { redactAddress } from "../options/secrets.js";
+import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
 import { ReputeError, UsageError } from "../../core/errors.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passwordWarning } from "../../../../src/cli/options/secrets.js";
+import { passwordWarning } from "../../../../src/cli/options/redact.js";
 import { runInProcess } from "../run-in-process.js";
 
 test.each([

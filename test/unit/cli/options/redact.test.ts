@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactAddress, shownCommand } from "../../../../src/cli/options/secrets.js";
+import { redactAddress, shownCommand } from "../../../../src/cli/options/redact.js";
 
 test.each([
   ["https://me:secret@intel.example/beta", "https://***@intel.example/beta"],
