@@ -103,3 +103,8 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
 });
+
+/** The rates in force: those given, else 100/s, or none for the embedded service. */
+export function paceOf(rates: readonly Rate[] | undefined, embedded: boolean): readonly Rate[] {
+  return rates ?? (embedded ? [] : [{ count: 100, perMs: 1000 }]);
+}

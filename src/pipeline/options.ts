@@ -61,3 +61,6 @@ export const enrichOptions = z.strictObject({
 });
 
 export type EnrichSettings = z.output<typeof enrichOptions>;
+
+/** Stands for the embedded service in state, cache and messages: its port differs from run to run. */
+export const embeddedServiceName = "the embedded service";

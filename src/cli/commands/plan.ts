@@ -1,12 +1,13 @@
 import { apiOptions } from "../../api/options.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { lookupOptions } from "../../lookup/options.js";
+import { lookupOptions, paceOf } from "../../lookup/options.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { Spent } from "../../pipeline/plan/plan-time.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
-import { chooseAddress, embeddedServiceName, paceOf } from "../services/services.js";
+import { embeddedServiceName } from "../../pipeline/options.js";
+import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "../run/enrich-job.js";

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
+import { allowedWords, explainIssue } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "./redact.js";
 
@@ -82,46 +83,4 @@ const behindPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
 function shown(value: unknown): string {
   const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(behindPath, "$1…");
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-}
-
-/** Says what a value would have to be, as the rest of a sentence: `must be at least 1`. */
-function explainIssue(issue: z.core.$ZodIssue): string {
-  // A schema's own message says it best.
-  if (issue.message.startsWith("must ")) return issue.message;
-  if (issue.code === "invalid_union") return explainUnion(issue.errors);
-  if (issue.code === "invalid_value") return `must be one of ${allowedWords(issue).join(", ")}`;
-  if (issue.code === "invalid_type")
-    return `must be ${typeNames[issue.expected] ?? issue.expected}`;
-  if (issue.code === "too_small") return tooSmall(issue);
-  if (issue.code === "too_big") return `must be at most ${String(issue.maximum)}`;
-  return `is not valid: ${issue.message}`;
-}
-
-/** The words of which the value must be one; empty when the issue is another. */
-function allowedWords(issue: z.core.$ZodIssue): readonly string[] {
-  return issue.code === "invalid_value" ? issue.values.map(String) : [];
-}
-
-const typeNames: Readonly<Record<string, string>> = {
-  boolean: "true or false",
-  number: "a number",
-  int: "a whole number",
-  string: "text",
-  array: "a list",
-  object: "an object",
-};
-
-function tooSmall(issue: z.core.$ZodIssueTooSmall): string {
-  if (issue.origin === "string") return "must not be empty";
-  if (issue.origin === "array") return "must name at least one";
-  return `must be at least ${String(issue.minimum)}`;
-}
-
-/** The branch that the value came closest to explains; when no type fits, every type is named. */
-function explainUnion(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
-  const firsts = branches.map((issues) => issues[0]).filter((issue) => issue !== undefined);
-  const near = firsts.find((issue) => issue.code !== "invalid_type");
-  if (near) return explainIssue(near);
-  const types = firsts.map((issue) => explainIssue(issue).replace(/^must be /, ""));
-  return `must be ${[...new Set(types)].join(" or ")}`;
 }

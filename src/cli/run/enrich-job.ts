@@ -1,14 +1,14 @@
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { type EnrichSettings, runOptions } from "../../pipeline/options.js";
+import { embeddedServiceName, type EnrichSettings, runOptions } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
 import type { CliContext, CommandCall } from "../command.js";
 import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from "../exit-code.js";
-import { embeddedServiceName, paceOf, type ServiceAccess } from "../services/services.js";
+import type { ServiceAccess } from "../services/services.js";
 import { ProgressDisplay } from "../terminal/progress-display.js";
 import { UsageError } from "../../core/errors.js";
 import type { SourceInput } from "../../inputs/types.js";
 import { apiOptions } from "../../api/options.js";
-import { lookupOptions } from "../../lookup/options.js";
+import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { cliOptions } from "../options/option-spec.js";
 

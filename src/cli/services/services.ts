@@ -3,12 +3,10 @@ import { readSecret, secrets } from "../options/secrets.js";
 import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import type { Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
+import { paceOf } from "../../lookup/options.js";
 import type { Pace } from "../../lookup/pace/pace.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
-
-/** What stands for the embedded service's address, which is another one each time. */
-export const embeddedServiceName = "the embedded service";
 
 /** A service that a command may ask. */
 export interface ServiceAccess {
@@ -70,14 +68,6 @@ async function startEmbedded({ intel, ops, case: caseKey }: EmbeddedCredentials)
     case: { url: caseUrl, embedded: true, credential: caseApiKey },
   };
   return { access, close: () => service.close() };
-}
-
-/** Requests a second that no service minds, where nothing else is said. */
-const customary: Rate = { count: 100, perMs: 1000 };
-
-/** The rates to keep: those given, else 100 a second, and none for the embedded service. */
-export function paceOf(rates: readonly Rate[] | undefined, local: boolean): readonly Rate[] {
-  return rates ?? (local ? [] : [customary]);
 }
 
 /**
