@@ -14,6 +14,7 @@ const address = z
 /** Where the service is and how long an answer may take. */
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
+    common: true,
     description: "Base address of the threat intelligence interface, up to and with /beta",
     value: "URL",
   }),
@@ -22,6 +23,7 @@ export const apiOptions = z.strictObject({
     value: "TIME",
   }),
   apiKeyFile: option(z.string().min(1).optional(), {
+    common: true,
     description:
       "File that holds the key sent as x-api-key; or the variable REPUTE_API_KEY. Nothing is sent without one",
     value: "PATH",

@@ -1,9 +1,8 @@
 import { systemClock } from "../core/clock.js";
 import { programInfo } from "../core/program.js";
-import { commandNames, groups } from "./command-list.js";
+import { commandNamed } from "./command-list.js";
 import { errorText, Reporter } from "./terminal/reporter.js";
 import { exitCodeOfError } from "./exit-code.js";
-import { commandNamed } from "./options/find-command.js";
 import {
   abortOnBrokenOutput,
   abortOnSignals,
@@ -24,7 +23,7 @@ export interface Ending {
 export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
-  const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
+  const command = commandNamed(args);
   const fail = (error: unknown): number => {
     reporter.clear();
     if (!isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));

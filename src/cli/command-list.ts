@@ -44,28 +44,46 @@ export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(commandNames.map((name) => loaders[name]()));
 }
 
+/**
+ * The command or group that a command line begins with; null for none.
+ *
+ * @param names by default of all commands and groups
+ */
+export function commandNamed(
+  words: readonly string[],
+  names: readonly string[] = [...commandNames, ...groups.map(({ name }) => name)],
+): string | null {
+  const two = words.slice(0, 2).join(" ");
+  const [first = ""] = words;
+  return names.find((name) => name === two) ?? names.find((name) => name === first) ?? null;
+}
+
 /** Commands that share their first word, by that word. */
 export const groups: readonly CommandGroup[] = [
   {
     name: "tags",
+    summary: "list, show and export tags",
     description: [
       "Tags name known kinds of threat activity, as <group>:<name>. Each has a description and a list of the IP addresses that it was seen from.",
     ],
   },
   {
     name: "case",
+    summary: "show a case, or look up its addresses",
     description: [
       "A reputation-share case gathers the events of one customer. Its context, kept by the case management instance, is what the payloads of webhooks are filled in from.",
     ],
   },
   {
     name: "webhook",
+    summary: "check or send a webhook",
     description: [
       "A webhook is a call that the case management product makes when a case changes its state. Its configuration is a JSON file with name, endpoint, method, path and payload; strings such as {{ s.resolver_data.CustomerEmail }} in the payload are filled in from the context of the case.",
     ],
   },
   {
     name: "cache",
+    summary: "look into a cache, prune or clear it",
     description: [
       "A cache keeps answers for later runs, in a folder that runs are given with --cache. It may be removed at any time: what is not there is asked for again.",
     ],

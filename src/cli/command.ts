@@ -74,8 +74,14 @@ export interface Command {
 /** Commands that share their first word. */
 export interface CommandGroup {
   readonly name: string;
+  /** One line for shell completion. */
+  readonly summary: string;
   /** What a person should know first; paragraphs, wrapped by the help. */
   readonly description: readonly string[];
+}
+
+export function isCommand(topic: Command | CommandGroup): topic is Command {
+  return "run" in topic;
 }
 
 /** The settings that the options of all groups yield. */

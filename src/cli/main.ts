@@ -8,7 +8,7 @@ process.on("SIGUSR1", () => undefined);
 const args = process.argv.slice(2);
 
 // Asking for the version loads nothing else: scripts ask often.
-if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?? "")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
   const { runCommandLine } = await import("./command-line.js");

@@ -1,10 +1,9 @@
-import { commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
+import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
 import {
   settingsFromEnvironment,
   settingsFromFile,
   unknownVariables,
 } from "./options/config-file.js";
-import { commandNamed } from "./options/find-command.js";
 import { checkOperands, type CliContext, type Command } from "./command.js";
 import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
 import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
@@ -31,22 +30,13 @@ function helpWidth({ stdout }: CliContext): number {
  */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<number> {
   const parsed = await parse(args);
-  if (parsed.wish === "version") {
+  if (parsed.action === "version") {
     context.stdout.write(`${context.version}\n`);
     return 0;
   }
-  if (parsed.wish === "help") {
-    const { command } = parsed;
-    const width = helpWidth(context);
-    const { commandHelp, programHelp } = await import("./options/help.js");
-    context.stdout.write(
-      command ? commandHelp(command, width) : programHelp(await loadCommands(), width),
-    );
-    return 0;
-  }
-  if (parsed.wish === "group help") {
-    const { groupHelp } = await import("./options/help.js");
-    context.stdout.write(groupHelp(parsed.group, await loadCommands(), helpWidth(context)));
+  if (parsed.action === "help") {
+    const { helpText } = await import("./options/help.js");
+    context.stdout.write(helpText(parsed, await loadCommands(), helpWidth(context)));
     return 0;
   }
   const { command, flags, operands } = parsed;
@@ -64,14 +54,14 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   });
 }
 
-/** Only a line with a mistake in it, or one that asks for help, needs to know the other commands. */
+/** Loads one command; the others only for help and to explain a mistake. */
 async function parse(args: readonly string[]): Promise<ParsedArguments> {
   const command = await loadCommand(commandNamed(args, commandNames));
   if (command !== null) {
     try {
       return parseArguments(args, [command], groups);
     } catch {
-      // Told below, with what the others are for a hint.
+      // Parsed again below: the message may name other commands.
     }
   }
   return parseArguments(args, await loadCommands(), groups);

@@ -15,6 +15,8 @@ export interface OptionMeta {
   readonly negated?: boolean;
   /** The flag may be given several times; its values are joined with commas. */
   readonly repeats?: boolean;
+  /** `-h` lists the flag; `--help` lists all. */
+  readonly common?: boolean;
   /** The value is a secret: no message shows it, and a configuration file must not hold it. */
   readonly secret?: boolean;
 }

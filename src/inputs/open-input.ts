@@ -208,11 +208,13 @@ async function* inBatches(
 /** How the input is read. */
 export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
+    common: true,
     description:
       "Format of the input; by default from the file's extension, else from its first lines. gzip is detected automatically.",
     value: "FORMAT",
   }),
   itemColumn: option(z.string().min(1).optional(), {
+    common: true,
     description:
       "Column that holds the item (NDJSON: a dotted path); by default found by the contents of the first 200 records",
     value: "NAME",
@@ -223,6 +225,7 @@ export const sourceOptions = z.strictObject({
     value: "NAME",
   }),
   header: option(z.boolean().optional(), {
+    common: true,
     description:
       "The first line is data; columns are named column_1, column_2, …; by default detected, --header says that it names the columns",
     negated: true,

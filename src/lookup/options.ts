@@ -60,6 +60,7 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
 /** What is asked for each item, how fast and how often. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
+    common: true,
     description: `Endpoints asked for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(" or ")}; or triage: the quick check, and the query where it shows something`,
     value: "LIST",
   }),
@@ -69,6 +70,7 @@ export const lookupOptions = z.strictObject({
     value: "HOW",
   }),
   cache: option(z.string().min(1).optional(), {
+    common: true,
     description:
       "Folder that keeps answers for later runs; several runs may use it at once. An answer that is fresh there is not asked for",
     value: "DIR",
@@ -83,6 +85,7 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
   rate: option(rates().optional(), {
+    common: true,
     description:
       "Most requests in a length of time (s, m, h, d), all endpoints together; may be given several times, all are kept; default 100/s, with --local none. Per hour or day it is a quota: counted by service address in the user's state folder, across runs",
     value: "N/s",

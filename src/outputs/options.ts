@@ -5,11 +5,13 @@ import { sinkFormats } from "../formats/registry.js";
 /** How the output is written. */
 export const sinkOptions = z.strictObject({
   to: option(z.enum(sinkFormats).optional(), {
+    common: true,
     description:
       "Format of the output; by default from the file's extension, else that of the input (ndjson for ndjson, csv otherwise). ecs, ocsf and stix are shapes for security platforms, written only when named here",
     value: "FORMAT",
   }),
   rejects: option(z.string().min(1).optional(), {
+    common: true,
     description:
       "Also write the rows that became neither complete nor partial to this file, in the input's own form and with the reason, so that it can be run again",
     value: "PATH",

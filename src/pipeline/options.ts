@@ -9,6 +9,7 @@ import { failOn, maxFailed } from "./run/reading.js";
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
+    common: true,
     description:
       "Where the rows go: a file (Parquet where it ends in .parquet), duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
     value: "OUT",
@@ -23,6 +24,7 @@ export const runOptions = z.strictObject({
     value: "DIR",
   }),
   resume: option(z.boolean().default(false), {
+    common: true,
     description:
       "Continue an interrupted run of the same output; where there is nothing to continue, start",
   }),

@@ -17,19 +17,23 @@ const seedLimit = 2 ** 32 - 1;
 /** How the embedded service listens, what it answers from and how it misbehaves. */
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
+    common: true,
     description:
       "Address to listen on. Requests whose Host header names neither it nor localhost get 421; on 0.0.0.0 or :: every IP address and this machine's name are accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {
+    common: true,
     description: "Port to listen on; 0 takes a free one",
     value: "N",
   }),
   dataset: option(z.string().min(1).optional(), {
+    common: true,
     description: "Folder of the dataset; by default the one that comes with repute",
     value: "DIR",
   }),
   apiKey: option(apiKey().optional(), {
+    common: true,
     description:
       "Key that lookups and tags want as x-api-key; requests without it get 403, as from the deployed service. A key for rehearsals: other users can read a command line",
     value: "KEY",
@@ -41,6 +45,7 @@ export const serviceOptions = z.strictObject({
     value: "NAME",
   }),
   latency: option(latency().prefault(0), {
+    common: true,
     description: "Time before each answer, such as 50ms, or a range such as 20ms-80ms",
     value: "TIME",
   }),
@@ -55,6 +60,7 @@ export const serviceOptions = z.strictObject({
     value: "N/s",
   }),
   seed: option(wholeNumber(0, seedLimit).prefault(1), {
+    common: true,
     description: "Same seed, same faults, in whatever order requests arrive",
     value: "N",
   }),

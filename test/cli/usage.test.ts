@@ -5,7 +5,7 @@ import { programInfo } from "../../src/core/program.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-test.each([[["--version"]], [["-V"]], [["enrich", "--version"]]])(
+test.each([[["--version"]], [["-V"]], [["-v"]], [["version"]], [["enrich", "--version"]]])(
   "%j prints the version",
   async (args) => {
     const { version } = programInfo();
@@ -26,6 +26,23 @@ test.each(["enrich", "tags", "tags list", "case enrich", "webhook send", "schema
     expect(stdout.startsWith(`Usage: repute ${name} `)).toBe(true);
   },
 );
+
+describe("-h", () => {
+  test("shows at most 15 flags and two examples, and points to --help", async () => {
+    const { stdout } = await runRepute(["enrich", "-h"]);
+    const [, flags = "", examples = ""] = /\nFlags:\n(.*)\n\nExamples:\n(.*)$/s.exec(stdout) ?? [];
+    expect(flags.match(/^ {2}-/gm)).toHaveLength(15);
+    expect(examples.match(/^ {2}\S/gm)).toHaveLength(2);
+    expect(stdout).toMatch(/`repute enrich --help` shows all \d+ flags/);
+  });
+
+  test("shows every flag of a command that has few", async () => {
+    const { stdout } = await runRepute(["verify", "-h"]);
+    for (const flag of ["--prefix", "--json", "--quiet", "--config"]) {
+      expect(stdout).toContain(flag);
+    }
+  });
+});
 
 describe("wrong usage ends with 2 and says", () => {
   test.each([

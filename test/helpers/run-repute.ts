@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { commandNames, groups } from "../../src/cli/command-list.js";
+import { commandNamed } from "../../src/cli/command-list.js";
 import { exitCodeOfError } from "../../src/cli/exit-code.js";
-import { commandNamed } from "../../src/cli/options/find-command.js";
 import { runProgram } from "../../src/cli/program.js";
 import { errorText, Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
@@ -69,7 +68,7 @@ async function runHere(
   const fail = (error: unknown): number => {
     reporter.clear();
     const debug = process.env["REPUTE_DEBUG"] !== undefined;
-    reporter.print(errorText(error, { command: commandNamed(args, names), debug }));
+    reporter.print(errorText(error, { command: commandNamed(args), debug }));
     return exitCodeOfError(error);
   };
   try {
@@ -91,8 +90,6 @@ async function runHere(
     process.chdir(folder);
   }
 }
-
-const names = [...commandNames, ...groups.map(({ name }) => name)];
 
 /** Takes text in. */
 class Collected extends Writable {

@@ -1,27 +1,48 @@
 import { type OptionSpec, optionSpecs, writtenFlag } from "./option-spec.js";
-import { membersOf } from "./find-command.js";
+import { membersOf } from "./command-tree.js";
 import { secrets } from "./secrets.js";
 import { wrapText } from "../terminal/quantity.js";
-import type { Command, CommandGroup } from "../command.js";
+import { type Command, type CommandGroup, isCommand } from "../command.js";
 
 const indent = "  ";
 /** Longest left column; what is longer pushes its meaning to the next line. */
 const widestTerm = 28;
 
+/** What help is asked for. */
+export interface HelpRequest {
+  /** The command or group to explain; null for the program. */
+  readonly topic: Command | CommandGroup | null;
+  /** Of a command only its most used flags. */
+  readonly brief: boolean;
+}
+
+/** @param commands every command of the program */
+export function helpText(
+  { topic, brief }: HelpRequest,
+  commands: readonly Command[],
+  width: number,
+): string {
+  if (topic === null) return programHelp(commands, width);
+  if (!isCommand(topic)) return groupHelp(topic, commands, width);
+  return brief ? briefHelp(topic, width) : commandHelp(topic, width);
+}
+
 /** The help of the program as a whole. */
 export function programHelp(commands: readonly Command[], width: number): string {
   return overview(
     "repute",
-    [
-      "Enriches dumps of indicators with the reputation that a threat intelligence service gives them: " +
-        "every row of the input comes out as one row, with what was found beside it.",
-    ],
+    [programDescription],
     commands,
     commands.filter(({ name }) => !name.includes(" ")),
-    "`repute COMMAND --help` tells all about a command; `repute --version` the version.",
+    "`repute COMMAND -h` shows the most used flags of a command, `repute COMMAND --help` everything; `repute --version` prints the version.",
     width,
   );
 }
+
+/** What the program does, for its help and its man page. */
+export const programDescription =
+  "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
+  "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
 /** The help of commands that share their first word. */
 export function groupHelp(
@@ -30,11 +51,11 @@ export function groupHelp(
   width: number,
 ): string {
   const members = membersOf(name, commands);
-  const more = `\`repute ${name} COMMAND --help\` tells all about a command.`;
+  const more = `\`repute ${name} COMMAND --help\` explains a command.`;
   return overview(`repute ${name}`, description, members, members, more, width);
 }
 
-/** @param shown commands of which an example is given */
+/** @param shown commands to give an example of */
 function overview(
   program: string,
   description: readonly string[],
@@ -59,7 +80,7 @@ function overview(
   ]);
 }
 
-/** The help of one command. */
+/** Everything about a command. */
 export function commandHelp(command: Command, width: number): string {
   const groups = Object.entries(command.groups).map(([title, shape]) => ({
     title,
@@ -77,7 +98,34 @@ export function commandHelp(command: Command, width: number): string {
   ]);
 }
 
-function describe(spec: OptionSpec): Entry {
+/** Most flags that `-h` lists. */
+const mostBriefFlags = 15;
+
+/** The most used flags of a command and two examples. */
+function briefHelp(command: Command, width: number): string {
+  const specs = optionSpecs(command.options);
+  const common = specs.length > mostBriefFlags ? specs.filter((spec) => spec.common) : specs;
+  const more = specs.length > common.length ? `all ${specs.length} flags, ` : "";
+  return sections([
+    `Usage: repute ${command.name} ${command.usage}`,
+    paragraphs([firstSentence(command.description[0] ?? "")], width),
+    definitions("Arguments", command.operands, width),
+    definitions(
+      "Flags",
+      common.map((spec) => describe({ ...spec, description: firstSentence(spec.description) })),
+      width,
+    ),
+    examples(Object.entries(command.examples).slice(0, 2), width),
+    wrapText(`\`repute ${command.name} --help\` shows ${more}exit codes and variables.`, width),
+  ]);
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[^.]\.(?= [A-Z])/.exec(text)?.[0] ?? text;
+}
+
+/** A flag as written, and its meaning with the allowed values and the default. */
+export function describe(spec: OptionSpec): Entry {
   const short = spec.alias === null ? "" : `-${spec.alias}, `;
   const listed = spec.choices.length > 0 && spec.placeholder !== spec.choices.join("|");
   const notes = [

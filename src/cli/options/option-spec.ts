@@ -15,6 +15,8 @@ export interface OptionSpec {
   readonly isNegated: boolean;
   /** True for an option that may be given several times; its values are joined with commas. */
   readonly repeats: boolean;
+  /** True for a flag that `-h` lists. */
+  readonly common: boolean;
   /** True for a value that no message may show and no configuration file may hold. */
   readonly secret: boolean;
   /** What stands for the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
@@ -65,6 +67,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
     isSwitch,
     isNegated: fallback === true || meta["negated"] === true,
     repeats: meta["repeats"] === true,
+    common: meta["common"] === true,
     secret: meta["secret"] === true,
     placeholder: isSwitch
       ? null
@@ -107,6 +110,7 @@ function textOf(value: unknown): string | null {
 /** Options that belong to the program rather than to one of its components. */
 export const cliOptions = z.strictObject({
   local: option(z.boolean().default(false), {
+    common: true,
     description:
       "Answer from the embedded service and its sample dataset, started for this run; nothing leaves the machine",
   }),
@@ -114,10 +118,12 @@ export const cliOptions = z.strictObject({
     description: "The summary as one JSON object: on stdout when OUT is a file, else on stderr",
   }),
   quiet: option(z.boolean().default(false), {
+    common: true,
     description: "No progress line and no summary; warnings and errors remain",
     alias: "q",
   }),
   config: option(z.string().min(1).optional(), {
+    common: true,
     description: "JSON file with settings; its keys are the flags' names without the dashes",
     value: "FILE",
   }),

@@ -1,98 +1,124 @@
-import parser from "yargs-parser";
-import type { Arguments, Options } from "yargs-parser";
-import { didYouMean } from "../../core/did-you-mean.js";
+import { existsSync } from "node:fs";
+import type { Arguments, Argv } from "yargs";
 import { UsageError } from "../../core/errors.js";
-import { findCommand } from "./find-command.js";
-import { optionSpecs } from "./option-spec.js";
-import type { Command, CommandGroup } from "../command.js";
-import type { OptionSpec } from "./option-spec.js";
-import { secretHint, secretNamed } from "./secrets.js";
+import { type Command, type CommandGroup, isCommand } from "../command.js";
+import { commandNamed } from "../command-list.js";
+import { commandTree } from "./command-tree.js";
+import { type OptionSpec, optionSpecs } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
+import { type CommandLine, unknownCommand, unknownFlag, unknownMember } from "./usage-errors.js";
 
 /** What the command line asks for. */
 export type ParsedArguments =
-  | { readonly wish: "help"; readonly command: Command | null }
-  | { readonly wish: "group help"; readonly group: CommandGroup }
-  | { readonly wish: "version" }
   | {
-      readonly wish: "run";
+      readonly action: "help";
+      /** The command or group to explain; null for the program. */
+      readonly topic: Command | CommandGroup | null;
+      /** Only the most used flags: `-h`. */
+      readonly brief: boolean;
+    }
+  | { readonly action: "version" }
+  | {
+      readonly action: "run";
       readonly command: Command;
       readonly flags: GivenSettings;
       readonly operands: readonly string[];
     };
 
+const versionWords = new Set(["--version", "-V", "-v", "version"]);
+
 /**
- * Reads the command line. Values are left as text: the command's schema judges them.
+ * Reads the command line. Values stay text: the command's schema checks them.
  *
- * @throws UsageError for an unknown command or flag, a flag without its value or given twice
+ * @throws UsageError for an unknown command or flag, and for a flag given twice or without its value
  */
 export function parseArguments(
   args: readonly string[],
   commands: readonly Command[],
   groups: readonly CommandGroup[] = [],
 ): ParsedArguments {
-  const [first] = args;
-  if (first === undefined || first === "--help" || first === "-h") {
-    return { wish: "help", command: null };
+  const [first = "--help", second] = args;
+  if (versionWords.has(first)) return { action: "version" };
+  if (first === "-h" || first === "--help" || (first === "help" && second === undefined)) {
+    return { action: "help", topic: null, brief: first === "-h" };
   }
-  if (first === "--version" || first === "-V") return { wish: "version" };
-  const asksHelp = first === "help";
-  if (asksHelp && args.length === 1) return { wish: "help", command: null };
-  const found = findCommand(asksHelp ? args.slice(1) : args, commands, groups);
-  if (found.is === "group") return { wish: "group help", group: found.group };
-  const { command } = found;
-  if (asksHelp) return { wish: "help", command };
-  const specs = optionSpecs(command.options);
-  const argv = readFlags(normaliseArguments(args.slice(found.words), specs), specs);
-  const { _: operands, help, version, ...flags } = argv;
-  if (help === true) return { wish: "help", command };
-  if (version === true) return { wish: "version" };
-  return {
-    wish: "run",
-    command,
-    flags: checkFlags(flags, { args, command, specs, commands }),
-    operands: operands.map((word) => restoreDash(String(word))),
-  };
-}
-
-/** By yargs' parser alone: yargs itself takes 50 ms to load, for a help that is written here. */
-function readFlags(args: readonly string[], specs: readonly OptionSpec[]): Arguments {
-  const { argv, error } = parser.detailed([...args], {
-    ...parserOptions(specs),
-    configuration: {
-      "camel-case-expansion": false,
-      "dot-notation": false,
-      "parse-numbers": false,
-      "parse-positional-numbers": false,
-      "strip-aliased": true,
+  const words = first === "help" ? [...args.slice(1), "--help"] : args;
+  const name = commandNamed(
+    words,
+    commands.map((command) => command.name),
+  );
+  const specs = optionSpecs(
+    commands.find((command) => command.name === name)?.options ?? noOptions,
+  );
+  let parsed: ParsedArguments | null = null;
+  const tree = commandTree(commands, groups, {
+    declare: declareFlags,
+    visit: (found, argv) => {
+      parsed = isCommand(found)
+        ? parsedCommand(found, argv, { args: words, command: found, specs, commands })
+        : groupHelp(found, argv, words, commands);
     },
   });
-  if (error !== null) throw new UsageError("arguments_unreadable", error.message);
-  return argv;
+  // A flag in front of the command would reach the command, had it been written behind it.
+  if (words[0]?.startsWith("-") === false) tree.parseSync([...normaliseArguments(words, specs)]);
+  if (parsed === null) throw unknownCommand(words[0] ?? "", commands, groups);
+  return parsed;
 }
 
-function parserOptions(specs: readonly OptionSpec[]): Options {
-  const names = (isSwitch: boolean): string[] =>
-    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
-  return {
-    boolean: ["help", "version", ...names(true)],
-    string: names(false),
-    alias: {
-      help: "h",
-      version: "V",
-      ...Object.fromEntries(specs.flatMap(({ flag, alias }) => (alias ? [[flag, alias]] : []))),
-    },
-  };
+const noOptions = { shape: {} };
+
+function parsedCommand(command: Command, argv: Arguments, line: CommandLine): ParsedArguments {
+  const { _: words, $0: _program, help, h: briefHelp, version, ...flags } = argv;
+  if (help === true || briefHelp === true) {
+    return { action: "help", topic: command, brief: help !== true };
+  }
+  if (version === true) return { action: "version" };
+  const operands = words.slice(command.name.split(" ").length).map((w) => restoreDash(String(w)));
+  const given = checkFlags(flags, line);
+  if (given.size === 0 && operands.join(" ") === "help" && !existsSync("help")) {
+    return { action: "help", topic: command, brief: false };
+  }
+  return { action: "run", command, flags: given, operands };
 }
 
-/** Stands for a lone dash while the parser reads: it would lose one. No argument can hold a NUL itself. */
+/** The help of a group; any second word but `help` names no command. */
+function groupHelp(
+  group: CommandGroup,
+  argv: Arguments,
+  words: readonly string[],
+  commands: readonly Command[],
+): ParsedArguments {
+  const second = words[1];
+  if (second === undefined || ["--help", "-h", "help"].includes(second)) {
+    return { action: "help", topic: group, brief: argv["h"] === true };
+  }
+  throw unknownMember(second, group.name, commands);
+}
+
+/** `-h` is a flag of its own, since it prints less than `--help`. */
+function declareFlags(parser: Argv, { options }: Command): Argv {
+  parser.options({
+    help: { type: "boolean" },
+    h: { type: "boolean" },
+    version: { type: "boolean", alias: ["V", "v"] },
+  });
+  for (const { flag, alias, isSwitch } of optionSpecs(options)) {
+    parser.option(flag, {
+      type: isSwitch ? "boolean" : "string",
+      ...(alias === null ? {} : { alias }),
+    });
+  }
+  return parser;
+}
+
+/** Stands for a lone dash, which yargs would drop. No argument can contain a NUL itself. */
 const dash = "\u0000-";
 
 /**
- * Rewrites what yargs' parser would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
+ * Rewrites what yargs would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
  * (`-oFILE`).
  *
- * @throws UsageError for a switch with a value that is neither true nor false, which the parser takes for false
+ * @throws UsageError for a switch with a value other than true and false, which yargs reads as false
  */
 function normaliseArguments(
   args: readonly string[],
@@ -107,7 +133,6 @@ function normaliseArguments(
   });
 }
 
-/** Gives a lone dash back. */
 function restoreDash(text: string): string {
   return text === dash ? "-" : text;
 }
@@ -119,9 +144,7 @@ function checkSwitch(arg: string, specs: readonly OptionSpec[]): string {
   throw new UsageError(
     "invalid_setting",
     `--${spec.flag} takes no value; got ${JSON.stringify(value)}`,
-    {
-      hint: `write --${spec.flag} or --no-${spec.flag}`,
-    },
+    { hint: `write --${spec.flag} or --no-${spec.flag}` },
   );
 }
 
@@ -131,31 +154,18 @@ function splitShort(arg: string, specs: readonly OptionSpec[]): string {
   return `--${spec.flag}=${arg.slice(2)}`;
 }
 
-/** What flags are checked against. */
-interface FlagSurroundings {
-  /** The command line as it was written. */
-  readonly args: readonly string[];
-  readonly command: Command;
-  /** The command's own options. */
-  readonly specs: readonly OptionSpec[];
-  readonly commands: readonly Command[];
-}
-
 /**
- * Turns the flags that the parser found into settings.
+ * Turns parsed flags into settings.
  *
  * @throws UsageError for a flag that is unknown, lacks its value or is given twice
  */
-function checkFlags(
-  flags: Readonly<Record<string, unknown>>,
-  around: FlagSurroundings,
-): GivenSettings {
+function checkFlags(flags: Readonly<Record<string, unknown>>, line: CommandLine): GivenSettings {
   const given = new Map<string, GivenSetting>();
   for (const [flag, value] of Object.entries(flags)) {
-    const spec = around.specs.find((spec) => spec.flag === flag);
-    if (!spec) throw unknownFlag(flag, around);
+    const spec = line.specs.find((spec) => spec.flag === flag);
+    if (!spec) throw unknownFlag(flag, line);
     given.set(spec.key, {
-      value: spec.isSwitch ? value : checkedText(spec, value, around.args),
+      value: spec.isSwitch ? value : checkedText(spec, value, line.args),
       level: "flag",
       name: `--${flag}`,
     });
@@ -168,9 +178,10 @@ function checkedText(spec: OptionSpec, value: unknown, args: readonly string[]):
     return value.map((one) => restoreDash(String(one))).join(",");
   }
   if (Array.isArray(value)) {
+    const values = value.map((one) => restoreDash(String(one)));
     throw new UsageError(
       "flag_twice",
-      `--${spec.flag} is given ${value.length} times: ${value.map((v) => restoreDash(String(v))).join(", ")}`,
+      `--${spec.flag} is given ${values.length} times: ${values.join(", ")}`,
       { hint: "give it once" },
     );
   }
@@ -181,47 +192,8 @@ function checkedText(spec: OptionSpec, value: unknown, args: readonly string[]):
   }
   if (value === "" && !args.includes(`--${spec.flag}=`)) {
     throw new UsageError("flag_without_value", `--${spec.flag} needs a value`, {
-      hint: `write --${spec.flag} ${spec.placeholder ?? "VALUE"}, or --${spec.flag}=VALUE for one that begins with a dash`,
+      hint: `write --${spec.flag} ${spec.placeholder ?? "VALUE"}, or --${spec.flag}=VALUE for a value that begins with a dash`,
     });
   }
   return restoreDash(String(value));
-}
-
-function unknownFlag(flag: string, around: FlagSurroundings): UsageError {
-  const written = asWritten(flag, around.args);
-  const secret = secretNamed(flag);
-  if (secret) {
-    return new UsageError("secret_as_flag", `${written} does not exist: a secret is no flag`, {
-      hint: secretHint("other users can read a command line", secret),
-    });
-  }
-  const name = written.replace(/^--?/, "");
-  const candidates = around.specs.flatMap((spec) =>
-    spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
-  );
-  const owners = around.commands.filter((command) =>
-    optionSpecs(command.options).some((spec) => spec.flag === flag),
-  );
-  const word = didYouMean(name, candidates);
-  const hint =
-    owners.length > 0
-      ? `it is a flag of: ${owners.map((command) => `repute ${command.name}`).join(", ")}`
-      : word === null
-        ? null
-        : `did you mean --${word}?`;
-  return new UsageError(
-    "unknown_flag",
-    `${around.command.name} has no flag ${written}`,
-    hint === null ? {} : { hint },
-  );
-}
-
-/** The flag as it stands on the command line, without a value: `--no-foo`, `-x`. */
-function asWritten(flag: string, args: readonly string[]): string {
-  const spellings = flag.length === 1 ? [`-${flag}`] : [`--${flag}`, `--no-${flag}`];
-  return (
-    spellings.find((s) => args.some((arg) => arg === s || arg.startsWith(`${s}=`))) ??
-    spellings[0] ??
-    flag
-  );
 }

@@ -1,7 +1,6 @@
 import { errorText } from "../../../src/cli/terminal/reporter.js";
 import { exitCodeOfError } from "../../../src/cli/exit-code.js";
-import { commandNamed } from "../../../src/cli/options/find-command.js";
-import { commandNames, groups } from "../../../src/cli/command-list.js";
+import { commandNamed } from "../../../src/cli/command-list.js";
 import { runProgram } from "../../../src/cli/program.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { fakeContext, type FakeContextOptions } from "./fake-context.js";
@@ -26,7 +25,7 @@ export async function runInProcess(
   try {
     code = await clock.run(runProgram(args, context));
   } catch (error) {
-    const command = commandNamed(args, [...commandNames, ...groups.map(({ name }) => name)]);
+    const command = commandNamed(args);
     reporter.print(errorText(error, { command, debug: false }));
     code = exitCodeOfError(error);
   }

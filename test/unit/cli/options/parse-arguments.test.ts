@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { parseArguments } from "../../../../src/cli/options/parse-arguments.js";
 import { groups, loadCommands } from "../../../../src/cli/command-list.js";
 
@@ -8,16 +11,16 @@ const parse = async (...args: string[]) => parseArguments(args, commands, groups
 
 async function run(...args: string[]) {
   const parsed = await parse("enrich", ...args);
-  if (parsed.wish !== "run") throw new Error(`wants ${parsed.wish}`);
+  if (parsed.action !== "run") throw new Error(`action is ${parsed.action}`);
   const flags = Object.fromEntries([...parsed.flags].map(([key, { value }]) => [key, value]));
   return { flags, operands: parsed.operands };
 }
 
-describe("what is wished for", () => {
+describe("help and version", () => {
   test.each([[[]], [["--help"]], [["-h"]], [["help"]]])(
-    "%j is the help of the program",
+    "%j asks for the program's help",
     async (args) => {
-      expect(await parse(...args)).toEqual({ wish: "help", command: null });
+      expect(await parse(...args)).toMatchObject({ action: "help", topic: null });
     },
   );
 
@@ -25,38 +28,76 @@ describe("what is wished for", () => {
     [["enrich", "--help"]],
     [["enrich", "-h"]],
     [["help", "enrich"]],
+    [["enrich", "help"]],
     [["enrich", "a.csv", "--help"]],
-  ])("%j is the help of the command", async (args) => {
-    expect(await parse(...args)).toMatchObject({ wish: "help", command: { name: "enrich" } });
+  ])("%j asks for the command's help", async (args) => {
+    expect(await parse(...args)).toMatchObject({ action: "help", topic: { name: "enrich" } });
   });
 
-  test.each([[["--version"]], [["-V"]], [["enrich", "--version"]]])(
-    "%j is the version",
+  test.each([
+    [["enrich", "-h"], true],
+    [["enrich", "--help"], false],
+    [["enrich", "-h", "--help"], false],
+    [["help", "enrich"], false],
+    [["enrich", "help"], false],
+  ])("%j: brief is %j", async (args, brief) => {
+    expect(await parse(...args)).toMatchObject({ action: "help", brief });
+  });
+
+  test.each([[["help", "other.csv"]], [["help", "--quiet"]]])(
+    "enrich %j reads a file called help",
     async (args) => {
-      expect(await parse(...args)).toEqual({ wish: "version" });
+      expect((await run(...args)).operands).toContain("help");
     },
   );
+
+  test("enrich help reads the file where it exists", async () => {
+    const before = process.cwd();
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "help"), "192.0.2.1\n");
+    process.chdir(folder);
+    try {
+      expect((await run("help")).operands).toEqual(["help"]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test.each([
+    [["--version"]],
+    [["-V"]],
+    [["-v"]],
+    [["version"]],
+    [["enrich", "--version"]],
+    [["enrich", "-v"]],
+    [["enrich", "-V"]],
+  ])("%j asks for the version", async (args) => {
+    expect(await parse(...args)).toEqual({ action: "version" });
+  });
 });
 
 describe("commands of a group", () => {
-  test.each([[["tags"]], [["tags", "--help"]], [["tags", "-h"]], [["help", "tags"]]])(
-    "%j is the help of the group",
+  test.each([
+    [["tags"]],
+    [["tags", "--help"]],
+    [["tags", "-h"]],
+    [["tags", "help"]],
+    [["help", "tags"]],
+  ])("%j asks for the group's help", async (args) => {
+    expect(await parse(...args)).toMatchObject({ action: "help", topic: { name: "tags" } });
+  });
+
+  test.each([[["tags", "list", "--help"]], [["help", "tags", "list"]], [["tags", "list", "help"]]])(
+    "%j asks for the command's help",
     async (args) => {
-      expect(await parse(...args)).toMatchObject({ wish: "group help", group: { name: "tags" } });
+      expect(await parse(...args)).toMatchObject({ action: "help", topic: { name: "tags list" } });
     },
   );
 
-  test.each([[["tags", "list", "--help"]], [["help", "tags", "list"]]])(
-    "%j is the help of the command",
-    async (args) => {
-      expect(await parse(...args)).toMatchObject({ wish: "help", command: { name: "tags list" } });
-    },
-  );
-
-  test("the words behind the two are its arguments", async () => {
+  test("words after the command are its arguments", async () => {
     const parsed = await parse("tags", "show", "tags", "--json", "list");
     expect(parsed).toMatchObject({
-      wish: "run",
+      action: "run",
       command: { name: "tags show" },
       operands: ["tags", "list"],
     });
@@ -107,9 +148,9 @@ describe("flags", () => {
     expect((await run("a.csv", ...args)).flags).toEqual(flags);
   });
 
-  test("keep the name that they are told by in errors", async () => {
+  test("keep the name that error messages use", async () => {
     const parsed = await parse("enrich", "-o", "x");
-    expect(parsed.wish === "run" && parsed.flags.get("output")?.name).toBe("--output");
+    expect(parsed.action === "run" && parsed.flags.get("output")?.name).toBe("--output");
   });
 });
 
@@ -134,7 +175,7 @@ describe("operands", () => {
   });
 });
 
-describe("what is wrong", () => {
+describe("mistakes", () => {
   test.each([
     [["enrihc", "a.csv"], 'there is no command "enrihc"', "did you mean enrich?"],
     [
@@ -174,12 +215,12 @@ describe("what is wrong", () => {
     ],
     [
       ["enrich", "--api-key", "k-1"],
-      "--api-key does not exist: a secret is no flag",
+      "--api-key does not exist: a secret is never a flag",
       "set REPUTE_API_KEY",
     ],
     [
       ["enrich", "--api-key=k-1"],
-      "--api-key does not exist: a secret is no flag",
+      "--api-key does not exist: a secret is never a flag",
       "set REPUTE_API_KEY",
     ],
   ])("%j is explained", async (args, message, hint) => {
@@ -189,13 +230,13 @@ describe("what is wrong", () => {
     });
   });
 
-  test("a file where the command should be gets told how to read it", async () => {
+  test("a file in place of the command gets the enrich command as a hint", async () => {
     await expect(parse("dump.csv")).rejects.toMatchObject({
       hint: expect.stringContaining("repute enrich FILE") as string,
     });
   });
 
-  test("a flag with one letter that nobody knows is named as written", async () => {
+  test("an unknown one-letter flag is named as typed", async () => {
     await expect(parse("enrich", "-z")).rejects.toThrow("enrich has no flag -z");
   });
 });
