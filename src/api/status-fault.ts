@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../core/clock.js";
+import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../core/errors.js";
 import type { Again } from "../core/attempt.js";
 import { asObject, readJson } from "../core/json-members.js";
@@ -9,7 +10,7 @@ import type { Answer } from "./types.js";
 
 /** Why an answer is no data, and whether another attempt can change that. */
 export interface Fault {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly again: Again | null;
 }
@@ -22,7 +23,7 @@ export interface Fault {
 export function statusFault(answer: Answer, service: ServiceDescription, clock: Clock): Fault {
   const { status } = answer;
   if (status === 401 || status === 403) throw refusal(status, service);
-  const code = `http_${status}`;
+  const code = `http_${status}` as const;
   const message = `${service.name} answered ${status}${reason(answer)}`;
   if (status >= 300 && status < 400) {
     return { code, message: `${message}; redirects are not followed`, again: null };
@@ -68,7 +69,7 @@ export function refusal(status: number, service: ServiceDescription): FatalError
       });
 }
 
-const refusalCodes: ReadonlyMap<number, string> = new Map([
+const refusalCodes: ReadonlyMap<number, ErrorCode> = new Map([
   [401, "unauthorized"],
   [403, "forbidden"],
 ]);
@@ -107,7 +108,7 @@ export class ServiceError extends ReputeError {
   /** What another attempt could change; null when nothing. */
   readonly again: Again | null;
 
-  constructor(code: string, message: string, options: ServiceErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
     super(code, message, options);
     this.httpStatus = options.httpStatus ?? null;
     this.again = options.again ?? null;
@@ -131,7 +132,7 @@ export class SnapshotChangedError extends ServiceError {}
 
 /** The class that goes with what another attempt could change. */
 export function serviceError(
-  code: string,
+  code: ErrorCode,
   message: string,
   options: ServiceErrorOptions,
 ): ServiceError {

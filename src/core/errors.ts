@@ -1,22 +1,22 @@
-/** What every error of repute can carry beside its code and message. */
+import type { ErrorCode } from "./error-codes.js";
+
+/** What an error of repute can carry besides its code and message. */
 export interface ReputeErrorOptions {
-  /** The error underneath, kept for programs; its text is never needed to understand the message. */
+  /** The underlying error, for debugging. The message makes sense without it. */
   readonly cause?: unknown;
-  /** What the person at the terminal can do next, as a sentence. */
+  /** What the user can do next. */
   readonly hint?: string;
 }
 
 /**
- * Base of every error that repute throws on purpose.
- *
- * The message is written for a person: what happened and where. `code` is stable and lower case
- * with underscores (`input_not_found`); programs compare that and never the message.
+ * Base class of every error that repute throws on purpose. The message says what happened and where;
+ * programs compare `code`, which is stable (docs/errors.md lists all).
  */
 export class ReputeError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly hint: string | null;
 
-  constructor(code: string, message: string, options: ReputeErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: ReputeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;

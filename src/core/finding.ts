@@ -1,3 +1,4 @@
+import type { ErrorCode } from "./error-codes.js";
 import type { Item } from "./item/item.js";
 
 /** The outcome of a row (behaviour: Rows, 2). */
@@ -31,8 +32,7 @@ export type JsonObject = { readonly [member: string]: unknown };
 
 /** Why there is no full answer. */
 export interface FindingError {
-  /** Stable: `http_404`, `timeout`, `connection_reset`, `response_schema`, `invalid_item` … */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** For a person; for `invalid` the message of the service's `errors.$`. */
   readonly message: string;
 }

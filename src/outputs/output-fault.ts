@@ -1,6 +1,7 @@
+import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError } from "../core/errors.js";
 
-const causes: Readonly<Record<string, readonly [code: string, text: string, hint: string]>> = {
+const causes: Readonly<Record<string, readonly [code: ErrorCode, text: string, hint: string]>> = {
   ENOSPC: ["output_disk_full", "the disk is full", "free some space, then run again"],
   EDQUOT: ["output_disk_full", "the disk quota is used up", "free some space, then run again"],
   EFBIG: ["output_too_large", "the file has reached its largest size", "write elsewhere"],

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../core/error-codes.js";
 import { authenticationSteps, saysAuthenticationFailed } from "../api/options.js";
 import type { Reply } from "./attempt.js";
 import type { PreparedCall } from "./prepare.js";
@@ -6,7 +7,7 @@ import { quote } from "./problem.js";
 /** Why a call was not accepted. */
 export interface Refusal {
   /** `authentication_failed`, `redirect`, or `http_` and the status. */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** What happened and what to do, for a person; no secrets. */
   readonly message: string;
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../core/error-codes.js";
 import { UsageError } from "../core/errors.js";
 
 /** Something wrong, or doubtful, about a webhook. */
@@ -5,7 +6,7 @@ export interface Problem {
   /** `error`: the webhook cannot be sent like this. `warning`: it can, but likely not as meant. */
   readonly level: "error" | "warning";
   /** Stable, lower case with underscores: `unknown_field`, `static_data`, `bad_path` … */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** For a person; names neither secrets nor subscriber data. */
   readonly message: string;
   /** Place in the webhook as a JSON pointer (RFC 6901), e.g. `/payload/customer/email`. */
@@ -13,12 +14,12 @@ export interface Problem {
 }
 
 /** Something that keeps a webhook from being sent. */
-export function errorAt(pointer: string, code: string, message: string): Problem {
+export function errorAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "error", code, message, pointer };
 }
 
 /** Something that is likely not meant. */
-export function warningAt(pointer: string, code: string, message: string): Problem {
+export function warningAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "warning", code, message, pointer };
 }
 

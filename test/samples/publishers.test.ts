@@ -68,7 +68,7 @@ test("rejected rows keep delimiter and header, and are an input again", async ()
   await writeFile(input, 'peer;note\n192.0.2.1;a\nsetup.exe;"b;c"\nexample.com;d\n');
   await enriched(input, ["--rejects", rejects]);
   expect(await readFile(rejects, "utf8")).toMatch(
-    /^peer;note;reject_code;reject_reason\nsetup\.exe;"b;c";file_name;reads as a file name/,
+    /^peer;note;reject_code;reject_reason\nsetup\.exe;"b;c";file_name;looks like a file name/,
   );
   const again = await enriched(rejects);
   expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);

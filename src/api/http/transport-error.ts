@@ -1,21 +1,8 @@
+import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { ReputeError } from "../../core/errors.js";
 
-/** Why no answer could be had, or none that could be read to its end. */
-export type TransportFault =
-  | "connect_refused"
-  | "connect_timeout"
-  | "connect_failed"
-  | "dns_failure"
-  | "proxy_failure"
-  | "tls_failure"
-  | "certificate_rejected"
-  | "connection_reset"
-  | "timeout"
-  | "truncated_body"
-  | "body_too_large"
-  | "invalid_http"
-  | "unreadable_encoding"
-  | "out_of_memory";
+/** Why no answer arrived, or none that could be read to its end. */
+export type TransportFault = keyof typeof transportCodes;
 
 /** One attempt that brought no answer. `code` is a `TransportFault`. */
 export class TransportError extends ReputeError {
@@ -32,17 +19,11 @@ export class TransportError extends ReputeError {
     this.httpStatus = options.httpStatus ?? null;
   }
 
-  /** Whether another attempt can bring an answer: not when something is at fault that stays. */
+  /** Whether another attempt may bring an answer. */
   get passing(): boolean {
-    return !lasting.has(this.code);
+    return transportCodes[this.code].length > 2;
   }
 }
-
-const lasting: ReadonlySet<TransportFault> = new Set([
-  "body_too_large",
-  "certificate_rejected",
-  "out_of_memory",
-]);
 
 /** Where a request went. */
 export interface Peer {

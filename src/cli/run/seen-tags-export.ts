@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { ErrorCode } from "../../core/error-codes.js";
 import { ReputeError } from "../../core/errors.js";
 import { writeManifest } from "../../pipeline/finish/manifest.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
@@ -81,7 +82,7 @@ function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRe
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  const code = error instanceof ReputeError ? error.code : "unexpected";
+  const code: ErrorCode = error instanceof ReputeError ? error.code : "unexpected";
   const nothing = { total: null, added: null, removed: null, files: [] };
   return { tag, status: "failed", ...nothing, error: { code, message } };
 }

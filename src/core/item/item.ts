@@ -1,3 +1,5 @@
+import type { itemCodes } from "../error-codes/item-codes.js";
+
 /** The kinds of item that the interface answers for (interface: What the service does, 1). */
 export const itemKinds = ["ip", "domain", "url", "sha1", "crypto_wallet", "email"] as const;
 
@@ -10,10 +12,12 @@ export interface Item {
   readonly value: string;
 }
 
+/** Code of a text that is not an item. */
+export type UnsupportedCode = keyof typeof itemCodes;
+
 /** Why a text is no item of any kind that the interface has. */
 export interface UnsupportedReason {
-  /** Stable, lower case with underscores: `empty`, `cidr`, `sha256`, `file_name` … */
-  readonly code: string;
+  readonly code: UnsupportedCode;
   /** One sentence for a person. */
   readonly message: string;
 }

@@ -1,6 +1,12 @@
 import { detectItem, readItemAs } from "./detect.js";
-import { explain, unsupported, type UnsupportedCode } from "./explain.js";
-import { isPublishedKind, type Item, type ItemKind, type Recognition } from "./item.js";
+import { explain, unsupported } from "./explain.js";
+import {
+  isPublishedKind,
+  type Item,
+  type ItemKind,
+  type Recognition,
+  type UnsupportedCode,
+} from "./item.js";
 import { refang, strip } from "./refang.js";
 
 /**
@@ -94,7 +100,7 @@ export function indicatorWeight(text: string): number {
 
 const fileWeight = 0.5;
 
-const listed: ReadonlySet<string> = new Set<UnsupportedCode>([
+const listed: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
   "several",
   "md5",
   "sha224",
@@ -109,4 +115,8 @@ const listed: ReadonlySet<string> = new Set<UnsupportedCode>([
   "url_scheme",
 ]);
 
-const files: ReadonlySet<string> = new Set<UnsupportedCode>(["file_name", "path", "registry_key"]);
+const files: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
+  "file_name",
+  "path",
+  "registry_key",
+]);

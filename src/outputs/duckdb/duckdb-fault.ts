@@ -1,7 +1,8 @@
+import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 
 /** What DuckDB says, in its own words, and what to do about it. */
-const known: readonly (readonly [said: RegExp, code: string, reason: string, hint: string])[] = [
+const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [
   // DuckDB takes 2,048 rows at a time, whatever is in them.
   [
     /out of memory/i,

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 
 /** States that pass by themselves: the server stops, starts, is full, or chose this one to wait. */
@@ -95,7 +96,7 @@ export function serverFault(error: unknown, display: string): Error {
   return new Kind(name, `${display}: ${text}`, more);
 }
 
-type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: string, hint?: string];
+type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: ErrorCode, hint?: string];
 
 const faults: Readonly<Record<string, Fault>> = {
   "3D000": [UsageError, "database_missing", "create the database first, or name another one"],

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../core/error-codes.js";
 import {
   type Finding,
   type FindingStatus,
@@ -32,7 +33,7 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
       status,
       record.text("error_code") === ""
         ? null
-        : { code: record.text("error_code"), message: record.text("error") },
+        : { code: record.text("error_code") as ErrorCode, message: record.text("error") },
     ),
     answers:
       verdict === undefined

@@ -6,7 +6,7 @@ import {
   unasked,
 } from "../../core/finding.js";
 import { type Item, parseKindName } from "../../core/item/item.js";
-import { unsupportedReasons } from "../../core/item/explain.js";
+import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
@@ -107,7 +107,7 @@ function startRow(lookup: Lookup): StartRow {
 
 const notText: FindingError = {
   code: "not_text",
-  message: unsupportedReasons.not_text,
+  message: itemCodes.not_text[0],
 };
 
 /** Tells which columns were chosen where no flag named them. */

@@ -1,4 +1,5 @@
 import { FatalError } from "../../core/errors.js";
+import type { UnsupportedCode } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats } from "../../formats/registry.js";
@@ -107,7 +108,13 @@ async function leaveResumable(
 const nearlyAll = 0.9;
 
 /** What cells hold that were never meant as indicators. */
-const noIndicator = ["empty", "text", "control_character", "not_text", "hex_length"];
+const noIndicator: readonly UnsupportedCode[] = [
+  "empty",
+  "text",
+  "control_character",
+  "not_text",
+  "hex_length",
+];
 
 /** A message and how often it applies. */
 export type CountedWarning = readonly [message: string, count: number];

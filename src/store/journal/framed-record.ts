@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../core/error-codes.js";
 import { crc32 } from "node:zlib";
 import {
   mostRecordBytes,
@@ -148,7 +149,7 @@ const full = "free some space, then run again";
 
 const files = "raise the limit (ulimit -n), then go on with --resume";
 
-const causes: Readonly<Record<string, readonly [code: string, text: string, hint: string]>> = {
+const causes: Readonly<Record<string, readonly [code: ErrorCode, text: string, hint: string]>> = {
   ENOSPC: ["journal_disk_full", "the disk is full", full],
   EDQUOT: ["journal_disk_full", "the disk quota is used up", full],
   EMFILE: ["journal_files", "too many files are open", files],

@@ -41,9 +41,9 @@ test.each([
 });
 
 test.each([
-  [new UsageError("x", "wrong"), 2],
-  [new FatalError("x", "stopped"), 1],
-  [new EarlyEndError("x", "enough"), 75],
+  [new UsageError("input_not_found", "wrong"), 2],
+  [new FatalError("input_not_found", "stopped"), 1],
+  [new EarlyEndError("input_not_found", "enough"), 75],
   [new InterruptedError("SIGHUP"), 129],
   [new InterruptedError("SIGINT"), 130],
   [new InterruptedError("SIGQUIT"), 131],

@@ -19,7 +19,7 @@ test("an early end at one endpoint waits for what is open at the other", async (
 });
 
 test("a run that cannot go on ends at once", async () => {
-  const fault = new FatalError("credentials_refused", "no");
+  const fault = new FatalError("unauthorized", "no");
   const both = allLookups([
     ["query", held()],
     ["quick-check", () => Promise.reject(fault)],

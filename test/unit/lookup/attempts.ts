@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../../src/core/error-codes.js";
 import type { Again, Attempt } from "../../../src/core/attempt.js";
 import type { Finding, JsonObject } from "../../../src/core/finding.js";
 import * as findings from "./findings.js";
@@ -27,7 +28,7 @@ export function partial(result: JsonObject, missing: readonly string[]): Attempt
 
 /** An attempt that brought no answer; without a policy nothing can be done about it. */
 export function failed(
-  code: string,
+  code: ErrorCode,
   policy: Again["policy"] | null = null,
   afterMs: number | null = null,
   httpStatus: number | null = null,

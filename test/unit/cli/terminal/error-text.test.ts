@@ -5,19 +5,23 @@ import { errorText } from "../../../../src/cli/terminal/reporter.js";
 const plain = { command: "enrich", debug: false };
 
 test("a wrong usage says what, what to do and where help is", () => {
-  const error = new UsageError("x", "there is no column ioc", { hint: "did you mean ip?" });
+  const error = new UsageError("input_not_found", "there is no column ioc", {
+    hint: "did you mean ip?",
+  });
   expect(errorText(error, plain)).toBe(
     "repute: there is no column ioc\n  did you mean ip?\n  see: repute enrich --help",
   );
 });
 
 test("a wrong usage before any command points at the program's help", () => {
-  const error = new UsageError("x", "there is no command");
+  const error = new UsageError("input_not_found", "there is no command");
   expect(errorText(error, { command: null, debug: false })).toMatch(/\n {2}see: repute --help$/);
 });
 
 test("each line of a message bears the program's name", () => {
-  expect(errorText(new FatalError("x", "one\ntwo"), plain)).toBe("repute: one\nrepute: two");
+  expect(errorText(new FatalError("input_not_found", "one\ntwo"), plain)).toBe(
+    "repute: one\nrepute: two",
+  );
 });
 
 test("an error that nobody foresaw is owned up to, without a stack", () => {
@@ -27,7 +31,7 @@ test("an error that nobody foresaw is owned up to, without a stack", () => {
 });
 
 test("with debugging the stacks of the error and of its cause are shown", () => {
-  const error = new FatalError("x", "outer", { cause: new Error("inner") });
+  const error = new FatalError("input_not_found", "outer", { cause: new Error("inner") });
   const text = errorText(error, { command: null, debug: true });
   expect(text).toMatch(/FatalError: outer\n {4}at [\s\S]*Error: inner\n {4}at /);
 });

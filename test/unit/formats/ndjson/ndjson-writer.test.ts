@@ -59,7 +59,7 @@ describe("ndjsonEncoder", () => {
   });
 
   it("keeps a broken line as extra", () => {
-    const fault = { code: "input_row", message: "line 3 is no JSON object" };
+    const fault = { code: "input_row", message: "line 3 is no JSON object" } as const;
     const row = anEnrichedRow(
       { fault, extra: '"{broken"', cells: [""] },
       { status: "failed", error: fault, httpStatus: null, attempts: 0, lookedUpAt: null },

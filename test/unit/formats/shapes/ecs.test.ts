@@ -129,7 +129,7 @@ it("keeps a record of NDJSON to the letter", () => {
 });
 
 it("keeps a line that is no record", () => {
-  const fault = { code: "broken_json", message: "no JSON" };
+  const fault = { code: "input_row", message: "no JSON" } as const;
   const row = anEnrichedRow({ fault, extra: '"{oops"' }, { status: "failed", error: fault }, null);
   expect(documentOf(row)["repute"]).toMatchObject({ input: null, extra: "{oops" });
 });

@@ -51,7 +51,7 @@ describe("auditOutput", () => {
           encoder.header +
           encoder.encode(
             rows.map(({ cells, status, query, message }) =>
-              anEnrichedRow({ cells }, { status, query, error: { code: "code", message } }),
+              anEnrichedRow({ cells }, { status, query, error: { code: "timeout", message } }),
             ),
           );
         await writeFile(path, text);

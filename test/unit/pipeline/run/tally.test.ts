@@ -33,7 +33,7 @@ describe("Tally", () => {
 
   it("keeps the reasons of unsupported rows apart from errors", () => {
     const tally = new Tally();
-    const error = { code: "sha256", message: "" };
+    const error = { code: "sha256", message: "" } as const;
     tally.row(anEnrichedRow({}, { status: "unsupported", error }, null));
     tally.row(anEnrichedRow({}, { status: "failed", error: { code: "timeout", message: "" } }));
     expect(tally.snapshot()).toMatchObject({

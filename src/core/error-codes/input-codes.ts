@@ -1,0 +1,29 @@
+import type { CodeEntries } from "./entry.js";
+
+/** The input cannot be read as named. */
+export const inputCodes = {
+  input_missing: ["there is no input", "name a file, pipe rows in, or give - to type them"],
+  input_not_found: ["the input file does not exist", "check the path"],
+  input_is_directory: ["the input is a directory", "name the file"],
+  input_unreadable: ["the input cannot be opened or read", "check permissions and the disk"],
+  input_changed: [
+    "the input is not the one the interrupted run read",
+    "restore it and continue with --resume, or start anew with --restart",
+  ],
+  input_empty: ["the input has no header and no rows", "check how the file was made"],
+  input_binary: ["the input is not text", "convert it to CSV, TSV, NDJSON or a list"],
+  input_gzip: ["the input is not gzip, is damaged or cut off", "copy it again; check its name"],
+  input_json_array: ["the input is one JSON array", "convert it: jq -c '.[]' FILE"],
+  input_not_ndjson: ["the input is not NDJSON", "name its format with --from"],
+  input_quote: ["a quote opens and never closes", "close the quote on the line named"],
+  input_record: ["the input cannot be split into records", "check --from and the line named"],
+  input_record_too_long: [
+    "a record is longer than repute reads",
+    "check --from; remove the line or close its quote",
+  ],
+  input_row: ["the line is not a record; the row failed", "correct the line"],
+  too_many_inputs: ["more inputs than the command takes", "join the files, or run once for each"],
+  column_not_found: ["no such column, or none holds items", "give --item-column"],
+  column_ambiguous: ["several columns may hold the item", "choose one with --item-column"],
+  column_clash: ["the input already has a column that would be added", "give another --prefix"],
+} as const satisfies CodeEntries;

@@ -1,0 +1,53 @@
+import type { CodeEntries } from "./entry.js";
+
+const startAnew = "start again with --restart";
+
+/** State of an interrupted run, its journal, the cache. */
+export const runCodes = {
+  resume_or_restart: ["--resume and --restart exclude each other", "give one of them"],
+  resume_needs_file: ["a run to a stream cannot be resumed", "write to a file with -o"],
+  resume_differs: [
+    "the options or the input differ from those of the interrupted run",
+    "repeat them, or start again with --restart",
+  ],
+  state_exists: [
+    "an interrupted run is there",
+    "continue with --resume, or discard it with --restart",
+  ],
+  state_folder_foreign: [
+    "OUT.state is not a run's state",
+    "move it away, or write to another output",
+  ],
+  checkpoint_missing: ["the checkpoint is missing", startAnew],
+  checkpoint_damaged: ["the checkpoint is damaged", startAnew],
+  checkpoint_unreadable: ["the checkpoint cannot be read", "check the disk and permissions"],
+  checkpoint_version: [
+    "another version of repute wrote the checkpoint",
+    "finish with that version, or start again with --restart",
+  ],
+  journal_damaged: ["the journal is damaged", startAnew],
+  journal_format: [
+    "another version of repute wrote the journal",
+    "finish with that version, or start again with --restart",
+  ],
+  journal_closed: ["the journal is closed", "report it: the run used it after its end"],
+  journal_disk_full: ["the disk or the disk quota is full", "free space, then continue"],
+  journal_files: ["too many files are open", "raise ulimit -n, then continue"],
+  journal_full: ["the journal has reached its largest size", "split the input"],
+  journal_read_only: ["the journal's file system is read-only", "write elsewhere"],
+  journal_denied: ["no permission to write the journal", "check the folder's owner and mode"],
+  journal_folder_missing: ["the journal's folder does not exist", "check the path"],
+  journal_unusable: ["the journal cannot be read or written", "check the disk"],
+  no_cache: ["the folder holds no cache", "fill one with --cache DIR"],
+  cache_damaged: ["the cache is damaged", "remove it with repute cache clear"],
+  cache_unusable: ["the cache cannot be read or written", "check the disk and permissions"],
+} as const satisfies CodeEntries;
+
+/** The embedded service. */
+export const embeddedCodes = {
+  listen_failed: ["the embedded service cannot listen", "give another --port, or 0 for a free one"],
+  service_options_invalid: ["an option of the embedded service is invalid", "see the message"],
+  fault_rates_invalid: ["the fault rates add up to more than 1", "lower them"],
+  dataset_not_found: ["the dataset folder cannot be read", "see samples/dataset/README.md"],
+  dataset_invalid: ["a file of the dataset is invalid", "see samples/dataset/README.md"],
+} as const satisfies CodeEntries;
