@@ -10,7 +10,6 @@ export const usageCodes = {
   flag_not_negatable: ["the flag has no --no- form", "remove it"],
   argument_missing: ["the command lacks an argument", "see repute help COMMAND"],
   too_many_arguments: ["the command takes fewer arguments", "quote names that contain spaces"],
-  arguments_unreadable: ["the command line cannot be parsed", "see the message"],
   invalid_setting: ["a setting has an invalid value", "correct the settings the message lists"],
   item_missing: ["there is nothing to look up", "name an item, or pipe items in"],
   format_missing: ["repute schema needs a format", "give --format"],
