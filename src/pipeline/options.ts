@@ -64,5 +64,12 @@ export const enrichOptions = z.strictObject({
 
 export type EnrichSettings = z.output<typeof enrichOptions>;
 
-/** Stands for the embedded service in state, cache and messages: its port differs from run to run. */
-export const embeddedServiceName = "the embedded service";
+/**
+ * Stands for the embedded service in state, cache and messages: its port differs from run to run.
+ *
+ * @param synthetic seed of its invented answers, which differ from seed to seed
+ */
+export function embeddedServiceName(synthetic?: number): string {
+  const name = "the embedded service";
+  return synthetic === undefined ? name : `${name}, synthetic ${synthetic}`;
+}

@@ -1,6 +1,6 @@
 import type { QueryResult } from "../api/schema/query-result.js";
 import type { LookupEndpoint } from "../core/finding.js";
-import type { Recognition } from "../core/item/item.js";
+import type { Item, Recognition } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { failure, partialSuccess, success, type ServedAnswer } from "./served-answer.js";
 import { withMissing } from "./dataset/assemble-item.js";
@@ -18,10 +18,15 @@ export interface ItemAnswer {
   partial(dice: number): ServedAnswer;
 }
 
-/** Finds the answer to any text in a path. */
+/**
+ * Finds the answer to any text in a path.
+ *
+ * @param unlisted answers for items that are not in the dataset
+ */
 export function itemAnswers(
   dataset: Dataset,
   blocklistField: BlocklistField,
+  unlisted: (item: Item) => Omit<ListedItem, "item"> = answerNotListed,
 ): (text: string) => ItemAnswer {
   const toJson = writer(blocklistField);
   const known = new Map<string, ItemAnswer>();
@@ -34,9 +39,12 @@ export function itemAnswers(
     if (direct) return direct;
     const { item, reason } = recognised(text);
     if (item === null) return refusal(noItem(text, reason.message));
-    const unlisted = { result: notListed(item), answers: {}, partial: null };
-    return known.get(item.value) ?? new ResultAnswer(unlisted, toJson);
+    return known.get(item.value) ?? new ResultAnswer(unlisted(item), toJson);
   };
+}
+
+function answerNotListed(item: Item): Omit<ListedItem, "item"> {
+  return { result: notListed(item), answers: {}, partial: null };
 }
 
 type ToJson = (result: object) => string;

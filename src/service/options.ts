@@ -32,6 +32,11 @@ export const serviceOptions = z.strictObject({
     description: "Folder of the dataset; by default the one that comes with repute",
     value: "DIR",
   }),
+  synthetic: option(wholeNumber(0, seedLimit).optional(), {
+    description:
+      "Answer for every item that the dataset does not list, with invented data that depends on the seed and the item alone",
+    value: "SEED",
+  }),
   apiKey: option(apiKey().optional(), {
     common: true,
     description:

@@ -74,7 +74,8 @@ const defaultSnapshotLifetimeMs = 3_600_000;
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
-  const dataset = await datasetAt(options.dataset);
+  const { synthetic } = settings;
+  const { dataset, unlisted } = await answersOf(await datasetAt(options.dataset), synthetic);
   const clock = options.clock ?? systemClock;
   const stats = new RequestStats();
   const responder = new Responder({
@@ -93,7 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const { host, port: wanted } = settings;
   const app = createServer(responder, stats, host);
-  itemRoutes(app, responder, itemAnswers(dataset, settings.blocklistField));
+  itemRoutes(app, responder, itemAnswers(dataset, settings.blocklistField, unlisted));
   tagRoutes(app, responder, dataset.tags, lists);
   operationsRoutes(app, responder, dataset.customers, desk, {
     accessToken: options.accessToken ?? sampleAccessToken,
@@ -131,6 +132,17 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
 async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset> {
   if (typeof dataset === "object") return dataset;
   return loadDataset(dataset ?? packagePath("samples/dataset"));
+}
+
+/** The dataset alone, or with invented answers for what it does not list. */
+async function answersOf(dataset: Dataset, seed: number | undefined) {
+  if (seed === undefined) return { dataset, unlisted: undefined };
+  const { syntheticAnswers, syntheticTags } = await import("./synthetic/synthetic-answers.js");
+  const { withSyntheticTags } = await import("./synthetic/tags.js");
+  return {
+    dataset: withSyntheticTags(dataset, syntheticTags(seed)),
+    unlisted: syntheticAnswers(seed),
+  };
 }
 
 /** The host of a URL by which a listening address is reached from this machine. */

@@ -1,6 +1,7 @@
 import { opsOptions } from "../../api/options.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { embeddedServiceName } from "../../pipeline/options.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import type { CaseRowsFormat } from "../run/case-rows.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -11,11 +12,11 @@ import { withClient } from "../services/with-client.js";
 import { ofCase } from "./case.js";
 
 const { Output, Lookups, Run } = runGroups;
-const { intelUrl, apiKeyFile, local, timeout } = runGroups.Service;
+const { intelUrl, apiKeyFile, local, synthetic, timeout } = runGroups.Service;
 
 const groups = {
   Output,
-  Services: { ...opsOptions.shape, intelUrl, apiKeyFile, local, timeout },
+  Services: { ...opsOptions.shape, intelUrl, apiKeyFile, local, synthetic, timeout },
   Lookups,
   Run,
 };
@@ -63,7 +64,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const { input, version } = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    const service = intel.embedded ? "the embedded service" : intel.url;
+    const service = intel.embedded ? embeddedServiceName(settings.synthetic) : intel.url;
     const { context, shownCommand } = call;
     const job = { context, shownCommand, settings: { ...settings, ...reading } };
     return runEnrichJob(job, intel, {

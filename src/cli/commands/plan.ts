@@ -35,6 +35,7 @@ const groups = {
     local: option(cliOptions.shape.local, {
       description: "Plan for the embedded service, which has no customary rate",
     }),
+    synthetic: cliOptions.shape.synthetic,
   },
   Run: {
     json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
@@ -128,7 +129,8 @@ async function openPlannedCache({
   context,
 }: CommandCall<PlanSettings>): Promise<PlannedCache | null> {
   if (settings.cache === undefined) return null;
-  const address = chooseAddress("intel", settings, given) ?? embeddedServiceName;
+  const address =
+    chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
   const { openCache } = await import("../../store/cache/finding-cache.js");
   const store = await openCache({
     folder: settings.cache,

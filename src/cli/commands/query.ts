@@ -8,10 +8,10 @@ import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
-const { local, config } = cliOptions.shape;
+const { local, synthetic, config } = cliOptions.shape;
 
 const quickCheckGroups = {
-  Service: { intelUrl, local, timeout, apiKeyFile },
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: { concurrency, rate, retries },
   Run: {
     failOn: runOptions.shape.failOn,

@@ -11,11 +11,11 @@ import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../services/call-webhook.js";
 import { formatCount } from "../terminal/quantity.js";
 
-const { host, port, dataset, apiKey, blocklistField, ...faults } = serviceOptions.shape;
+const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
 
 const groups = {
   Listening: { host, port },
-  Answers: { dataset, apiKey, blocklistField },
+  Answers: { dataset, synthetic, apiKey, blocklistField },
   Faults: faults,
   Webhooks: {
     endpointKeysFile,
@@ -42,6 +42,7 @@ export const serveCommand = defineCommand({
   summary: "run the embedded service, for development, rehearsal and tests",
   description: [
     "Runs a faithful implementation of the service over a sample dataset until it is stopped (Ctrl-C), and misbehaves on request, the same way for the same seed. Its addresses go to stdout as soon as it listens; GET /_local/stats counts its requests.",
+    "With --synthetic SEED, every item that the dataset does not list gets an invented answer: 20% malicious, 10% suspicious, 5% on the mail blocklist and nothing else, the rest without a verdict; 5% of queries are answered in part, every time. Networks, contacts and tags say that they are invented; the tag botnet:invented-swarm has more than 25,000 addresses, in 198.18.0.0/15.",
     "A case whose state is changed with POST /_local/cases/ID/transition fires the webhooks that the dataset attaches to the change: they are called for real, with the subscriber's data of the case.",
   ],
   operands: [],
@@ -53,6 +54,8 @@ export const serveCommand = defineCommand({
       "rehearses a bad day, the same one each time; --seed 2 is another one",
     "repute serve --port 8080 --rate-limit 50/s --latency 20ms-80ms":
       "answers after a while, and with 429 and Retry-After beyond 50 requests a second",
+    "repute serve --port 8080 --synthetic 1":
+      "answers for every item, with invented verdicts, tags and networks",
     "repute serve --port 8080 --dataset my-dataset":
       "answers from another dataset, a folder like samples/dataset",
     "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist":

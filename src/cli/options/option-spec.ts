@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { option } from "../../core/options.js";
+import { option, wholeNumber } from "../../core/options.js";
 
 /** One option of a command, as flags, environment, configuration file and help need it. */
 export interface OptionSpec {
@@ -113,6 +113,11 @@ export const cliOptions = z.strictObject({
     common: true,
     description:
       "Answer from the embedded service and its sample dataset, started for this run; nothing leaves the machine",
+  }),
+  synthetic: option(wholeNumber(0, 2 ** 32 - 1).optional(), {
+    description:
+      "With --local: invent an answer for every item that the dataset does not list; same seed, same answers",
+    value: "SEED",
   }),
   json: option(z.boolean().default(false), {
     description: "The summary as one JSON object: on stdout when OUT is a file, else on stderr",

@@ -15,6 +15,7 @@ import { cliOptions } from "../options/option-spec.js";
 /** The settings of a run of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
   readonly local: boolean;
+  readonly synthetic?: number | undefined;
   readonly quiet: boolean;
   readonly json: boolean;
   readonly config?: string | undefined;
@@ -35,11 +36,18 @@ export async function runEnrichJob(
   const { context, settings } = call;
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   let lastStep = (): void => undefined;
-  const { local: _local, quiet: _quiet, json: _json, config: _config, ...own } = settings;
+  const {
+    local: _local,
+    synthetic,
+    quiet: _quiet,
+    json: _json,
+    config: _config,
+    ...own
+  } = settings;
   const manifest = await runJob(call, load, {
     settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
     stdout: context.stdout,
-    ...(intel.embedded ? { serviceName: embeddedServiceName } : {}),
+    ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
     ...what,
     embedded: intel.embedded,
     stateFolder: userStateFolder(context.env),
@@ -136,13 +144,13 @@ export function enrichInput(operands: readonly string[], context: CliContext): S
 }
 
 const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
-const { local, ...program } = cliOptions.shape;
+const { local, synthetic, ...program } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of commands that run the main job. */
 export const runGroups = {
   Output: { output, ...sinkOptions.shape, unordered, tagIps },
-  Service: { intelUrl, local, timeout, apiKeyFile },
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: lookupOptions.shape,
   Run: { ...howToRun, ...program },
 };

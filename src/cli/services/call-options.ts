@@ -4,7 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import type { SettingsOf } from "../command.js";
 
-const { local, config } = cliOptions.shape;
+const { local, synthetic, config } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of every command that asks a service for anything but items. */
@@ -31,7 +31,10 @@ const callGroups = {
 export type RequestSettings = SettingsOf<Pick<typeof callGroups, "Requests">>;
 
 /** Options of a command that asks the threat intelligence interface. */
-export const intelCallGroups = { Service: { intelUrl, local, apiKeyFile }, ...callGroups };
+export const intelCallGroups = {
+  Service: { intelUrl, local, synthetic, apiKeyFile },
+  ...callGroups,
+};
 
 /** Options of a command that asks the operations interface. */
 export const opsCallGroups = {

@@ -36,13 +36,18 @@ export async function withServices<Name extends ServiceName, T>(
   const own: EmbeddedCredentials = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
+    if (name === "intel" && url !== null && settings.synthetic !== undefined) {
+      throw syntheticElsewhere();
+    }
     const secret = secrets[name];
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
     if (url === null) own[name] = credential;
     chosen.set(name, url === null ? null : { url, credential, embedded: false });
   }
-  const embedded = [...chosen.values()].includes(null) ? await startEmbedded(own) : null;
+  const embedded = [...chosen.values()].includes(null)
+    ? await startEmbedded(own, settings.synthetic)
+    : null;
   try {
     const services = [...chosen].map(([name, access]) => [name, access ?? embedded?.access[name]]);
     return await use(Object.fromEntries(services) as Record<Name, ServiceAccess>);
@@ -54,13 +59,16 @@ export async function withServices<Name extends ServiceName, T>(
 /** Credentials that the embedded service is to take in place of its own. */
 type EmbeddedCredentials = Partial<Record<ServiceName, string | null>>;
 
-async function startEmbedded({ intel, ops, case: caseKey }: EmbeddedCredentials) {
+async function startEmbedded(
+  { intel, ops, case: caseKey }: EmbeddedCredentials,
+  synthetic: number | undefined,
+) {
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const apiKey = intel ?? undefined;
   const accessToken = ops ?? sampleAccessToken;
   const caseApiKey = caseKey ?? sampleCaseApiKey;
-  const service = await startService({ apiKey, accessToken, caseApiKey });
+  const service = await startService({ apiKey, accessToken, caseApiKey, synthetic });
   const { intelUrl, opsUrl, caseUrl } = service;
   const access: Readonly<Record<ServiceName, ServiceAccess>> = {
     intel: { url: intelUrl, embedded: true, credential: apiKey ?? null },
@@ -68,6 +76,12 @@ async function startEmbedded({ intel, ops, case: caseKey }: EmbeddedCredentials)
     case: { url: caseUrl, embedded: true, credential: caseApiKey },
   };
   return { access, close: () => service.close() };
+}
+
+function syntheticElsewhere(): UsageError {
+  return new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
+    hint: "add --local, and leave the service's address out",
+  });
 }
 
 /**
@@ -109,6 +123,8 @@ export type ServiceName = "intel" | "ops" | "case";
 /** The settings that say which services are asked. */
 export interface ServiceChoice {
   readonly local: boolean;
+  /** Seed of invented answers; only for the embedded service. */
+  readonly synthetic?: number | undefined;
   readonly intelUrl?: string | undefined;
   readonly opsUrl?: string | undefined;
   readonly caseUrl?: string | undefined;

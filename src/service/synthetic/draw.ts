@@ -1,0 +1,50 @@
+import { seededHash } from "../seeded-hash.js";
+
+/** Numbers that depend on the seed, a text and the question alone. */
+export class Draw {
+  readonly #seed: number;
+  readonly #text: string;
+
+  constructor(seed: number, text: string) {
+    this.#seed = seed;
+    this.#text = text;
+  }
+
+  /** A number from 0 up to, not including, 1. */
+  share(question: number): number {
+    return seededHash(this.#seed, this.#text, question) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to, not including, `end`. */
+  below(end: number, question: number): number {
+    return Math.floor(this.share(question) * end);
+  }
+
+  /** One of the choices; `skew` above 1 prefers those at the beginning. */
+  pick<T>(choices: readonly [T, ...T[]], question: number, skew = 1): T {
+    const index = Math.floor(this.share(question) ** skew * choices.length);
+    return choices[index] ?? choices[0];
+  }
+}
+
+/** What is asked of a draw; each question has an answer of its own. */
+export const questions = {
+  verdict: 1,
+  partial: 2,
+  missing: 3,
+  network: 4,
+  contact: 5,
+  verified: 6,
+  name: 7,
+  tag: 8,
+  secondTag: 9,
+  lastSeen: 10,
+  firstSeen: 11,
+  blocklist: 12,
+  known: 13,
+  intent: 14,
+  honeypot: 15,
+  spamtrap: 16,
+  // The last one: each observation asks questions of its own behind it.
+  observation: 100,
+} as const;

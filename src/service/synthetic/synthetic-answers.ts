@@ -1,0 +1,162 @@
+import type { QueryResult } from "../../api/schema/query-result.js";
+import type { Verdict } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import type { ListedItem } from "../dataset/dataset.js";
+import { notListed } from "../not-listed.js";
+import { quickCheckOf } from "../quick-check.js";
+import { isInSwarmBlock, isInvented } from "./addresses.js";
+import { Draw, questions } from "./draw.js";
+import { networkOf } from "./networks.js";
+import { observedActivity } from "./observed-activity.js";
+import { swarmTag } from "./tags.js";
+import { newest, type Span, spanOf, timeText } from "./times.js";
+
+/**
+ * Shares of items that get each answer, bogons aside. The rest has the verdict `none`. A partial
+ * answer stays partial however often it is asked for; the quick check still has the intent.
+ */
+export const syntheticShares = {
+  malicious: 0.2,
+  suspicious: 0.1,
+  listed: 0.05,
+  partial: 0.05,
+} as const;
+
+type Answered = Omit<ListedItem, "item">;
+
+/** Invents an answer for every item, always the same for a seed and an item. */
+export function syntheticAnswers(seed: number): (item: Item) => Answered {
+  return (item) => {
+    const unlisted = notListed(item);
+    if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) {
+      return { result: unlisted, answers: {}, partial: null };
+    }
+    const draw = new Draw(seed, item.value);
+    const verdict = verdictOf(draw);
+    const { result, intent } = invent(seed, item, verdict);
+    const quickCheck = { ...quickCheckOf(result), intent };
+    const isPartial = draw.share(questions.partial) < syntheticShares.partial;
+    return {
+      result,
+      answers: { "quick-check": quickCheck },
+      partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
+    };
+  };
+}
+
+/** Tags of an address; the same as in its answer. */
+export function syntheticTags(seed: number): (address: string) => readonly string[] {
+  return (address) => {
+    const draw = new Draw(seed, address);
+    return tagsOf(address, "ip", verdictOf(draw), draw);
+  };
+}
+
+function verdictOf(draw: Draw): Verdict {
+  const share = draw.share(questions.verdict);
+  const { malicious, suspicious, listed } = syntheticShares;
+  if (share < malicious) return "malicious";
+  if (share < malicious + suspicious) return "suspicious";
+  return share < malicious + suspicious + listed ? "listed" : "none";
+}
+
+/** Most of what nobody accuses was never seen. */
+const seenAnyway = 0.3;
+
+function invent(seed: number, item: Item, verdict: Verdict) {
+  const draw = new Draw(seed, item.value);
+  const isKnown = verdict !== "none" || draw.share(questions.known) < seenAnyway;
+  const intent = intentOf(verdict, isKnown, draw);
+  const serviceMailBlocklist = blocklistOf(verdict, isKnown, draw);
+  const { kind, value } = item;
+  if (kind !== "ip" && kind !== "domain") {
+    return { intent, result: { ...notListed(item), serviceMailBlocklist } as QueryResult };
+  }
+  const span = isKnown ? spanOf(draw) : null;
+  const isAccused = verdict === "malicious" || verdict === "suspicious";
+  const seen = {
+    tags: tagsOf(value, kind, verdict, draw),
+    firstSeen: span && timeText(span.first),
+    lastSeen: span && timeText(span.last),
+    intent,
+    observedActivity: observedActivity(isAccused ? span : null, draw),
+  };
+  const about = kind === "ip" ? hostFacts(seed, value, span, draw) : { type: "DOMAIN" };
+  return {
+    intent,
+    result: { item: value, serviceMailBlocklist, ...about, ...seen } as QueryResult,
+  };
+}
+
+function intentOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
+  if (verdict === "malicious" || verdict === "suspicious") return verdict;
+  return isKnown ? draw.pick(["unknown", "none"], questions.intent) : "none";
+}
+
+function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
+  if (verdict === "listed") return "ACTIVE";
+  if (!isKnown) return "NOT_LISTED";
+  if (verdict === "none") {
+    return draw.pick(["NOT_LISTED", "PASSIVE", "INFORMATIONAL", "ALLOWLIST"], questions.blocklist);
+  }
+  return draw.pick(["ACTIVE", "NOT_LISTED", "PASSIVE"], questions.blocklist);
+}
+
+const tagsByKind = {
+  ip: [
+    "credentials:invented-guessing",
+    "spam:invented-snowshoe",
+    "malware:invented-dropper",
+    "scanner:invented-port-scan",
+  ],
+  domain: ["phishing:invented-login", "malware:invented-dropper", "spam:invented-snowshoe"],
+} as const;
+
+function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Draw): string[] {
+  if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
+  if (verdict === "malicious") {
+    const first = draw.pick(tagsByKind[kind], questions.tag, 1.6);
+    const second = draw.pick(tagsByKind[kind], questions.secondTag);
+    return draw.share(questions.known) < 0.3 && second !== first ? [first, second] : [first];
+  }
+  if (kind === "domain") return [];
+  if (verdict === "suspicious") {
+    const tags = ["scanner:invented-port-scan", "proxy:invented-residential"] as const;
+    return [draw.pick(tags, questions.tag, 1.3)];
+  }
+  return draw.share(questions.tag) < 0.02 ? ["research:invented-survey"] : [];
+}
+
+const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "UNKNOWN"] as const;
+
+function hostFacts(seed: number, address: string, span: Span | null, draw: Draw) {
+  const network = networkOf(seed, address);
+  const status = draw.pick(contactStatuses, questions.contact);
+  const domain = `${network.asn.toLowerCase()}.example.net`;
+  const isNamed = draw.share(questions.name) < 0.6;
+  const host = address.replaceAll(/[.:]+/g, "-");
+  return {
+    type: "IP",
+    bogon: false,
+    reverseDns: { current: isNamed ? [{ entry: `host-${host}.${domain}` }] : null },
+    abuseContact: {
+      email: status === "UNKNOWN" ? null : `abuse@${domain}`,
+      status,
+      lastVerification: status === "UNKNOWN" ? null : timeText(verifiedAt(span, draw)),
+    },
+    asn: { countryCode: network.countryCode, asn: network.asn, name: network.name },
+  };
+}
+
+function verifiedAt(span: Span | null, draw: Draw): number {
+  const from = span?.first ?? newest - 90 * 86_400_000;
+  return from + draw.share(questions.verified) * (newest - from);
+}
+
+/** One to three members of those that may be null. */
+function missingOf(result: QueryResult, draw: Draw): string[] {
+  const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
+  const first = draw.below(members.length, questions.missing);
+  const count = 1 + draw.below(3, questions.missing + questions.observation);
+  return [...members, ...members].slice(first, first + Math.min(count, members.length));
+}
