@@ -32,6 +32,7 @@ export const usageCodes = {
   local_and_intel_url: ["--local and --intel-url exclude each other", "give one of them"],
   local_and_ops_url: ["--local and --ops-url exclude each other", "give one of them"],
   local_and_case_url: ["--local and --case-url exclude each other", "give one of them"],
+  synthetic_without_local: ["--synthetic was given without --local", "add --local"],
 } as const satisfies CodeEntries;
 
 const correct = "correct the webhook at the place named";
