@@ -1,15 +1,9 @@
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
-import {
-  settingsFromEnvironment,
-  settingsFromFile,
-  unknownVariables,
-} from "./options/config-file.js";
-import { checkOperands, type CliContext, type Command } from "./command.js";
-import { type OptionSpec, optionSpecs } from "./options/option-spec.js";
+import { checkOperands, type CliContext } from "./command.js";
 import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
 import { passwordWarning, shownCommand } from "./options/redact.js";
 import { checkSecretFiles } from "./options/secrets.js";
-import { type GivenSettings, loadSettings } from "./options/settings.js";
+import { readSettings } from "./options/setting-levels.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals } from "../core/errors.js";
@@ -43,7 +37,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   const warning = passwordWarning(args);
   if (warning !== null) context.reporter.warning(warning);
   await checkSecretFiles(flags);
-  const loaded = loadSettings(command.options, await settingLevels(command, flags, context));
+  const loaded = await readSettings(command, flags, context);
   checkOperands(command, operands);
   return command.run({
     ...loaded,
@@ -65,31 +59,6 @@ async function parse(args: readonly string[]): Promise<ParsedArguments> {
     }
   }
   return parseArguments(args, await loadCommands(), groups);
-}
-
-async function settingLevels(
-  command: Command,
-  flags: GivenSettings,
-  context: CliContext,
-): Promise<readonly GivenSettings[]> {
-  const own = optionSpecs(command.options);
-  const config = flags.get("config") ?? settingsFromEnvironment(context.env, own).get("config");
-  // One environment and one file serve every command.
-  const others = Boolean(config) || unknownVariables(context.env, own).length > 0;
-  const known = others ? optionsOf(await loadCommands()) : own;
-  for (const warning of unknownVariables(context.env, known)) context.reporter.warning(warning);
-  const variables = settingsFromEnvironment(context.env, known);
-  const file = config ? await settingsFromFile(String(config.value), known) : new Map();
-  return [flags, variables, file];
-}
-
-/** The options of commands, each once. */
-function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
-  const byKey = new Map<string, OptionSpec>();
-  for (const spec of commands.flatMap((command) => optionSpecs(command.options))) {
-    if (!byKey.has(spec.key)) byKey.set(spec.key, spec);
-  }
-  return [...byKey.values()];
 }
 
 /** The part of `process` that delivers signals and ends it. */

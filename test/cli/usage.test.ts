@@ -93,7 +93,7 @@ describe("wrong usage ends with 2 and says", () => {
     const { code, stderr } = await runRepute(args, { cwd: folder });
     expect([code, stderr.split("\n")[0]]).toEqual([
       2,
-      'repute: "fail-on" in repute.json must be one of failed, partial, invalid, unsupported, never, or all but never with a share such as unsupported:90%; got "sometimes"',
+      'repute: "fail-on" in repute.json:1:2 must be one of failed, partial, invalid, unsupported, never, or all but never with a share such as unsupported:90%; got "sometimes"',
     ]);
   });
 
@@ -109,7 +109,7 @@ test("a mistyped variable is warned about", async () => {
   const env = { REPUTE_RETRYS: "1" };
   const { stderr } = await runRepute(["enrich", "a.csv"], { env });
   expect(stderr).toMatch(
-    /^repute: warning: REPUTE_RETRYS is no variable that repute knows; did you mean REPUTE_RETRIES\?\n/,
+    /^repute: warning: unknown variable REPUTE_RETRYS; did you mean REPUTE_RETRIES\?\n/,
   );
 });
 

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Gives all tests of a run one state folder of their own, so that they leave the developer's alone. */
+/** Gives the tests state and config folders of their own, so that a developer's are neither read nor changed. */
 export function setup(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), "repute-state-"));
-  process.env["XDG_STATE_HOME"] = folder;
+  const folder = mkdtempSync(join(tmpdir(), "repute-home-"));
+  process.env["XDG_STATE_HOME"] = join(folder, "state");
+  process.env["XDG_CONFIG_HOME"] = join(folder, "config");
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -6,7 +6,7 @@ import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.j
 import { showCounts } from "../terminal/show-record.js";
 
 const { cacheTtl } = lookupOptions.shape;
-const { config } = cliOptions.shape;
+const { config, profile } = cliOptions.shape;
 const json = option(cliOptions.shape.json, { description: "JSON on a terminal too" });
 
 /** What all commands of a cache have in common. */
@@ -24,7 +24,7 @@ export const cacheStatsCommand = defineCommand({
   description: [
     "Counts the answers that a cache holds: fresh and expired ones, of what kind, of which service. Prints one JSON object; field by field on a terminal.",
   ],
-  groups: { Options: { cacheTtl, json, config } },
+  groups: { Options: { cacheTtl, json, config, profile } },
   examples: {
     "repute cache stats ~/.cache/repute": "tells what is there",
     "repute cache stats ~/.cache/repute --cache-ttl 7d":
@@ -48,7 +48,7 @@ export const cachePruneCommand = defineCommand({
   description: [
     "Removes the answers that no run would use any more, and tells how many were removed and kept. Runs may use the cache meanwhile. Its files keep their size: the room is used for new answers.",
   ],
-  groups: { Options: { cacheTtl, json, config } },
+  groups: { Options: { cacheTtl, json, config, profile } },
   examples: {
     "repute cache prune ~/.cache/repute":
       "removes what is older than a day, partial answers older than an hour",
@@ -74,7 +74,7 @@ export const cacheClearCommand = defineCommand({
   description: [
     "Removes the files of a cache, whatever state they are in, and nothing else that the folder holds; tells how many bytes were freed. A run that is using it goes on and keeps what it asks for to itself; the next one begins the cache anew.",
   ],
-  groups: { Options: { json, config } },
+  groups: { Options: { json, config, profile } },
   examples: {
     "repute cache clear ~/.cache/repute": "frees what it takes of the disk",
     "repute cache clear ~/.cache/repute --json": "prints JSON on a terminal too",

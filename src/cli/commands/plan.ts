@@ -40,6 +40,7 @@ const groups = {
   Run: {
     json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
     config: cliOptions.shape.config,
+    profile: cliOptions.shape.profile,
   },
 };
 

@@ -8,7 +8,7 @@ import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
-const { local, synthetic, config } = cliOptions.shape;
+const { local, synthetic, config, profile } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
@@ -17,6 +17,7 @@ const quickCheckGroups = {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "JSON lines on a terminal too" }),
     config,
+    profile,
   },
 };
 

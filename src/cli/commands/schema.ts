@@ -41,6 +41,7 @@ const groups = {
     }),
     prefix: sinkOptions.shape.prefix,
     config: cliOptions.shape.config,
+    profile: cliOptions.shape.profile,
   },
   Input: { from, itemColumn, header, comment },
 };

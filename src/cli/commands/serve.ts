@@ -32,6 +32,7 @@ const groups = {
     json: option(cliOptions.shape.json, { description: "The addresses as one JSON object" }),
     quiet: option(cliOptions.shape.quiet, { description: "No hint on stderr", alias: "q" }),
     config: cliOptions.shape.config,
+    profile: cliOptions.shape.profile,
   },
 };
 
@@ -81,7 +82,8 @@ async function serve({
   settings,
   context,
 }: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { json, quiet, endpointKeysFile, timeout, retries, config: _config, ...own } = settings;
+  const { json, quiet, endpointKeysFile, timeout, retries, ...other } = settings;
+  const { config: _config, profile: _profile, ...own } = other;
   const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");

@@ -10,7 +10,7 @@ import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from
 import { withServices } from "../services/services.js";
 import { exportSummary, exportTagLists } from "../run/tag-export.js";
 
-const { json, config } = intelCallGroups.Run;
+const { json, config, profile } = intelCallGroups.Run;
 
 const groups = {
   Lists: {
@@ -30,7 +30,7 @@ const groups = {
     ...tagExportOptions.shape,
   },
   ...intelCallGroups,
-  Run: { json, quiet: cliOptions.shape.quiet, config },
+  Run: { json, quiet: cliOptions.shape.quiet, config, profile },
 };
 
 type Settings = SettingsOf<typeof groups>;

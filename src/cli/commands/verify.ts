@@ -5,9 +5,9 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { commonExitCodes } from "../exit-code.js";
 import { redactAddress } from "../options/redact.js";
 
-const { json, quiet, config } = cliOptions.shape;
+const { json, quiet, config, profile } = cliOptions.shape;
 
-const groups = { Options: { prefix: sinkOptions.shape.prefix, json, quiet, config } };
+const groups = { Options: { prefix: sinkOptions.shape.prefix, json, quiet, config, profile } };
 
 /** Holds an output against its manifest. */
 export const verifyCommand = defineCommand({

@@ -1,36 +1,54 @@
 import { readFile } from "node:fs/promises";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
+import type { JsonObject } from "../../core/finding.js";
+import { asObject } from "../../core/json-members.js";
 import { fileFault } from "../terminal/reporter.js";
-import { secretHint, secretNamed, secrets } from "./secrets.js";
+import { type ConfigDocument, configExamples, parseConfig } from "./config-format.js";
 import type { OptionSpec } from "./option-spec.js";
+import { secretHint, secretNamed } from "./secrets.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
+/** The settings of a config file. */
+export interface FileSettings {
+  /** Those of the selected profile; empty without one. */
+  readonly profile: GivenSettings;
+  /** Those outside `profiles`. */
+  readonly general: GivenSettings;
+}
+
 /**
- * Reads settings from a JSON file: one object whose keys are the flags' names without dashes, or
- * the same in camel case. Keys that belong to another command are left alone.
+ * Reads a config file: JSON, YAML or TOML with flags' names as keys, without dashes or in camel
+ * case. `profiles` holds more such settings by the profile's name. Every key is checked, also in
+ * profiles that are not selected.
  *
- * @param known the options of every command
- * @throws UsageError when the file cannot be read, is no JSON object or has an unknown key
+ * @param known the options of every command, since one file serves them all
+ * @param profile the setting that selects a profile; null for none
+ * @throws UsageError when the file cannot be read or parsed, has an unknown key or no such profile
  */
 export async function settingsFromFile(
   path: string,
   known: readonly OptionSpec[],
-): Promise<GivenSettings> {
-  const given = new Map<string, GivenSetting>();
-  for (const [name, value] of Object.entries(parseObject(path, await readText(path)))) {
-    if (name === "$schema") continue;
-    const spec = known.find((spec) => spec.flag === name || spec.key === name);
-    if (!spec || spec.key === "config" || spec.secret) throw unknownKey(path, name, known);
-    if (given.has(spec.key)) {
-      throw new UsageError(
-        "config_key_twice",
-        `${path} sets ${spec.flag} twice, as ${spec.flag} and as ${spec.key}`,
-      );
-    }
-    given.set(spec.key, { value, level: "file", name: `"${name}" in ${path}` });
+  profile: GivenSetting | null,
+): Promise<FileSettings> {
+  const document = await parseConfig(path, await readText(path));
+  const file: ConfigFile = { path, document, known };
+  const { profiles: section = {}, ...rest } = membersOf(file, document.value, []);
+  const general = settingsIn(file, rest, null);
+  const profiles = new Map<string, GivenSettings>();
+  for (const [name, value] of Object.entries(membersOf(file, section, ["profiles"]))) {
+    profiles.set(name, settingsIn(file, membersOf(file, value, ["profiles", name]), name));
   }
-  return given;
+  if (profile === null) return { general, profile: new Map() };
+  const selected = profiles.get(String(profile.value));
+  if (selected) return { general, profile: selected };
+  throw unknownProfile(path, profile, [...profiles.keys()]);
+}
+
+interface ConfigFile {
+  readonly path: string;
+  readonly document: ConfigDocument;
+  readonly known: readonly OptionSpec[];
 }
 
 async function readText(path: string): Promise<string> {
@@ -39,97 +57,98 @@ async function readText(path: string): Promise<string> {
   } catch (error) {
     throw new UsageError(
       "config_unreadable",
-      `cannot read the configuration ${path}: ${fileFault(error)}`,
-      {
-        cause: error,
-      },
+      `cannot read the config file ${path}: ${fileFault(error)}`,
+      { cause: error },
     );
   }
 }
 
-function parseObject(path: string, text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError("config_not_json", `${path}${place(error, text)} is not valid JSON`, {
-      cause: error,
-      hint: "names and text stand in double quotes, and no comma follows the last member",
-    });
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UsageError("config_not_object", `${path} must hold one JSON object`, {
-      hint: 'for example {"intel-url": "https://intel.example/beta", "rate": "50/s"}',
-    });
-  }
-  return value;
-}
-
-function unknownKey(path: string, name: string, known: readonly OptionSpec[]): UsageError {
-  const message = `${path} has the unknown key "${name}"`;
-  const secret = secretNamed(name);
-  if (secret) {
-    return new UsageError("secret_in_config", `${path} must not hold the secret "${name}"`, {
-      hint: secretHint("others can read a file of settings", secret),
-    });
-  }
-  if (name === "config") {
-    return new UsageError("unknown_config_key", message, { hint: "one file cannot name another" });
-  }
-  const names = known.filter((spec) => spec.key !== "config").map((spec) => spec.flag);
-  const word = didYouMean(name, names);
-  return new UsageError("unknown_config_key", message, {
-    hint:
-      word === null ? "keys are the flags' names without the dashes" : `did you mean "${word}"?`,
+function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): JsonObject {
+  const members = asObject(value);
+  if (members !== null) return members;
+  const { document } = file;
+  const what = keys.length === 0 ? file.path : `${keys.join(".")} in ${located(file, keys)}`;
+  throw new UsageError("config_not_object", `${what} must hold settings by name`, {
+    hint: `for example:\n${configExamples[document.format]}`,
   });
 }
 
-/** The engine tells the offset of an error for some faults and not for others. */
-function place(error: unknown, text: string): string {
-  const offset = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
-  if (offset === undefined) return "";
-  const before = text.slice(0, Number(offset)).split("\n");
-  return `, line ${before.length}, column ${(before.at(-1) ?? "").length + 1},`;
+/** The file, with line and column of a key where they are known: `config.yaml:3:1`. */
+function located({ path, document }: ConfigFile, keys: readonly string[]): string {
+  const place = document.placeOf(keys);
+  return place === null ? path : `${path}:${place.line}:${place.column}`;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Variables that are no option: secrets, which never come as flags, and the wish for stack traces. */
-const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];
-
-/** What the environment says about the options; an empty variable says nothing. */
-export function settingsFromEnvironment(
-  env: Environment,
-  specs: readonly OptionSpec[],
-): GivenSettings {
+function settingsIn(file: ConfigFile, members: object, profile: string | null): GivenSettings {
   const given = new Map<string, GivenSetting>();
-  for (const spec of specs) {
-    const text = env[spec.variable];
-    if (text === undefined || text === "") continue;
-    const value = spec.isSwitch ? readSwitch(text) : text;
-    given.set(spec.key, { value, level: "variable", name: spec.variable });
+  for (const [key, value] of Object.entries(members)) {
+    if (key === "$schema" && profile === null) continue;
+    const keys = profile === null ? [key] : ["profiles", profile, key];
+    const at = located(file, keys);
+    const spec = file.known.find((spec) => spec.flag === key || spec.key === key);
+    if (!spec || spec.secret || isSelector(spec)) throw unusableKey(at, key, file.known);
+    if (given.has(spec.key)) {
+      throw new UsageError(
+        "config_key_twice",
+        `${at} sets ${spec.flag} twice, as ${spec.flag} and as ${spec.key}`,
+        { hint: "remove one of them" },
+      );
+    }
+    const of = profile === null ? "" : ` of profile ${JSON.stringify(profile)}`;
+    given.set(spec.key, {
+      value,
+      level: profile === null ? "file" : "profile",
+      name: `"${key}"${of} in ${at}`,
+      origin: { path: file.path, key, profile, ...file.document.placeOf(keys) },
+    });
   }
   return given;
 }
 
-/** A warning for each variable that looks like one of repute's and is none. */
-export function unknownVariables(
-  env: Environment,
-  known: readonly OptionSpec[],
-): readonly string[] {
-  const names = [...known.map((spec) => spec.variable), ...otherVariables];
-  return Object.keys(env)
-    .filter((name) => name.startsWith("REPUTE_") && !names.includes(name))
-    .sort()
-    .map((name) => {
-      const word = didYouMean(name, names);
-      return `${name} is no variable that repute knows${word === null ? "" : `; did you mean ${word}?`}`;
-    });
+/** Options that select a file or profile, and so cannot come from one. */
+function isSelector({ key }: OptionSpec): boolean {
+  return key === "config" || key === "profile";
 }
 
-/** The customary spellings of on and off; anything else is left for the schema to refuse. */
-function readSwitch(text: string): boolean | string {
-  const word = text.trim().toLowerCase();
-  if (["true", "1", "yes", "on"].includes(word)) return true;
-  return ["false", "0", "no", "off"].includes(word) ? false : text;
+function unusableKey(at: string, key: string, known: readonly OptionSpec[]): UsageError {
+  const secret = secretNamed(key);
+  if (secret) {
+    return new UsageError("secret_in_config", `${at} must not hold the secret "${key}"`, {
+      hint: secretHint("others may read a config file", secret),
+    });
+  }
+  const message = `${at} has the unknown key "${key}"`;
+  if (key === "config" || key === "profile") {
+    return new UsageError("unknown_config_key", message, {
+      hint:
+        key === "config"
+          ? "a config file cannot name another one"
+          : "select a profile with --profile NAME or REPUTE_PROFILE",
+    });
+  }
+  const names = known.filter((spec) => !isSelector(spec)).map((spec) => spec.flag);
+  const word = didYouMean(key, [...names, "profiles"]);
+  return new UsageError("unknown_config_key", message, {
+    hint: word === null ? "keys are flags without their dashes" : `did you mean "${word}"?`,
+  });
+}
+
+function unknownProfile(
+  path: string,
+  { name, value }: GivenSetting,
+  names: readonly string[],
+): UsageError {
+  const wanted = String(value);
+  const word = didYouMean(wanted, names);
+  const hint =
+    names.length === 0
+      ? `add it below "profiles" in that file`
+      : word === null
+        ? `its profiles are ${names.join(", ")}`
+        : `did you mean ${word}?`;
+  return new UsageError(
+    "profile_unknown",
+    `${path} has no profile ${JSON.stringify(wanted)} (${name})`,
+    { hint },
+  );
 }

@@ -187,7 +187,7 @@ function environment({ options, variables = [] }: Command, width: number): strin
     width,
   );
   const order =
-    "Flags beat variables, variables beat the file of --config (JSON, keys as the flags without dashes), and that beats the defaults.";
+    "Flags beat variables, variables beat the config file (--config FILE, else config.json, config.yaml or config.toml in ~/.config/repute), and that beats the defaults.";
   return `${entries}\n\n${wrapText(order, width)}`;
 }
 

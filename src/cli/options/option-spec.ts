@@ -129,7 +129,12 @@ export const cliOptions = z.strictObject({
   }),
   config: option(z.string().min(1).optional(), {
     common: true,
-    description: "JSON file with settings; its keys are the flags' names without the dashes",
+    description:
+      "Config file: JSON, YAML or TOML; its keys are flags without the dashes [default ~/.config/repute/config.json, .yaml or .toml]",
     value: "FILE",
+  }),
+  profile: option(z.string().min(1).optional(), {
+    description: 'Section below "profiles" in the config file; it overrides the rest of the file',
+    value: "NAME",
   }),
 });

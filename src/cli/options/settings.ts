@@ -5,47 +5,65 @@ import { allowedWords, explainIssue } from "../../core/option-issue.js";
 import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "./redact.js";
 
-/** The places that settings come from, the strongest first. */
-export const settingLevels = ["flag", "variable", "file"] as const;
+/** Where settings come from, strongest first. */
+export const settingLevels = ["flag", "variable", "profile", "file"] as const;
 
 export type SettingLevel = (typeof settingLevels)[number];
 
-/** A setting as it was given, and where. */
+/** A setting's value and origin. */
 export interface GivenSetting {
   readonly value: unknown;
   readonly level: SettingLevel;
-  /** How the place is named in a message: `--retries`, `REPUTE_RETRIES`, `"retries" in repute.json`. */
+  /** Its origin in messages: `--retries`, `REPUTE_RETRIES`, `"retries" in config.yaml:3:1`. */
   readonly name: string;
+  /** Its place in a config file. */
+  readonly origin?: ConfigOrigin;
 }
 
-/** Settings given at one level, by the option's key. */
+/** A key in a config file. Line and column count from 1. */
+export interface ConfigOrigin {
+  readonly path: string;
+  readonly key: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The profile that holds the key; null outside profiles. */
+  readonly profile: string | null;
+}
+
+/** Settings of one level, by option key. */
 export type GivenSettings = ReadonlyMap<string, GivenSetting>;
 
 export interface LoadedSettings<Settings> {
   readonly settings: Settings;
-  /** Where a setting came from; undefined for a default. */
+  /** Origin of each setting that is not a default. */
   readonly given: GivenSettings;
+  /** Given settings that only other commands use. */
+  readonly others: GivenSettings;
+  /** The config file in use; null for none. */
+  readonly configFile: string | null;
 }
 
 /**
- * Merges what was given, the strongest level first, and checks it with the command's own schema.
+ * Merges levels, strongest first, and validates the result with the command's schema.
  *
- * @throws UsageError that names every place with a wrong value, the value and what is allowed
+ * @throws UsageError that lists every wrong value, its origin and what is allowed
  */
 export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
-): LoadedSettings<z.output<Schema>> {
+): Omit<LoadedSettings<z.output<Schema>>, "configFile"> {
   const given = new Map<string, GivenSetting>();
+  const others = new Map<string, GivenSetting>();
   for (const level of levels) {
     for (const [key, setting] of level) {
-      if (key in schema.shape && !given.has(key)) given.set(key, setting);
+      const group = key in schema.shape ? given : others;
+      if (!group.has(key)) group.set(key, setting);
     }
   }
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
   if (!result.success) throw wrongSettings(result.error.issues, given, schema);
-  return { settings: result.data, given };
+  return { settings: result.data, given, others };
 }
 
 function wrongSettings(
@@ -77,7 +95,7 @@ function near(issue: z.core.$ZodIssue, value: unknown): string {
 
 const longestShown = 80;
 
-/** The query or fragment of an address, which may hold a key. */
+/** Query or fragment of an address, which may contain a key. */
 const behindPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
 
 function shown(value: unknown): string {

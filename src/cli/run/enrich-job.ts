@@ -19,6 +19,7 @@ type EnrichJobSettings = EnrichSettings & {
   readonly quiet: boolean;
   readonly json: boolean;
   readonly config?: string | undefined;
+  readonly profile?: string | undefined;
 };
 
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
@@ -42,6 +43,7 @@ export async function runEnrichJob(
     quiet: _quiet,
     json: _json,
     config: _config,
+    profile: _profile,
     ...own
   } = settings;
   const manifest = await runJob(call, load, {

@@ -4,7 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import type { SettingsOf } from "../command.js";
 
-const { local, synthetic, config } = cliOptions.shape;
+const { local, synthetic, config, profile } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of every command that asks a service for anything but items. */
@@ -25,6 +25,7 @@ const callGroups = {
   Run: {
     json: option(cliOptions.shape.json, { description: "JSON lines on a terminal too" }),
     config,
+    profile,
   },
 };
 

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { settingsFromFile } from "../../../../src/cli/options/config-file.js";
 import { cliOptions, optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
@@ -8,67 +8,227 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const specs = [...optionSpecs(enrichOptions), ...optionSpecs(cliOptions)];
 
-async function read(text: string) {
-  const path = join(await temporaryFolder(), "repute.json");
+async function read(text: string, file = "repute.json", profile: string | null = null) {
+  const path = join(await temporaryFolder(), file);
   await writeFile(path, text);
-  return settingsFromFile(path, specs);
+  const selected = { value: profile, level: "flag", name: "--profile" } as const;
+  return settingsFromFile(path, specs, profile === null ? null : selected);
 }
 
-test("reads keys in kebab case and in camel case", async () => {
-  const given = await read('{"item-column": "ioc", "partialRetries": 1}');
-  expect([given.get("itemColumn")?.value, given.get("partialRetries")?.value]).toEqual(["ioc", 1]);
+/** The same settings in each format, with the places of two keys. */
+const formats = [
+  [
+    "config.json",
+    `{
+  "retries": 1,
+  "lookups": ["query"],
+  "profiles": {
+    "nightly": { "rate": "5/s", "local": true }
+  }
+}`,
+    { retries: "2:3", rate: "5:18" },
+  ],
+  [
+    "config.yaml",
+    `# nightly runs go slowly
+retries: 1
+lookups: [query]
+profiles:
+  nightly:
+    rate: 5/s
+    local: true
+`,
+    { retries: "2:1", rate: "6:5" },
+  ],
+  [
+    "config.toml",
+    `retries = 1
+lookups = ["query"]
+
+[profiles.nightly]
+  rate = "5/s"
+  local = true
+`,
+    { retries: "1:1", rate: "5:3" },
+  ],
+] as const;
+
+describe.each(formats)("%s", (file, text, places) => {
+  test("yields values of their own types", async () => {
+    const { general } = await read(text, file);
+    expect([...general].map(([key, { value }]) => [key, value])).toEqual([
+      ["retries", 1],
+      ["lookups", ["query"]],
+    ]);
+  });
+
+  test("yields the settings of the selected profile", async () => {
+    const { profile } = await read(text, file, "nightly");
+    expect([...profile].map(([key, { value, level }]) => [key, value, level])).toEqual([
+      ["rate", "5/s", "profile"],
+      ["local", true, "profile"],
+    ]);
+  });
+
+  test("ignores profiles that are not selected", async () => {
+    expect((await read(text, file)).profile.size).toBe(0);
+  });
+
+  test("names line and column of a key", async () => {
+    const { general, profile } = await read(text, file, "nightly");
+    expect(general.get("retries")?.name).toMatch(
+      new RegExp(`^"retries" in .*/${file}:${places.retries}$`),
+    );
+    expect(profile.get("rate")?.name).toMatch(
+      new RegExp(`^"rate" of profile "nightly" in .*/${file}:${places.rate}$`),
+    );
+  });
 });
 
-test("names the key as it is written, and the file", async () => {
-  const given = await read('{"item-column": "ioc"}');
-  expect(given.get("itemColumn")?.name).toMatch(/^"item-column" in .*repute\.json$/);
+test.each([
+  ["config", '{"retries": 1}'],
+  ["config.conf", "retries: 1\n"],
+  ["config.txt", "# a comment\nretries = 1\n"],
+  ["pipe", "[profiles.a]\nrate = '1/s'\n"],
+  ["empty", ""],
+])("detects the format of %s by its text", async (file, text) => {
+  expect((await read(text, file)).general.get("retries")?.value).toBe(
+    text.includes("retries") ? 1 : undefined,
+  );
+});
+
+test("reads keys in kebab case and in camel case", async () => {
+  const { general } = await read('{"item-column": "ioc", "partialRetries": 1}');
+  expect([general.get("itemColumn")?.value, general.get("partialRetries")?.value]).toEqual([
+    "ioc",
+    1,
+  ]);
+});
+
+test("reports the origin of a key for programs", async () => {
+  const { profile } = await read("profiles:\n  a: { item-column: ioc }\n", "config.yaml", "a");
+  expect(profile.get("itemColumn")?.origin).toMatchObject({
+    key: "item-column",
+    line: 2,
+    column: 8,
+    profile: "a",
+  });
 });
 
 test("reads a file with a byte order mark", async () => {
-  expect((await read('\uFEFF{"retries": 1}')).get("retries")?.value).toBe(1);
+  const { general } = await read('\uFEFF{"retries": 1}');
+  expect(general.get("retries")?.value).toBe(1);
 });
 
-test("lets an editor's $schema pass", async () => {
-  expect((await read('{"$schema": "https://schema.example/repute.json"}')).size).toBe(0);
+test("accepts an editor's $schema", async () => {
+  expect((await read('{"$schema": "https://schema.example/repute.json"}')).general.size).toBe(0);
 });
 
-test("refuses an unknown key and proposes the right one", async () => {
-  await expect(read('{"item-colum": "ioc"}')).rejects.toMatchObject({
-    code: "unknown_config_key",
-    hint: 'did you mean "item-column"?',
+test("merges YAML anchors into a profile", async () => {
+  const text = "profiles:\n  a: &a {retries: 1}\n  b: {<<: *a, rate: 1/s}\n";
+  expect([...(await read(text, "config.yaml", "b")).profile.keys()].sort()).toEqual([
+    "rate",
+    "retries",
+  ]);
+});
+
+describe("an unknown key", () => {
+  test.each([
+    ["config.json", '{\n  "item-colum": "ioc"\n}', "2:3"],
+    ["config.yaml", "retries: 1\nitem-colum: ioc\n", "2:1"],
+    ["config.toml", 'retries = 1\nitem-colum = "ioc"\n', "2:1"],
+  ])("in %s is refused with its place and a suggestion", async (file, text, place) => {
+    await expect(read(text, file)).rejects.toMatchObject({
+      code: "unknown_config_key",
+      message: expect.stringMatching(
+        new RegExp(`/${file}:${place} has the unknown key "item-colum"$`),
+      ) as unknown,
+      hint: 'did you mean "item-column"?',
+    });
+  });
+
+  test("is refused in a profile that is not selected", async () => {
+    await expect(read("profiles:\n  a: {retrys: 1}\n", "c.yaml")).rejects.toThrow(
+      'c.yaml:2:7 has the unknown key "retrys"',
+    );
+  });
+
+  test.each([
+    ["config", "a config file cannot name another one"],
+    ["profile", "select a profile with --profile NAME or REPUTE_PROFILE"],
+  ])("named %s gets a hint of its own", async (key, hint) => {
+    await expect(read(JSON.stringify({ [key]: "x" }))).rejects.toMatchObject({ hint });
+  });
+
+  test("that resembles profiles gets that suggested", async () => {
+    await expect(read("profile-s: {}\n", "c.yaml")).rejects.toMatchObject({
+      hint: 'did you mean "profiles"?',
+    });
   });
 });
 
 test("refuses the same setting in both spellings", async () => {
   await expect(read('{"item-column": "a", "itemColumn": "b"}')).rejects.toMatchObject({
     code: "config_key_twice",
+    message: expect.stringContaining("repute.json:1:22 sets item-column twice") as unknown,
   });
 });
 
-test("refuses a file that names another", async () => {
-  await expect(read('{"config": "other.json"}')).rejects.toMatchObject({
-    hint: "one file cannot name another",
-  });
-});
-
-test("refuses a secret and does not show it", async () => {
-  const error: unknown = await read('{"api-key": "k-123"}').catch((error: unknown) => error);
+test.each([
+  ["config.json", '{"api-key": "k-123"}'],
+  ["config.yaml", "profiles:\n  a:\n    token: k-123\n"],
+  ["config.toml", 'caseApiKey = "k-123"\n'],
+])("refuses a secret in %s and does not show it", async (file, text) => {
+  const error: unknown = await read(text, file).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: "secret_in_config" });
   expect(JSON.stringify(error) + String(error)).not.toContain("k-123");
 });
 
-test("tells line and column of a slip in the JSON where they are known", async () => {
-  await expect(read('{\n  "retries": 1,\n  "rate": "5/s",\n}')).rejects.toThrow(
-    /repute\.json, line 4, column 1, is not valid JSON$/,
-  );
+test.each([
+  ["json", '{\n  "retries": 1,\n  "rate": "5/s",\n}', "4:1 is not valid JSON: "],
+  ["json", "", "1:1 is not valid JSON: "],
+  ["json", '{"rate": "1/s", "rate": "2/s"}', "1:17 is not valid JSON: "],
+  ["yaml", "retries: 1\nrate: [5/s\n", "3:1 is not valid YAML: "],
+  ["yaml", "retries: 1\nretries: 2\n", "2:1 is not valid YAML: "],
+  [
+    "toml",
+    "retries = 1\nrate = 5/s\n",
+    "2:9 is not valid TOML: illegal character in numeric literal",
+  ],
+])("reports the place of a mistake in %s", async (format, text, message) => {
+  await expect(read(text, `config.${format}`)).rejects.toMatchObject({
+    code: `config_not_${format}`,
+    message: expect.stringContaining(`config.${format}:${message}`) as unknown,
+  });
 });
 
-test("refuses JSON that is no object", async () => {
-  await expect(read("[1]")).rejects.toMatchObject({ code: "config_not_object" });
+test.each([
+  ["c.json", "[1]", "c.json must hold settings by name"],
+  ["c.yaml", "just text", "c.yaml must hold settings by name"],
+  ["c.yaml", "retries: 1\nprofiles: [a]\n", "c.yaml:2:1 must hold settings by name"],
+  ["c.toml", "[profiles]\na = 1\n", "c.toml:2:1 must hold settings by name"],
+])("refuses %s without settings", async (file, text, message) => {
+  await expect(read(text, file)).rejects.toMatchObject({
+    code: "config_not_object",
+    message: expect.stringContaining(message) as unknown,
+  });
 });
 
-test("names a file that is not there", async () => {
-  await expect(settingsFromFile("no-such-file.json", specs)).rejects.toThrow(
-    "cannot read the configuration no-such-file.json: there is no such file",
+describe("a profile that the file lacks", () => {
+  test.each([
+    ["profiles: {nightly: {}, weekly: {}}", "nigthly", "did you mean nightly?"],
+    ["profiles: {nightly: {}, weekly: {}}", "production", "its profiles are nightly, weekly"],
+    ["rate: 1/s", "nightly", 'add it below "profiles" in that file'],
+  ])("in %s is an error with a hint", async (text, name, hint) => {
+    await expect(read(text, "config.yaml", name)).rejects.toMatchObject({
+      code: "profile_unknown",
+      hint,
+    });
+  });
+});
+
+test("names a file that does not exist", async () => {
+  await expect(settingsFromFile("no-such-file.json", specs, null)).rejects.toThrow(
+    "cannot read the config file no-such-file.json: there is no such file",
   );
 });

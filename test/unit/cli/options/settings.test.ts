@@ -5,7 +5,8 @@ import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/se
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 
 function given(level: SettingLevel, values: Record<string, unknown>): GivenSettings {
-  const name = { flag: "--x", variable: "REPUTE_X", file: '"x" in repute.json' }[level];
+  const inFile = '"x" in repute.json';
+  const name = { flag: "--x", variable: "REPUTE_X", profile: inFile, file: inFile }[level];
   return new Map(Object.entries(values).map(([key, value]) => [key, { value, level, name }]));
 }
 
@@ -22,29 +23,36 @@ function messageOf(levels: GivenSettings[]): string {
   return "no UsageError";
 }
 
-test("defaults hold where nothing is given", () => {
+test("uses defaults for settings that are not given", () => {
   expect(load().settings).toMatchObject({ output: "-", concurrency: 32, timeout: 30_000 });
 });
 
-test("a flag beats a variable, which beats the file", () => {
+test("a flag overrides a variable, which overrides a profile, which overrides the file", () => {
   const { settings } = load(
     given("flag", { retries: "1" }),
     given("variable", { retries: "2", concurrency: "2" }),
-    given("file", { retries: 3, concurrency: 3, partialRetries: 3 }),
+    given("profile", { retries: 3, concurrency: 3, partialRetries: 3 }),
+    given("file", { retries: 4, concurrency: 4, partialRetries: 4, timeout: "4s" }),
   );
-  expect([settings.retries, settings.concurrency, settings.partialRetries]).toEqual([1, 2, 3]);
+  expect([
+    settings.retries,
+    settings.concurrency,
+    settings.partialRetries,
+    settings.timeout,
+  ]).toEqual([1, 2, 3, 4000]);
 });
 
-test("tells where a setting came from", () => {
+test("reports the origin of a setting", () => {
   const { given: places } = load(given("flag", {}), given("variable", { retries: "2" }));
   expect(places.get("retries")?.level).toBe("variable");
 });
 
-test("settings of other commands are left alone", () => {
-  expect(load(given("file", { latency: "50ms" })).given.has("latency")).toBe(false);
+test("keeps settings of other commands apart", () => {
+  const { given: own, others } = load(given("file", { latency: "50ms" }));
+  expect([own.has("latency"), others.get("latency")?.value]).toEqual([false, "50ms"]);
 });
 
-test("the file may hold JSON numbers where flags hold text", () => {
+test("accepts numbers from a file where flags are text", () => {
   expect(load(given("file", { timeout: "5s", retries: 0 })).settings).toMatchObject({
     timeout: 5000,
     retries: 0,
@@ -78,11 +86,11 @@ describe("a wrong value", () => {
     ],
     ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
     ["itemColumn", "", '--x must not be empty; got ""'],
-  ])("of %s is told with what is allowed", (key, value, message) => {
+  ])("of %s gets a message with what is allowed", (key, value, message) => {
     expect(messageOf([given("flag", { [key]: value })])).toBe(message);
   });
 
-  test("that resembles an allowed word gets that word proposed", () => {
+  test("that resembles an allowed word gets a suggestion", () => {
     expect(messageOf([given("flag", { from: "ndjsn" })])).toMatch(/\(did you mean ndjson\?\)$/);
   });
 
@@ -96,20 +104,20 @@ describe("a wrong value", () => {
     );
   });
 
-  test("does not count where a stronger place has a right one", () => {
+  test("is ignored when a stronger level overrides it", () => {
     expect(load(given("flag", { retries: "1" }), given("variable", { retries: "x" }))).toBeTruthy();
   });
 
-  test("does not hide another one", () => {
+  test("does not hide another wrong value", () => {
     expect(messageOf([given("flag", { retries: "x", from: "y" })]).split("\n")).toHaveLength(2);
   });
 
-  test("never shows the password of an address", () => {
+  test("never shows the password in an address", () => {
     const message = messageOf([given("flag", { intelUrl: "ftp://me:secret@intel.example/beta" })]);
     expect(message).not.toContain("secret");
   });
 
-  test("is cut where it is long", () => {
+  test("is shortened when it is long", () => {
     expect(messageOf([given("flag", { retries: "x".repeat(5000) })]).length).toBeLessThan(200);
   });
 });

@@ -1,0 +1,122 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { didYouMean } from "../../core/did-you-mean.js";
+import { UsageError } from "../../core/errors.js";
+import { userConfigFolder } from "../../core/files/make-folder.js";
+import type { CliContext, Command } from "../command.js";
+import { loadCommands } from "../command-list.js";
+import { type OptionSpec, optionSpecs } from "./option-spec.js";
+import { secrets } from "./secrets.js";
+import {
+  type GivenSetting,
+  type GivenSettings,
+  type LoadedSettings,
+  loadSettings,
+} from "./settings.js";
+
+/**
+ * The settings of a command: flags override variables, which override the profile, which overrides
+ * the rest of the config file.
+ *
+ * @throws UsageError for wrong values, and for a config file that cannot be used
+ */
+export async function readSettings(
+  command: Command,
+  flags: GivenSettings,
+  context: Pick<CliContext, "env" | "reporter">,
+): Promise<LoadedSettings<Readonly<Record<string, unknown>>>> {
+  const { env, reporter } = context;
+  const own = optionSpecs(command.options);
+  const ofEnvironment = settingsFromEnvironment(env, own);
+  const [config, profile] = ["config", "profile"].map(
+    (key) => flags.get(key) ?? ofEnvironment.get(key) ?? null,
+  );
+  const readsFile = "config" in command.options.shape;
+  const named = config === null || config === undefined ? null : String(config.value);
+  const path = readsFile ? (named ?? findConfigFile(env) ?? "") : "";
+  // One environment and one file serve every command.
+  const needsOthers =
+    command.name === "config" || path !== "" || unknownVariables(env, own).length > 0;
+  const known = needsOthers ? optionsOf(await loadCommands()) : own;
+  for (const warning of unknownVariables(env, known)) reporter.warning(warning);
+  const levels = [flags, settingsFromEnvironment(env, known)];
+  if (path !== "") {
+    const { settingsFromFile } = await import("./config-file.js");
+    const file = await settingsFromFile(path, known, profile ?? null);
+    levels.push(file.profile, file.general);
+  } else if (readsFile && profile) {
+    throw new UsageError("profile_without_config", `${profile.name} needs a config file`, {
+      hint: "write one with repute init, or name one with --config FILE",
+    });
+  }
+  return { ...loadSettings(command.options, levels), configFile: path === "" ? null : path };
+}
+
+/** Names under which a config file is found without `--config`. */
+export const configFileNames = ["config.json", "config.yaml", "config.yml", "config.toml"] as const;
+
+/**
+ * The user's config file, null when there is none.
+ *
+ * @throws UsageError when there are two
+ */
+export function findConfigFile(env: Environment): string | null {
+  const folder = userConfigFolder(env);
+  if (folder === null) return null;
+  const [found, second] = configFileNames.map((name) => join(folder, name)).filter(existsSync);
+  if (found === undefined || second === undefined) return found ?? null;
+  throw new UsageError("two_configs", `there are two config files, ${found} and ${second}`, {
+    hint: "remove one, or name one with --config FILE",
+  });
+}
+
+/** The options of commands, each once. */
+function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
+  const byKey = new Map<string, OptionSpec>();
+  for (const spec of commands.flatMap((command) => optionSpecs(command.options))) {
+    if (!byKey.has(spec.key)) byKey.set(spec.key, spec);
+  }
+  return [...byKey.values()];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that set no option: the secrets, and the switch for stack traces. */
+const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];
+
+/** Settings given as environment variables. An empty variable counts as unset. */
+export function settingsFromEnvironment(
+  env: Environment,
+  specs: readonly OptionSpec[],
+): GivenSettings {
+  const given = new Map<string, GivenSetting>();
+  for (const spec of specs) {
+    const text = env[spec.variable];
+    if (text === undefined || text === "") continue;
+    const value = spec.isSwitch ? readSwitch(text) : text;
+    given.set(spec.key, { value, level: "variable", name: spec.variable });
+  }
+  return given;
+}
+
+/** A warning for each `REPUTE_` variable that repute doesn't know. */
+export function unknownVariables(
+  env: Environment,
+  known: readonly OptionSpec[],
+): readonly string[] {
+  const names = [...known.map((spec) => spec.variable), ...otherVariables];
+  return Object.keys(env)
+    .filter((name) => name.startsWith("REPUTE_") && !names.includes(name))
+    .sort()
+    .map((name) => {
+      const word = didYouMean(name, names);
+      return `unknown variable ${name}${word === null ? "" : `; did you mean ${word}?`}`;
+    });
+}
+
+/** Reads the usual spellings of on and off. Leaves anything else for the schema to reject. */
+function readSwitch(text: string): boolean | string {
+  const word = text.trim().toLowerCase();
+  if (["true", "1", "yes", "on"].includes(word)) return true;
+  return ["false", "0", "no", "off"].includes(word) ? false : text;
+}

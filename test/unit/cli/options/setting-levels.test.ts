@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { runInProcess } from "../run-in-process.js";
+
+/** A config folder with these files; returns the environment that points to it. */
+async function configured(files: Readonly<Record<string, string>>) {
+  const XDG_CONFIG_HOME = await temporaryFolder();
+  const folder = join(XDG_CONFIG_HOME, "repute");
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return { env: { XDG_CONFIG_HOME }, folder };
+}
+
+/** The hourly quotas that a plan is given. */
+async function quotas(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const options = { env, stdin: "192.0.2.1\n" };
+  const { code, stdout, stderr } = await runInProcess(["plan", "--json", ...args], options);
+  expect([code, stderr.match(/^repute: (?!using column).*/m)]).toEqual([0, null]);
+  const plan = JSON.parse(stdout) as { chosen: { quotas: readonly { count: number }[] } };
+  return plan.chosen.quotas.map(({ count }) => count);
+}
+
+const profiles = "rate: 1/h\nprofiles:\n  fast: { rate: 2/h }\n";
+
+test.each(["config.json", "config.yaml", "config.yml", "config.toml"])(
+  "finds %s below XDG_CONFIG_HOME",
+  async (name) => {
+    const text = name.endsWith("toml") ? 'rate = "1/h"' : '{"rate": "1/h"}';
+    const { env } = await configured({ [name]: text });
+    expect(await quotas([], env)).toEqual([1]);
+  },
+);
+
+test("finds the config file below ~/.config", async () => {
+  const HOME = await temporaryFolder();
+  await mkdir(join(HOME, ".config", "repute"), { recursive: true });
+  await writeFile(join(HOME, ".config", "repute", "config.yaml"), "rate: 1/h");
+  expect(await quotas([], { HOME })).toEqual([1]);
+});
+
+test.each([
+  ["the profile that a flag selects", ["--profile", "fast"], {}, 2],
+  ["the profile that a variable selects", [], { REPUTE_PROFILE: "fast" }, 2],
+  ["a variable before the profile", ["--profile", "fast"], { REPUTE_RATE: "3/h" }, 3],
+  ["a flag before a variable", ["--rate", "4/h"], { REPUTE_RATE: "3/h" }, 4],
+  ["the file alone without a profile", [], {}, 1],
+])("uses %s", async (_, args, variables, count) => {
+  const { env } = await configured({ "config.yaml": profiles });
+  expect(await quotas(args, { ...env, ...variables })).toEqual([count]);
+});
+
+test("--config replaces the file below XDG_CONFIG_HOME", async () => {
+  const { env, folder } = await configured({ "config.yaml": profiles });
+  const other = join(folder, "other.toml");
+  await writeFile(other, 'rate = "7/h"');
+  expect(await quotas(["--config", other], env)).toEqual([7]);
+});
+
+test("--config /dev/null turns the config file off", async () => {
+  const { env } = await configured({ "config.yaml": profiles });
+  expect(await quotas(["--config", "/dev/null"], env)).toEqual([]);
+});
+
+test("refuses two config files side by side and names both", async () => {
+  const { env, folder } = await configured({ "config.json": "{}", "config.toml": "" });
+  const { code, stderr } = await runInProcess(["plan"], { env, stdin: "" });
+  expect(code).toBe(2);
+  expect(stderr).toContain(join(folder, "config.json"));
+  expect(stderr).toContain(join(folder, "config.toml"));
+});
+
+test("refuses a profile without a config file", async () => {
+  const { code, stderr } = await runInProcess(["plan", "--profile", "x"], { stdin: "" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("--profile needs a config file");
+});
+
+test("a wrong value in a profile is reported with its place", async () => {
+  const text = "profiles:\n  slow:\n    rate: fast\n";
+  const { env, folder } = await configured({ "config.yaml": text });
+  const { code, stderr } = await runInProcess(["plan", "--profile", "slow"], { env, stdin: "" });
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    `"rate" of profile "slow" in ${join(folder, "config.yaml")}:3:5 must be a count and a window`,
+  );
+});
