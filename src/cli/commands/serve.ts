@@ -9,7 +9,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../services/call-webhook.js";
-import { formatCount } from "../terminal/quantity.js";
+import { formatCount } from "../../core/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
 

@@ -9,7 +9,7 @@ import { intelCallGroups } from "../services/call-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { wantsLines, writeText } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
-import { printable } from "../terminal/terminal-output.js";
+import { printable } from "../../core/printable.js";
 import { askService } from "../services/with-client.js";
 import { ofTag, otherTag } from "./tags.js";
 

@@ -1,7 +1,7 @@
 import { type OptionSpec, optionSpecs, writtenFlag } from "./option-spec.js";
 import { membersOf } from "./command-tree.js";
 import { secrets } from "./secrets.js";
-import { wrapText } from "../terminal/quantity.js";
+import { wrapText } from "../../core/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
 
 const indent = "  ";

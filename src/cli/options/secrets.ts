@@ -7,7 +7,7 @@ import { flagName } from "./option-spec.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { shellWord } from "../terminal/quantity.js";
+import { shellWord } from "../../core/quantity.js";
 
 /** A secret: where it may come from, which is never a flag and never the configuration itself. */
 export interface Secret {

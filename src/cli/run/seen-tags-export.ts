@@ -10,7 +10,7 @@ import type { ExportReport } from "../../tags/types.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import { exportSummary, exportTagLists } from "./tag-export.js";
-import { shellWord } from "../terminal/quantity.js";
+import { shellWord } from "../../core/quantity.js";
 import type { RequestCall } from "../services/with-client.js";
 
 type SeenTagsCall = RequestCall &

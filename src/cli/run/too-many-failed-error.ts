@@ -4,7 +4,7 @@ import { earlierFormats } from "../../formats/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/reading.js";
 import type { Manifest } from "../../pipeline/types.js";
-import { formatCount, shellWord } from "../terminal/quantity.js";
+import { formatCount, shellWord } from "../../core/quantity.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 

@@ -1,7 +1,7 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
-import { formatCount, formatCounts, formatSeconds } from "./quantity.js";
+import { formatCount, formatCounts, formatSeconds } from "../../core/quantity.js";
 
 /** Reasons that are listed; the JSON form has them all. */
 const mostReasons = 8;

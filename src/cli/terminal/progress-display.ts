@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import { findingStatuses } from "../../core/finding.js";
 import type { RunProgress } from "../../pipeline/types.js";
-import { formatCount, formatSeconds, formatSpeed } from "./quantity.js";
+import { formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
 import type { Reporter } from "./reporter.js";
 
 const everyMs = 250;

@@ -1,4 +1,4 @@
-import { printable } from "./terminal-output.js";
+import { printable } from "../../core/printable.js";
 import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
 import { ReputeError, UsageError } from "../../core/errors.js";

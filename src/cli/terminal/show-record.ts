@@ -1,7 +1,7 @@
 import { formatPath } from "../../webhooks/pql.js";
 import type { CliContext } from "../command.js";
 import { type OutputCall, wantsLines, writeText } from "./data-output.js";
-import { formatBytes, formatCount } from "./quantity.js";
+import { formatBytes, formatCount } from "../../core/quantity.js";
 import { TerminalTable } from "./terminal-table.js";
 
 /** Shows one record: a line of JSON, or field by field on a terminal. */

@@ -12,7 +12,7 @@ import {
   formatSeconds,
   formatSpeed,
   wrapText,
-} from "./quantity.js";
+} from "../../core/quantity.js";
 
 /** Most entries of a list by frequency; the manifest has them all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };

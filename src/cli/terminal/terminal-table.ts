@@ -1,5 +1,5 @@
 import type { CliContext } from "../command.js";
-import { printable } from "./terminal-output.js";
+import { printable } from "../../core/printable.js";
 
 /** Rows that are laid out together; with more, the first ones decide the widths of all. */
 const batchRows = 500;

@@ -5,7 +5,7 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-} from "../../../../src/cli/terminal/quantity.js";
+} from "../../../src/core/quantity.js";
 
 test.each([
   [0, "0"],
