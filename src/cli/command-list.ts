@@ -25,6 +25,7 @@ const loaders = {
   "cache prune": async () => (await import("./commands/cache.js")).cachePruneCommand,
   "cache clear": async () => (await import("./commands/cache.js")).cacheClearCommand,
   schema: async () => (await import("./commands/schema.js")).schemaCommand,
+  completion: async () => (await import("./commands/completion.js")).completionCommand,
   serve: async () => (await import("./commands/serve.js")).serveCommand,
 } as const satisfies Readonly<Record<string, () => Promise<Command>>>;
 

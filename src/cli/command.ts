@@ -54,6 +54,8 @@ export interface Command {
   readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
   /** Of a command with exactly one operand: what it is, as in "the name of a tag". */
   readonly onlyOperand?: { readonly what: string; readonly hint?: string };
+  /** The allowed values of that operand, where they are few. */
+  readonly operandChoices?: readonly string[];
   /** Every option of the command. */
   readonly options: z.ZodObject;
   readonly groups: OptionGroups;
@@ -127,6 +129,13 @@ export function checkOperands(command: Command, operands: readonly string[]): vo
   if ((operands[0] ?? "").trim() === "") {
     const options = hint === undefined ? {} : { hint };
     throw new UsageError("argument_missing", `${name} needs ${what}`, options);
+  }
+  const { operandChoices } = command;
+  if (operandChoices && !operandChoices.includes(operands[0] ?? "")) {
+    throw new UsageError(
+      "invalid_setting",
+      `${name} needs ${what}: ${operandChoices.join(", ")}; got ${operands[0]}`,
+    );
   }
   if (operands.length > 1) {
     throw new UsageError(

@@ -1,5 +1,6 @@
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "./command-list.js";
 import { checkOperands, type CliContext } from "./command.js";
+import { completionFlag } from "./options/command-tree.js";
 import { parseArguments, type ParsedArguments } from "./options/parse-arguments.js";
 import { passwordWarning, shownCommand } from "./options/redact.js";
 import { checkSecretFiles } from "./options/secrets.js";
@@ -23,6 +24,11 @@ function helpWidth({ stdout }: CliContext): number {
  * @throws UsageError, FatalError, InterruptedError
  */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<number> {
+  if (args[0] === completionFlag) {
+    const { complete } = await import("./options/complete.js");
+    context.stdout.write(await complete(args.slice(1)));
+    return 0;
+  }
   const parsed = await parse(args);
   if (parsed.action === "version") {
     context.stdout.write(`${context.version}\n`);
