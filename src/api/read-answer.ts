@@ -90,7 +90,7 @@ export function readAnswer(answer: Answer, { service, clock }: Reader): Reading 
       reading.fault !== null
         ? `the body ${reading.fault}${contentType(answer)}`
         : body === null
-          ? "the body is no JSON object"
+          ? "the body is not a JSON object"
           : `status must be ${JSON.stringify(envelope.status)}`;
     return unlike(service, fault, envelope.again);
   }
@@ -166,7 +166,8 @@ export function readBare(schema: z.ZodType, answer: Answer, inquiry: Inquiry): u
     if (answer.status !== 200) throw statusError(answer, inquiry);
     const { value, fault } = readJson(answer.body);
     if (fault !== null) throw schemaError(`the body ${fault}`, answer, inquiry);
-    if (asObject(value) === null) throw schemaError("the body is no JSON object", answer, inquiry);
+    if (asObject(value) === null)
+      throw schemaError("the body is not a JSON object", answer, inquiry);
     return checked(schema, value, answer, inquiry, "body");
   } catch (error) {
     if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;

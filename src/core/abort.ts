@@ -1,6 +1,6 @@
 /**
- * The value of a promise, unless the signal aborts first. Opening an input or output may wait for as
- * long as the first bytes of a pipe, or a server, take.
+ * Resolves with the promise's value unless the signal aborts first. Opening an input or output may
+ * block until a pipe's first bytes or a server's answer arrive.
  *
  * @param closeLate closes a value that arrives after the abort
  * @throws the signal's reason, or the promise's own error
@@ -21,12 +21,12 @@ export function raceAbort<T>(
   });
 }
 
-/** Something that ends early when told to. */
+/** Something that can be aborted. */
 export interface Abortable {
   abort(reason: unknown): void;
 }
 
-/** Takes a member out of its group. */
+/** Removes a member from its group. */
 export type Leave = () => void;
 
 interface Group {
@@ -35,13 +35,13 @@ interface Group {
 }
 
 /**
- * Ends what runs under a signal when the signal aborts, with one listener a signal however much
- * runs under it: a run has one signal and thousands of requests.
+ * Aborts all members of a group when their signal aborts. Uses one listener per signal, since a run
+ * has one signal and thousands of requests.
  */
 export class AbortGroups {
   readonly #groups = new WeakMap<AbortSignal, Group>();
 
-  /** Adds a member to the group of a signal that has not aborted. */
+  /** Adds a member. The signal must not have aborted yet. */
   join(signal: AbortSignal, member: Abortable): Leave {
     const { members, onAbort } = this.#groupOf(signal);
     if (members.size === 0) signal.addEventListener("abort", onAbort);

@@ -1,46 +1,46 @@
 import type { Finding } from "./finding.js";
 
 /**
- * What another attempt could change.
+ * Why another attempt may help.
  *
- * - `partial`: part of the data was unavailable; spend a partial re-ask.
- * - `transient`: reset, timeout, 408, 425, 5xx, truncated body; back off and ask again.
- * - `throttled`: 429, or 503 without the envelope; the whole run slows down, then ask again.
- * - `once`: 200 with something else than the envelope, or for another item; ask one single time again.
+ * - `partial`: part of the data was unavailable; uses up one of `--partial-retries`.
+ * - `transient`: reset, timeout, 408, 425, 5xx, truncated body; back off, then retry.
+ * - `throttled`: 429, or 503 without the envelope; the whole run slows down, then retries.
+ * - `once`: 200 without the envelope, or for another item; retry a single time.
  */
 export interface Again {
   readonly policy: "partial" | "transient" | "throttled" | "once";
-  /** The wait the service asks for (`Retry-After`), in milliseconds from now, or null. */
+  /** Milliseconds the service asks to wait (`Retry-After`), or null. */
   readonly afterMs: number | null;
 }
 
 /** The outcome of one request for an item. */
 export interface Attempt {
-  /** What it says of the item. */
+  /** The finding if this were the last attempt. */
   readonly finding: Finding;
-  /** HTTP status, or the code of the fault where no answer could be read to its end. */
+  /** HTTP status, or the error code if no complete answer arrived. */
   readonly outcome: string;
-  /** Null when another attempt would change nothing. */
+  /** Null if another attempt cannot help. */
   readonly again: Again | null;
-  /** Values that the interface does not list, as `member=value`. */
+  /** Values that the interface doesn't list, as `member=value`. */
   readonly drift: readonly string[];
   /**
-   * The answer as it came, where it is a full one whose envelope's `result` is the data: a journal
-   * that has it need not write the data as JSON again.
+   * The body as received, if it is a full answer. A journal stores it as is instead of serialising the
+   * data again.
    */
   readonly body?: Buffer | undefined;
 }
 
-/** What a journal keeps of a lookup, or of one attempt that is followed by another. */
+/** What a journal stores of a lookup, or of one attempt that another follows. */
 export interface LookupRecord extends Pick<Attempt, "finding" | "again" | "drift" | "body"> {
-  /** Absent for an answer that no row has taken yet. */
+  /** Absent for an answer that no row has used yet. */
   readonly origin?: RecordOrigin | undefined;
 }
 
-/** Where a record came from, so that a resumed run counts it as the first one did. */
+/** Where a record came from, so that a resumed run counts it as the first run did. */
 interface RecordOrigin {
-  /** Number of the row that asked first; null where no row did. */
+  /** Number of the row that asked first; null if no row did. */
   readonly row: number | null;
-  /** HTTP status or fault code of each request that is not in an earlier record of the same lookup. */
+  /** HTTP status or error code of each request that isn't in an earlier record of the same lookup. */
   readonly outcomes: readonly string[];
 }

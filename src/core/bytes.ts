@@ -1,33 +1,32 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * Bytes as text, so that `encodeText` gives the same bytes back whatever they were.
+ * Decodes bytes so that `encodeText` restores them exactly, valid UTF-8 or not.
  *
- * UTF-8 becomes what it says. Each byte that is no part of valid UTF-8 becomes one lone surrogate,
- * U+DC80 for 0x80 to U+DCFF for 0xFF (the "surrogateescape" of Python's PEP 383): valid UTF-8 never
- * holds a lone surrogate, so nothing is taken for something else. A byte order mark is kept.
+ * Each byte outside valid UTF-8 becomes a lone surrogate, U+DC80 for 0x80 to U+DCFF for 0xFF (the
+ * "surrogateescape" of Python's PEP 383). Valid UTF-8 never contains lone surrogates, so the mapping
+ * is unambiguous. A byte order mark is kept.
  */
 export function decodeBytes(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : decodeEscaping(bytes);
 }
 
-/** Text as UTF-8, with the bytes that `decodeBytes` escaped restored; other lone surrogates become U+FFFD. */
+/** Encodes text as UTF-8 and restores bytes that `decodeBytes` escaped; other lone surrogates become U+FFFD. */
 export function encodeText(text: string): Buffer {
   return isWellFormed(text) ? Buffer.from(text, "utf8") : encodeRestoring(text);
 }
 
 /**
- * Whether a text has no lone surrogate, that is: `decodeBytes` met nothing but UTF-8.
+ * Whether a text has no lone surrogates: the bytes it was decoded from were valid UTF-8.
  *
- * ES2024's `String.prototype.isWellFormed`, which Node.js has from version 20 on and the type
- * library of ES2023 does not know.
+ * Node.js 20 has ES2024's `String.prototype.isWellFormed`; the ES2023 type library doesn't declare it.
  */
 export function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
 const escapeBase = 0xdc00;
-/** As many code units as `String.fromCharCode` takes at once without straining the stack. */
+/** Code units per call of `String.fromCharCode`, to protect the stack. */
 const unitsAtOnce = 8192;
 
 function decodeEscaping(bytes: Buffer): string {
@@ -55,7 +54,7 @@ function decodeEscaping(bytes: Buffer): string {
   return parts.join("");
 }
 
-/** Bytes of the valid UTF-8 sequence that begins at `at`; 0 when none does. */
+/** Length of the valid UTF-8 sequence that starts at `at`; 0 if there is none. */
 function sequenceLength(bytes: Buffer, at: number, lead: number): number {
   if (lead < 0x80) return 1;
   const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
@@ -64,7 +63,7 @@ function sequenceLength(bytes: Buffer, at: number, lead: number): number {
 }
 
 function encodeRestoring(text: string): Buffer {
-  // Three bytes a code unit is the most that UTF-8 needs (a pair of units takes four).
+  // UTF-8 needs at most three bytes per code unit (four for a surrogate pair).
   const bytes = Buffer.allocUnsafe(text.length * 3);
   let length = 0;
   let start = 0;

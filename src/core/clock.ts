@@ -1,20 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as a dependency: pace, retry, cache and checkpoint take one, so that tests need no waiting. */
+/** Time as a dependency of pace, retry, cache and checkpoint, so that tests don't have to wait. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since 1970-01-01T00:00:00Z. May jump, also backwards. */
+  /** Wall-clock time in milliseconds since 1970-01-01T00:00:00Z. May jump, even backwards. */
   now(): number;
-  /** Milliseconds since an arbitrary moment, with fractions; never goes backwards. For measuring. */
+  /** Fractional milliseconds since an arbitrary moment, for measuring. Never goes backwards. */
   monotonic(): number;
   /**
-   * Resolves after `ms` milliseconds (at once for 0 or less).
+   * Resolves after `ms` milliseconds, immediately if 0 or less.
    *
-   * @throws the signal's reason when it aborts first
+   * @throws the signal's reason if it aborts first
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own time. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -33,10 +33,10 @@ const dateTime =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-]\d\d):(\d\d))$/;
 
 /**
- * Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 date-time (section 5.6), or null when the
- * text is none. Digits beyond microseconds are cut off; a leap second counts as the next minute.
+ * Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 date-time (section 5.6), or null if the text
+ * is not one. Truncates digits beyond microseconds; a leap second counts as the next minute.
  *
- * `Date.parse` also takes what RFC 3339 does not allow, and knows milliseconds only.
+ * `Date.parse` accepts more than RFC 3339 allows and has millisecond precision only.
  */
 export function parseTimestamp(text: string): bigint | null {
   const parts = dateTime.exec(text);
@@ -46,7 +46,7 @@ export function parseTimestamp(text: string): bigint | null {
   const hours = Math.abs(Number(offset));
   const minutes = Number(offsetMinute);
   if (hour > 23 || minute > 59 || second > 60 || hours > 23 || minutes > 59) return null;
-  // `Date.UTC` takes the years before 100 for those of the last century.
+  // `Date.UTC` maps years below 100 to the 20th century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

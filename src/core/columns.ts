@@ -6,25 +6,25 @@ export type ColumnType = "text" | "boolean" | "count" | "timestamp" | "text[]";
 
 export type ColumnValue = string | number | boolean | readonly string[] | null;
 
-/** One column that repute adds to the input's. */
+/** A column that repute adds. */
 export interface Column {
   /** Name without the prefix, e.g. `item` for `rep_item`. */
   readonly name: string;
   readonly type: ColumnType;
-  /** What it says, as a sentence; the README's table shows it. */
+  /** Shown in the documentation and by `repute schema`. */
   readonly description: string;
   readonly value: (enriched: EnrichedRow) => ColumnValue;
-  /** Schema version that brought it. */
+  /** Schema version that introduced it. */
   readonly since: number;
 }
 
-/** Reads what a column says from an enriched row; a value of another type becomes null. */
+/** Reads a column's value from an enriched row; a value of the wrong type becomes null. */
 type Read = (enriched: EnrichedRow) => unknown;
 
 const text = columnsOf("text", stringIn);
 const time = columnsOf("timestamp", stringIn);
 const bool = columnsOf("boolean", (value) => (typeof value === "boolean" ? value : null));
-/** Of a list its length. */
+/** Counts a list's entries. */
 const count = columnsOf("count", (value) =>
   Array.isArray(value) ? value.length : typeof value === "number" ? value : null,
 );
@@ -32,9 +32,9 @@ const list = columnsOf("text[]", (value) =>
   Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : null,
 );
 
-/** The added columns, in output order (behaviour: Columns). The header never depends on the data. */
+/** The added columns, in output order. The header never depends on the data. */
 export const columns: readonly Column[] = [
-  text("item", "The item in its normal form: what was asked", ({ item }) => item?.value),
+  text("item", "The normalised item, as sent to the service", ({ item }) => item?.value),
   text("kind", "ip, domain, url, sha1, crypto_wallet or email", ({ item }) => item?.kind),
   text("status", "complete, partial, invalid, unsupported or failed", (e) => e.finding.status),
   text(
@@ -44,7 +44,7 @@ export const columns: readonly Column[] = [
     2,
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
-  text("type", "Kind of the query's result, as the service named it", query("type")),
+  text("type", "The service's own type of the result, such as IP_BOGON", query("type")),
   text("mail_blocklist", "Mail blocklist status", blocklist("query")),
   bool("bogon", "The address is in a reserved range", query("bogon")),
   text("intent", "malicious, suspicious, unknown or none (nothing known)", query("intent")),
@@ -74,36 +74,40 @@ export const columns: readonly Column[] = [
   count("spamtrap_observations", "Spamtrap observations", spamtrap("observations")),
   text(
     "quick_mail_blocklist",
-    "Mail blocklist status by the quick check",
+    "Mail blocklist status, from the quick check",
     blocklist("quick-check"),
   ),
-  text("quick_intent", "Intent by the quick check", member("quick-check", "intent")),
-  bool("quick_bogon", "Reserved range by the quick check", member("quick-check", "bogon")),
+  text("quick_intent", "Intent, from the quick check", member("quick-check", "intent")),
+  bool(
+    "quick_bogon",
+    "The address is in a reserved range, from the quick check",
+    member("quick-check", "bogon"),
+  ),
   bool(
     "quick_activity",
-    "Activity was seen, by the quick check",
+    "Activity was observed, from the quick check",
     member("quick-check", "activity"),
   ),
-  text("source", "live, cache, duplicate or local; empty when nothing was asked", (e) =>
+  text("source", "live, cache, duplicate or local; empty if nothing was looked up", (e) =>
     e.item === null ? null : e.finding.source,
   ),
-  count("http_status", "HTTP status of the answer that decided", (e) => e.finding.httpStatus),
-  count("attempts", "Requests that the answer took", (e) => e.finding.attempts),
-  time("looked_up_at", "When the answer came", (e) => e.finding.lookedUpAt),
-  text("error_code", "Why there is no full answer, for programs", (e) => e.finding.error?.code),
-  text("error", "Why there is no full answer, for people", (e) => e.finding.error?.message),
-  text("extra", "JSON of what the input's columns had no place for", (e) => e.row.extra),
+  count("http_status", "HTTP status of the deciding answer", (e) => e.finding.httpStatus),
+  count("attempts", "Requests sent for this answer", (e) => e.finding.attempts),
+  time("looked_up_at", "When the answer arrived", (e) => e.finding.lookedUpAt),
+  text("error_code", "Stable error code (docs/errors.md)", (e) => e.finding.error?.code),
+  text("error", "Error message", (e) => e.finding.error?.message),
+  text("extra", "Surplus cells or members of the input row, as JSON", (e) => e.row.extra),
 ];
 
-/** Version of the column table: that of its newest column. A change of any column needs a new one. */
+/** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = Math.max(...columns.map(({ since }) => since));
 
-/** The columns that outputs of a schema version have. */
+/** The columns of a schema version. */
 export function columnsAt(version: number): readonly Column[] {
   return columns.filter(({ since }) => since <= version);
 }
 
-/** Makes columns of one type. */
+/** Returns a function that makes columns of one type. */
 function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
   return (name: string, description: string, read: Read, since = 1): Column => ({
     name,
@@ -145,7 +149,7 @@ function spamtrap(name: string): Read {
   return query("observedActivity", "spamtrapInteractions", name);
 }
 
-/** The specification's name, or the one that the deployed service uses (facts: block list field). */
+/** Reads the specified member, or the one that deployed services send instead. */
 function blocklist(endpoint: LookupEndpoint): Read {
   const specified = member(endpoint, "serviceMailBlocklist");
   const deployed = member(endpoint, "abusixMailBlocklist");

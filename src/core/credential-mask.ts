@@ -1,15 +1,15 @@
-/** What stands where a credential stood. */
+/** Replaces a hidden credential. */
 const hidden = "[hidden]";
 
-/** Shorter credentials could be a part of anything: they are hidden only where they stand alone. */
+/** Shorter credentials may be part of any word, so they are hidden only where they stand alone. */
 const leastInData = 8;
 
 /**
- * Hides a credential in what its receiver sends back: as it is, percent-encoded (RFC 3986), with JSON
- * escapes, or in base64.
+ * Hides a credential that a service echoes: verbatim, percent-encoded (RFC 3986), with JSON escapes or
+ * in base64.
  */
 export class CredentialMask {
-  /** What data is searched for: the credential, and its encodings where they differ from it. */
+  /** What to search data for: the credential and its encodings that differ from it. */
   readonly #spellings: readonly string[];
   readonly #pattern: RegExp;
 
@@ -28,7 +28,7 @@ export class CredentialMask {
     this.#pattern = new RegExp(patternOf(credential), "g");
   }
 
-  /** Hides it in a text that people read, such as an error's: also what follows its header's name. */
+  /** Hides it in text for people, such as error messages. Also hides values of credential headers. */
   inText(text: string): string {
     return text
       .replaceAll(this.#pattern, hidden)
@@ -36,7 +36,7 @@ export class CredentialMask {
       .replaceAll(headerLine, `$1${hidden}`);
   }
 
-  /** Does the same with bytes of any encoding that has ASCII in it. */
+  /** Same as `inText`, for bytes in any ASCII-compatible encoding. */
   inErrorBody(body: Buffer): Buffer {
     const text = body.toString("latin1");
     const masked = this.inText(text);
@@ -44,8 +44,8 @@ export class CredentialMask {
   }
 
   /**
-   * Hides it in data, one search for each. Data does not come in base64 by accident, and short
-   * credentials are not told from other words, so that neither is looked for.
+   * Hides it in data with one search per spelling. Ignores base64 and short credentials: data
+   * doesn't contain the former by accident, and the latter cannot be told from other words.
    */
   inData(body: Buffer): Buffer {
     for (const spelling of this.#spellings) {
@@ -56,12 +56,12 @@ export class CredentialMask {
   }
 }
 
-/** Header names under which credentials travel. */
+/** Names of headers that carry credentials. */
 const names = "(?:proxy-)?authorization|x-api-key|api-key|cookie";
-/** A quote, in JSON within JSON, too. Bounded, so that time is linear in the length of the text. */
+/** A quote, also in JSON within JSON. Bounded, so matching takes linear time. */
 const quote = String.raw`\\{0,8}["']`;
 
-/** `"x-api-key": "…"`: a member's value is text, so that what is left is JSON. */
+/** `"x-api-key": "…"`. Replaces string values only, so the result stays valid JSON. */
 const headerMember = new RegExp(
   String.raw`(${quote}(?:${names})${quote}\s*:\s*${quote}(?:(?:bearer|basic)\s+)?)(?!\[hidden\])[^\s"'\\]+`,
   "gi",
@@ -81,7 +81,7 @@ function patternOf(credential: string): string {
   return [alone, ...inBase64].join("|");
 }
 
-/** A character as it is, `%XX` or `\u00XX`; with backslashes before it where JSON may have them. */
+/** A character verbatim, as `%XX` or `\u00XX`, with backslashes where JSON allows them. */
 function characterPattern(character: string): string {
   const code = character.charCodeAt(0).toString(16).padStart(2, "0");
   const hex = `(?:${code}|${code.toUpperCase()})`;
@@ -91,8 +91,8 @@ function characterPattern(character: string): string {
 }
 
 /**
- * What base64 (RFC 4648, either alphabet) makes of a text wherever it begins in a group of three
- * bytes, without the characters that depend on what is around it.
+ * Base64 of a text (RFC 4648, both alphabets) at each of the three possible byte offsets, without the
+ * characters that depend on the surrounding bytes.
  */
 function base64Cores(text: string): string[] {
   return [0, 1, 2].map((before) => {

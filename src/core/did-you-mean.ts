@@ -1,9 +1,8 @@
 /**
- * The candidate that `word` was most likely meant to be, or null when none is near.
+ * The candidate closest to `word`, or null if none is close. The first wins a tie.
  *
- * Near is an edit distance (insert, delete, replace, swap two neighbours; letter case aside) of at
- * most `most`, by default a third of the word's length, at least 1. Of equally near ones the first
- * wins.
+ * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most
+ * `most`, by default a third of the word's length and at least 1.
  */
 export function didYouMean(
   word: string,
@@ -17,7 +16,7 @@ export function didYouMean(
     const name = candidate.trim().toLowerCase().slice(0, longestWord);
     if (name === "" || Math.abs(name.length - wanted.length) >= bestDistance) continue;
     const distance = editDistance(wanted, name);
-    // A word that shares no letter with the candidate is no slip of the finger ("a" for "b").
+    // A candidate that shares no letter with the word is not a typo of it ("a" for "b").
     if (distance < bestDistance && distance < Math.max(wanted.length, name.length)) {
       best = candidate;
       bestDistance = distance;
@@ -26,7 +25,7 @@ export function didYouMean(
   return best;
 }
 
-/** Longer words are compared by their beginning: nobody types them, and the table is quadratic. */
+/** Longer words are truncated: nobody types them, and the algorithm is quadratic. */
 const longestWord = 80;
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */

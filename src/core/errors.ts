@@ -24,7 +24,7 @@ export class ReputeError extends Error {
   }
 }
 
-/** Wrong usage or configuration: nothing was started. The program ends with exit code 2. */
+/** Wrong usage or configuration; nothing was started. Exit code 2. */
 export class UsageError extends ReputeError {}
 
 /** The run cannot continue (credentials refused, disk full, input unreadable). Exit code 1; resumable. */
@@ -33,12 +33,12 @@ export class FatalError extends ReputeError {}
 /** A run stopped early on purpose: a budget, a deadline, a quota. Exit code 75; resumable. */
 export class EarlyEndError extends ReputeError {}
 
-/** Signals that stop a run: hang-up, Ctrl-C, Ctrl-\ and the request to terminate. */
+/** Signals that stop a run: hang-up, Ctrl-C, Ctrl-\ and termination. */
 export const stopSignals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
 
 export type StopSignal = (typeof stopSignals)[number];
 
-/** A signal stopped the run. Exit code 128 and the signal's number; resumable. */
+/** A signal stopped the run. Exit code 128 plus the signal's number; resumable. */
 export class InterruptedError extends ReputeError {
   readonly signal: StopSignal;
 

@@ -1,25 +1,25 @@
 import type { ErrorCode } from "./error-codes.js";
 import type { Item } from "./item/item.js";
 
-/** The outcome of a row (behaviour: Rows, 2). */
+/** Status of a row, as in `rep_status`. */
 export const findingStatuses = ["complete", "partial", "invalid", "unsupported", "failed"] as const;
 
 export type FindingStatus = (typeof findingStatuses)[number];
 
-/** Where an answer came from: the service, a cache, an earlier row of this run, or repute itself. */
+/** Where an answer came from: the service, a cache, an earlier row of the run, or repute itself. */
 export type FindingSource = "live" | "cache" | "duplicate" | "local";
 
-/** The endpoints that answer for an item. */
+/** The endpoints that look items up. */
 export const lookupEndpoints = ["query", "quick-check"] as const;
 
 export type LookupEndpoint = (typeof lookupEndpoints)[number];
 
-/** Name of an endpoint's member in JSON: `quick_check`. */
+/** Name of an endpoint's member in JSON, such as `quick_check`. */
 export function memberOf(endpoint: LookupEndpoint): string {
   return endpoint.replaceAll("-", "_");
 }
 
-/** A value for each endpoint. */
+/** Makes one value per endpoint. */
 export function eachEndpoint<Value>(
   make: (endpoint: LookupEndpoint) => Value,
 ): Record<LookupEndpoint, Value> {
@@ -27,62 +27,62 @@ export function eachEndpoint<Value>(
   return Object.fromEntries(entries) as Record<LookupEndpoint, Value>;
 }
 
-/** A JSON object as the service sent it; unknown members are kept. */
+/** A JSON object as the service sent it, unknown members included. */
 export type JsonObject = { readonly [member: string]: unknown };
 
 /** Why there is no full answer. */
 export interface FindingError {
   readonly code: ErrorCode;
-  /** For a person; for `invalid` the message of the service's `errors.$`. */
+  /** Human-readable; for `invalid`, the service's own message (`errors.$`). */
   readonly message: string;
 }
 
-/** What one endpoint says of an item. */
+/** One endpoint's answer for an item. */
 export interface LookupAnswer {
-  /** The result as parsed; members that the interface does not name are kept. */
+  /** The parsed result, unknown members included. */
   readonly result: JsonObject;
   /**
-   * `result` as the service wrote it: JSON text, byte for byte except that line breaks between its
-   * tokens are removed, so that it fits on a line of NDJSON. Only where a run or a cache keeps it.
+   * The JSON text of `result` as received, byte for byte, except that line breaks between tokens are
+   * removed so that it fits on one line of NDJSON. Set only where a run or a cache keeps the text.
    */
   readonly text?: string | undefined;
-  /** Bytes that `result` was read from, where they are more than `largeAnswer`; else absent. */
+  /** Size in bytes of the text that `result` was parsed from, if above `largeAnswer`. */
   readonly bytes?: number | undefined;
 }
 
-/** One slot per endpoint; absent when it was not asked or did not answer. */
+/** One slot per endpoint; absent if it was not asked or did not answer. */
 export type Answers = { readonly [endpoint in LookupEndpoint]?: LookupAnswer | undefined };
 
 /**
- * The outcome of looking up an item. Failure is data: a lookup resolves to a finding, whatever the
- * service did, and rejects only when the run itself cannot continue.
+ * The outcome of looking up an item. Failure is data: a lookup resolves to a finding whatever the
+ * service did, and rejects only if the run itself cannot continue.
  */
 export interface Finding {
   readonly status: FindingStatus;
   readonly answers: Answers;
-  /** Members that are null in a partial answer, in the order of the interface. */
+  /** Members that are null in a partial answer, in the interface's order. */
   readonly missing: readonly string[];
   readonly source: FindingSource;
-  /** HTTP status of the answer that decided, or null when there was none. */
+  /** HTTP status of the deciding answer; null without one. */
   readonly httpStatus: number | null;
-  /** Requests it took; a duplicate repeats the count of the first. */
+  /** Requests sent; a duplicate repeats the count of the first. */
   readonly attempts: number;
-  /** When the answer came, RFC 3339 UTC, or null when nothing was asked. */
+  /** When the answer arrived, RFC 3339 UTC; null if nothing was asked. */
   readonly lookedUpAt: string | null;
   readonly error: FindingError | null;
 }
 
-/** Answers longer than this count by their size where memory is bounded. Bytes. */
+/** Bytes above which bounded memory counts an answer by its size. */
 export const largeAnswer = 8 * 1024;
 
-/** Bytes of the large answers of a finding. */
+/** Total size in bytes of a finding's large answers. */
 export function largeBytes({ answers }: Finding): number {
   let bytes = 0;
   for (const endpoint of lookupEndpoints) bytes += answers[endpoint]?.bytes ?? 0;
   return bytes;
 }
 
-/** The answer of the first endpoint that has one. */
+/** The answer of the first endpoint that has one, or null. */
 export function firstAnswer({ answers }: Finding): LookupAnswer | null {
   for (const endpoint of lookupEndpoints) {
     const answer = answers[endpoint];
@@ -91,7 +91,7 @@ export function firstAnswer({ answers }: Finding): LookupAnswer | null {
   return null;
 }
 
-/** The finding of something for which no request was made. */
+/** A finding made without a request. */
 export function unasked(status: FindingStatus, error: FindingError | null): Finding {
   return {
     status,
@@ -114,11 +114,11 @@ export type Verdict = (typeof verdicts)[number];
 export type Accusation = Exclude<Verdict, "none">;
 
 /**
- * The graver verdict of query and quick check; null when neither answered.
+ * The graver verdict of query and quick check; null if neither answered.
  *
- * `none` never means safe: `intent: none` and `NOT_LISTED` say that nothing is known, `unknown` that
- * the intent of what was seen is not, and `ALLOWLIST` is about mail only. `PASSIVE` and
- * `INFORMATIONAL` listings accuse nobody.
+ * `none` never means safe: `intent: none` and `NOT_LISTED` say that nothing is known, `unknown` says
+ * that something was seen but its intent isn't known, and `ALLOWLIST` is about mail only. `PASSIVE`
+ * and `INFORMATIONAL` listings accuse nobody.
  */
 export function verdictOf({ answers }: Finding): Verdict | null {
   const query = answers.query?.result;
@@ -131,19 +131,19 @@ export function verdictOf({ answers }: Finding): Verdict | null {
   return isListed(query) || isListed(quickCheck) ? "listed" : "none";
 }
 
-/** The verdict when it speaks against the item, else null. */
+/** The verdict if it speaks against the item, else null. */
 export function accusationIn(verdict: Verdict | null): Accusation | null {
   return verdict === "none" ? null : verdict;
 }
 
-/** The interface documents the first name; deployed services also use the second. */
+/** The specification names the member `serviceMailBlocklist`; deployed services send the other. */
 function isListed(result: JsonObject | undefined): boolean {
   return (
     result?.["serviceMailBlocklist"] === "ACTIVE" || result?.["abusixMailBlocklist"] === "ACTIVE"
   );
 }
 
-/** The members of nested output, in their order. */
+/** The members of nested output, in order. */
 export function nestedFacts(
   item: Item | null,
   finding: Finding,
@@ -167,7 +167,7 @@ export function nestedFacts(
   return facts;
 }
 
-/** Nested members as JSON text, in which results stand as they were received where their text is kept. */
+/** Nested members as JSON text. Results are copied as received where their text was kept. */
 export function nestedText(facts: Readonly<Record<string, unknown>>, finding: Finding): string {
   const texts: Record<string, string | undefined> = {};
   let isReceived = false;
@@ -184,5 +184,5 @@ export function nestedText(facts: Readonly<Record<string, unknown>>, finding: Fi
   return `{${members.join(",")}}`;
 }
 
-/** Each endpoint with the member that has its result. */
+/** Each endpoint with the member that holds its result. */
 const slots = lookupEndpoints.map((endpoint) => ({ endpoint, member: memberOf(endpoint) }));

@@ -1,10 +1,10 @@
 import type { JsonObject } from "./finding.js";
 
 /**
- * The members of a JSON object by name, each value as the text that it has in the input, so that
- * numbers keep their digits and nothing is written anew. Of a repeated name the last value counts.
+ * The members of a JSON object by name, each value as its original text, so that numbers keep their
+ * digits. If a name repeats, the last value wins.
  *
- * @param object a text that `JSON.parse` takes for an object
+ * @param object valid JSON text of an object
  */
 export function memberTexts(object: string): Map<string, string> {
   const members = new Map<string, string>();
@@ -20,7 +20,7 @@ export function memberTexts(object: string): Map<string, string> {
   return members;
 }
 
-/** The elements of a JSON array, each as the text that it has in the input. */
+/** The elements of a JSON array, each as its original text. */
 export function elementTexts(array: string): string[] {
   const elements: string[] = [];
   let at = skipSpace(array, array.indexOf("[") + 1);
@@ -32,7 +32,7 @@ export function elementTexts(array: string): string[] {
   return elements;
 }
 
-/** A JSON value as the text of a cell: a string's own text, "" for null, else as it stands. */
+/** The cell text of a JSON value: a string's content, "" for null, otherwise the JSON itself. */
 export function cellText(value: string): string {
   const first = value.charCodeAt(0);
   if (first === quote) return stringValue(value);
@@ -66,7 +66,7 @@ function skipSeparator(text: string, from: number): number {
   return text.charCodeAt(at) === comma ? skipSpace(text, at + 1) : at;
 }
 
-/** Just behind the string that begins at `at`. */
+/** End of the string that starts at `at`. */
 function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -79,7 +79,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Just behind the value that begins at `at`. */
+/** End of the value that starts at `at`. */
 function endOfValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === quote) return endOfString(text, at);
@@ -110,31 +110,31 @@ function endOfNested(text: string, from: number): number {
 }
 
 /**
- * The `result` in an envelope's text as the service wrote it, digits, order and repeated members
- * included. Line breaks are removed: JSON has them between tokens only, and a line of NDJSON has none.
+ * The text of an envelope's `result` as received: same digits, order and repeated members. Line breaks
+ * are removed so that it fits on one line of NDJSON; JSON has them only between tokens.
  *
- * @param envelope a text that `JSON.parse` takes for an object with a `result`
+ * @param envelope valid JSON text of an object with a `result`
  */
 export function resultText(envelope: string): string {
   const text = memberTexts(envelope).get("result") ?? "null";
   return text.includes("\n") || text.includes("\r") ? text.replaceAll(/[\r\n]+/g, "") : text;
 }
 
-/** Deepest nesting that is read. The interface has 7 levels; a deeper one would overflow the stack of code that walks it. */
+/** Maximum nesting. The interface needs 7 levels; much deeper would overflow the stack of recursive code. */
 const maxDepth = 1000;
 
-/** Matches every spelling of `__proto__` in JSON text, escapes included, and little else. */
+/** Matches any spelling of `__proto__` in JSON text, escaped or not, and little else. */
 const protoMember = /(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)/;
 
-/** A body as JSON, or why it is none. */
+/** A body parsed as JSON, or why it cannot be. */
 export type JsonReading =
   | { readonly value: unknown; readonly text: string; readonly fault: null }
   | { readonly value: null; readonly fault: string };
 
 /**
- * Reads a body as JSON (RFC 8259). A byte order mark is passed over and bytes that are no UTF-8
- * come out as U+FFFD, as with jq; of members named twice the last one counts. A member named
- * `__proto__` is not part of the value; the text keeps it.
+ * Parses a body as JSON (RFC 8259). Like jq, it skips a byte order mark and turns invalid UTF-8 into
+ * U+FFFD; if a name repeats, the last member wins. The value lacks members named `__proto__`; the text
+ * keeps them.
  */
 export function readJson(body: Buffer): JsonReading {
   if (body.length > 2 * maxDepth && isTooDeep(body)) {
@@ -145,32 +145,31 @@ export function readJson(body: Buffer): JsonReading {
   try {
     return { value: parseJson(text), text, fault: null };
   } catch {
-    return { value: null, fault: body.length === 0 ? "is empty" : "is no JSON" };
+    return { value: null, fault: body.length === 0 ? "is empty" : "is not JSON" };
   }
 }
 
 /**
- * `JSON.parse` without members named `__proto__`, so that no later copy of an object can take one for
- * a prototype.
+ * `JSON.parse` without members named `__proto__`, so that copying an object never sets a prototype.
  *
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  // Most answers have neither two underscores nor escapes, and searching for those costs nothing.
+  // Most answers contain neither, and the check is nearly free.
   const suspicious = text.includes("__") || text.includes("\\u00");
   return suspicious && protoMember.test(text)
     ? JSON.parse(text, (member, value: unknown) => (member === "__proto__" ? undefined : value))
     : JSON.parse(text);
 }
 
-/** A value as JSON object, or null when it is none (an array is none). */
+/** A value as JSON object; null if it is anything else, arrays included. */
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : null;
 }
 
-/** A body shorter than twice the limit cannot be too deep, so this runs for long bodies alone. */
+/** Bodies shorter than twice the limit cannot be too deep, so this runs on long ones only. */
 function isTooDeep(body: Buffer): boolean {
   let depth = 0;
   for (let at = 0; at < body.length; at++) {

@@ -1,32 +1,31 @@
 import { z } from "zod";
 
 /**
- * What an option tells about itself beside its type: help, README and configuration derive from it.
- * The flag is the member's name in kebab case, the environment variable `REPUTE_` and the name in
- * upper snake case, the configuration file's key the flag without dashes.
+ * Metadata of an option; help, documentation and config derive from it. For an option `retryMax` the
+ * flag is `--retry-max`, the environment variable `REPUTE_RETRY_MAX` and the config key `retry-max`.
  */
 export interface OptionMeta {
   readonly description: string;
-  /** Placeholder of the value in the help, e.g. `N`, `PATH`, `URL`; none for a switch. */
+  /** Placeholder for the value in help, e.g. `N`, `PATH`, `URL`; none for a switch. */
   readonly value?: string;
   /** Short form, e.g. `o`. */
   readonly alias?: string;
-  /** Help shows the form that switches it off: `--no-header`. */
+  /** Help shows the negated form: `--no-header`. */
   readonly negated?: boolean;
-  /** The flag may be given several times; its values are joined with commas. */
+  /** The flag may be repeated; values are joined with commas. */
   readonly repeats?: boolean;
   /** `-h` lists the flag; `--help` lists all. */
   readonly common?: boolean;
-  /** The value is a secret: no message shows it, and a configuration file must not hold it. */
+  /** The value is a secret: messages never show it, and config files must not contain it. */
   readonly secret?: boolean;
 }
 
-/** Attaches what the help says to an option's schema. */
+/** Attaches metadata to an option's schema. */
 export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
   return schema.meta({ ...meta });
 }
 
-/** A whole number of at least `min`; text of digits is read. */
+/** A whole number of at least `min`, also as text. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodType<number> {
   return z
     .union([z.number(), z.string().regex(/^\d+$/, "must be a whole number").transform(Number)])
@@ -48,7 +47,7 @@ export function share(): z.ZodType<number> {
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
 
-/** A length of time such as `250ms`, `30s`, `5m`, `24h`, `7d`; comes out in milliseconds. */
+/** A duration such as `250ms`, `30s`, `5m`, `24h`, `7d`, converted to milliseconds. */
 export function duration(): z.ZodType<number> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;
@@ -65,7 +64,7 @@ export function duration(): z.ZodType<number> {
   });
 }
 
-/** So many requests in a length of time. */
+/** A number of requests per window. */
 export interface Rate {
   /** Requests, at least 1. */
   readonly count: number;
@@ -73,7 +72,7 @@ export interface Rate {
   readonly perMs: number;
 }
 
-/** A window of an hour or longer is a quota: counted, kept across runs, not smoothed. */
+/** A window of an hour or longer is a quota: counted and kept across runs instead of smoothed. */
 export function isQuota({ perMs }: Rate): boolean {
   return perMs >= 3_600_000;
 }
@@ -99,7 +98,7 @@ export function rate(): z.ZodType<Rate> {
     });
 }
 
-/** When to stop: at the next time of day, by local time, or after a length of time. */
+/** When to stop: at the next local time of day, or after a duration. */
 export type Deadline = { /** As it was given. */ readonly text: string } & (
   | { readonly hours: number; readonly minutes: number }
   | { readonly afterMs: number }
@@ -122,7 +121,7 @@ export function deadline(): z.ZodType<Deadline> {
   });
 }
 
-/** One rate or several, as `50/s,10000/d` or as a list. */
+/** One or several rates, as `50/s,10000/d` or as a list. */
 export function rates(): z.ZodType<readonly Rate[]> {
   const one = rate();
   return z

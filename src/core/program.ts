@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Name and version of the program, as its package says. */
+/** Name and version from package.json. */
 export interface ProgramInfo {
   readonly name: string;
   readonly version: string;
 }
 
 /**
- * Path of a file or folder that comes with the package. This module lies two folders below its root
- * as source, as built and in the bundle.
+ * Absolute path of a file or folder in the package. This module is two folders below the package root
+ * in src, in dist and in the bundle.
  */
 export function packagePath(path: string): string {
   return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
 
-/** Reads the package's own name and version. */
+/** Reads name and version from package.json. */
 export function programInfo(): ProgramInfo {
   const text = readFileSync(packagePath("package.json"), "utf8");
   const { name, version } = JSON.parse(text) as ProgramInfo;

@@ -1,19 +1,19 @@
-/** Closes what was opened, newest first: an AsyncDisposableStack, which Node.js 20 lacks. */
+/** Closes resources, newest first. Stands in for AsyncDisposableStack, which Node.js 20 lacks. */
 export class ResourceStack {
   readonly #closers: (() => unknown)[] = [];
 
-  /** Adds a resource, and returns it. */
+  /** Adds a resource and returns it. */
   use<T extends { close(): Promise<void> }>(resource: T): T {
     this.defer(() => resource.close());
     return resource;
   }
 
-  /** Adds a step to take when the stack closes. */
+  /** Adds a step to run on close. */
   defer(close: () => unknown): void {
     this.#closers.push(close);
   }
 
-  /** Closes everything, also where closing something fails. @throws the first failure */
+  /** Closes everything, even if some closers fail. @throws the first failure */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
@@ -27,7 +27,7 @@ export class ResourceStack {
   }
 }
 
-/** Gives `work` a stack and closes it afterwards. Where both fail, the error of `work` is thrown. */
+/** Runs `work` with a stack and closes it afterwards. If both fail, throws the error of `work`. */
 export async function withResources<T>(work: (stack: ResourceStack) => Promise<T>): Promise<T> {
   const stack = new ResourceStack();
   let result: T;

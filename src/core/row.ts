@@ -9,43 +9,43 @@ import {
 } from "./finding.js";
 import { type Item, parseKindName } from "./item/item.js";
 
-/** One record of the input as a source read it. Every record becomes exactly one row of output. */
+/** One input record as read. Every record becomes exactly one output row. */
 export interface Row {
-  /** Position in the input, from 1; the header and skipped lines do not count. */
+  /** Position in the input, from 1, not counting the header and skipped lines. */
   readonly number: number;
-  /** Line of the input on which the record starts, from 1. */
+  /** Line on which the record starts, from 1. */
   readonly line: number;
-  /** One text a column of the source, padded with "" where the record is short. */
+  /** One text per input column, padded with "" if the record is short. */
   readonly cells: readonly string[];
-  /** What the columns have no place for, as JSON text (array of cells, object of members), or null. */
+  /** What doesn't fit the columns, as JSON text (array of cells or object of members), or null. */
   readonly extra: string | null;
-  /** The record's JSON object as it stands in the input (NDJSON), or null. */
+  /** The record's JSON object as written in the input (NDJSON), or null. */
   readonly json: string | null;
-  /** The text of the item column; "" when the record has none. */
+  /** Text of the item column; "" if the record has none. */
   readonly itemText: string;
-  /** True when the item is a JSON value other than text (array, object, number, boolean). */
+  /** True if the item is a JSON value other than text (array, object, number, boolean). */
   readonly itemNotText?: boolean;
-  /** The text of the kind column; "" without one. */
+  /** Text of the kind column; "" without one. */
   readonly kindText: string;
-  /** Set when the line is no record at all (broken JSON): the row becomes `failed` with this. */
+  /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
-  /** Offset in bytes of decompressed input just behind this record's line end. */
+  /** Offset in decompressed bytes just after this record's line end. */
   readonly end: number;
-  /** Lines of the input up to and with this record's last one. */
+  /** Lines of the input up to and including this record's last one. */
   readonly endLine: number;
 }
 
-/** A row with the outcome of its lookup; what sinks write. */
+/** A row with the outcome of its lookup, ready to be written. */
 export interface EnrichedRow {
   readonly row: Row;
-  /** Null when the row's text is no supported item, or the row is no record. */
+  /** Null if the text is not a supported item, or the line is not a record. */
   readonly item: Item | null;
   readonly finding: Finding;
 }
 
 /**
- * What a person should know of a row, as messages that are counted. They depend on the row alone, so
- * that a resumed run counts the same as an uninterrupted one.
+ * Warnings about a row, as messages to be counted. They depend on the row alone, so a resumed run
+ * counts the same as an uninterrupted one.
  */
 export function rowWarnings(row: Row): readonly string[] {
   const isWhole = row.json === null ? row.cells.every(isWellFormed) : isWellFormed(row.json);
@@ -62,16 +62,16 @@ export function rowWarnings(row: Row): readonly string[] {
 const none: readonly string[] = [];
 
 const messages = {
-  notUtf8: "row with bytes that are not UTF-8, kept as they are",
+  notUtf8: "row with invalid UTF-8, copied unchanged",
   surplus: "row with more cells than there are columns",
-  unknownKind: "values in the kind column that name no kind of item were ignored",
+  unknownKind: "unrecognised values in the kind column were ignored",
 };
 
-/** The rows of an output, counted. */
+/** Row counts of an output. */
 export interface RowCounts {
   readonly rows: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict, those without one left out; null for an output of schema version 1. */
+  /** Rows by verdict, rows without a verdict excluded; null for schema version 1. */
   readonly verdicts: Readonly<Record<Verdict, number>> | null;
 }
 
@@ -92,7 +92,7 @@ export class RowCounter {
   }
 
   /**
-   * Counts rows that have this status and this verdict.
+   * Counts rows with this status and verdict.
    *
    * @param verdict null for none
    * @returns what is wrong with them, or null

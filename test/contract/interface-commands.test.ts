@@ -386,7 +386,7 @@ describe("webhook", () => {
   });
 
   test.each([
-    ["no JSON", "the context stdin is no JSON"],
+    ["no JSON", "the context stdin is not JSON"],
     ["[]", "the context stdin must be a JSON object"],
     ['{"s": 7}', "wrong at s"],
   ])("check refuses the context %j", async (stdin, message) => {

@@ -16,7 +16,7 @@ describe.each(ways)("%s", (_way, connect) => {
       status: "failed",
       error: {
         code: "response_schema",
-        message: expect.stringContaining("the body is no JSON (content-type text/html)"),
+        message: expect.stringContaining("the body is not JSON (content-type text/html)"),
       },
       again: { policy: "once" },
     });

@@ -1,12 +1,12 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 
-/** Writes JSON so that a reader finds the old file or the new one, also after a power cut. */
+/** Writes JSON atomically: after a crash or power cut, readers find the old or the new file. */
 export async function writeJsonFile(path: string, value: unknown, mode = 0o644): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, mode);
 }
 
-/** Writes a file so that a reader finds the old text or the new one, also after a power cut. */
+/** Replaces a file atomically: after a crash or power cut, readers find the old or the new text. */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   const fresh = `${path}.new`;
   const handle = await open(fresh, "w", mode);
@@ -19,7 +19,7 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   await rename(fresh, path);
 }
 
-/** Reads a JSON file; null when there is none. @throws SyntaxError, or what reading fails with */
+/** Reads a JSON file; null if it doesn't exist. @throws SyntaxError, or the read error */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as unknown;
@@ -29,16 +29,16 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** What stands behind the last member: the CRC-32 of all bytes before it. */
+/** The last member of a sealed object: the CRC-32 of all bytes before it. */
 const seal = /,"checksum":"([0-9a-f]{8})"\}\n?$/;
 
-/** JSON of an object with at least one member, with a checksum of itself as its last member. */
+/** JSON of a non-empty object, followed by a checksum of itself as its last member. */
 export function sealJson(value: object): string {
   const body = JSON.stringify(value).slice(0, -1);
   return `${body},"checksum":"${checksumOf(body)}"}`;
 }
 
-/** Reads what `sealJson` wrote; null when any of it has changed. */
+/** Reads what `sealJson` wrote; null if anything has changed. */
 export function openSealedJson(text: string): Readonly<Record<string, unknown>> | null {
   const found = seal.exec(text);
   if (found === null) return null;

@@ -3,17 +3,17 @@ import { dirname, isAbsolute, join } from "node:path";
 import { open } from "node:fs/promises";
 
 /**
- * Makes a folder, and those above it that are missing; one that is there stays as it is.
+ * Creates a folder and its missing parents; an existing folder is left alone.
  *
- * Node.js's own `recursive` tries for ever where a folder that exists takes no entry: a working
- * folder that was removed, and /proc.
+ * Node.js's own `recursive` loops forever under a folder that accepts no entries: a working folder
+ * that was removed, or /proc.
  *
- * @param mode of the folders that are made. Default: what the process's mask leaves of 0o777.
- * @throws what the system says
+ * @param mode of created folders, before the umask
+ * @throws the system's error
  */
 export function makeFolder(path: string, mode = 0o777): void {
   const above = dirname(path);
-  // A relative path of one part has the working folder above it, and no need to ask for it.
+  // The parent of a relative single-part path is the working folder, which needs no check.
   if (above !== path && above !== "." && !existsSync(above)) makeFolder(above, mode);
   try {
     mkdirSync(path, { mode });
@@ -28,8 +28,8 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Makes the names in a folder durable: new files, renames. Some file systems refuse, and then they
- * are as durable as can be.
+ * Makes a folder's entries durable (new files, renames). File systems that refuse are ignored: they
+ * offer nothing better.
  */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, "r").catch(() => null);
@@ -41,7 +41,7 @@ export async function syncFolder(path: string): Promise<void> {
 /**
  * Folder for state that outlives a run: `$XDG_STATE_HOME/repute`, by default `~/.local/state/repute`.
  *
- * @returns null when neither XDG_STATE_HOME nor the home folder is set
+ * @returns null if neither XDG_STATE_HOME nor the home folder is set
  */
 export function userStateFolder(env: Environment, platform = process.platform): string | null {
   return xdgFolder(env["XDG_STATE_HOME"], [".local", "state"], env, platform);
@@ -72,12 +72,12 @@ function xdgFolder(
 }
 
 /**
- * Ending of an output whose run had too many failed lookups: its rows are kept under this name, and
- * the output of an earlier run stays as it is.
+ * Suffix for the rows of a run with too many failed lookups. The output of an earlier run stays as
+ * it is.
  */
 export const failedSuffix = ".failed";
 
-/** A path without that ending: format and compression are in what precedes it. */
+/** A path without that suffix, so that its extension tells format and compression. */
 export function withoutFailed(path: string): string {
   return path.endsWith(failedSuffix) ? path.slice(0, -failedSuffix.length) : path;
 }

@@ -16,19 +16,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { UsageError } from "../errors.js";
 import { hostname } from "node:os";
 
-/** A takeover takes microseconds; one that is older was interrupted. */
+/** A takeover takes microseconds; an older one was interrupted. */
 const takeoverStaleMs = 10_000;
 
-/** Nobody takes longer to write down who holds a lock. */
+/** Writing the holder into a lock takes less. */
 const writingMs = 100;
 
-/** Gives a lock back. */
+/** Releases a lock. */
 export type Unlock = () => Promise<void>;
 
 /**
- * Keeps two runs from writing one output. A lock whose process is dead is taken over.
+ * Keeps two runs from writing the same output. Takes over a lock whose process is dead.
  *
- * @throws UsageError `output_locked` naming the process that holds it
+ * @throws UsageError `output_locked`, naming the process that holds it
  */
 export async function takeLock(path: string): Promise<Unlock> {
   for (let attempt = 0; attempt < 50; attempt++) {
@@ -40,12 +40,12 @@ export async function takeLock(path: string): Promise<Unlock> {
   throw new UsageError("output_locked", `cannot take the lock ${path}: other runs are taking it`);
 }
 
-/** A failure rejects. */
+/** Turns an exception into a rejection. */
 function asPromised(unlock: () => void): Unlock {
   return () => new Promise((resolve) => resolve(unlock()));
 }
 
-/** Removes what processes that were killed while they took a lock left beside it. */
+/** Removes files left by processes that were killed while they took a lock. */
 export async function sweepLocks(path: string): Promise<void> {
   const prefix = `${basename(path)}.`;
   for (const name of await readdir(dirname(path))) {
@@ -54,12 +54,12 @@ export async function sweepLocks(path: string): Promise<void> {
     const holder = readHolder(left);
     if (holder === "gone" || (isHolder(holder) && isAlive(holder))) continue;
     const { mtimeMs = 0 } = statSync(left, { throwIfNoEntry: false }) ?? {};
-    // Half a file may be that of a process that is just writing it.
+    // A broken file may belong to a process that is still writing it.
     if (Date.now() - mtimeMs > writingMs) rmSync(left, { force: true });
   }
 }
 
-/** Takes a lock; otherwise says who holds it, or null where others are about to take it. */
+/** Takes a lock. Otherwise returns its holder, or null if other processes are taking it right now. */
 function tryLock(path: string): (() => void) | Holder | null {
   const mine: Holder = { ...thisProcess(), token: randomUUID() };
   if (create(path, mine)) return () => release(path, mine);
@@ -79,7 +79,7 @@ function locked(path: string, holder: Holder): UsageError {
 }
 
 function create(path: string, holder: Holder): boolean {
-  // Complete under its name at once: a reader never sees a lock without its holder.
+  // Linking a complete file ensures that readers never see a lock without its holder.
   const fresh = `${path}.${holder.token}`;
   try {
     writeFileSync(fresh, JSON.stringify(holder), { mode: 0o600 });
@@ -93,7 +93,7 @@ function create(path: string, holder: Holder): boolean {
   }
 }
 
-/** Only one process at a time takes a dead one's lock over, and only the lock that it looked at. */
+/** Takes over a dead process's lock: one process at a time, and only if the lock is unchanged. */
 function takeOver(path: string, dead: Holder | "broken", mine: Holder): boolean {
   const gate = `${path}.takeover`;
   const fresh = `${path}.${mine.token}`;
@@ -144,14 +144,14 @@ function readHolder(path: string): Holder | "gone" | "broken" {
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** When the process started, in the kernel's ticks since boot; null where it is not told. */
+  /** Start time in kernel ticks since boot; null if unknown. */
   readonly startedAt: string | null;
-  /** Which boot of the machine; a number of a process means nothing after another boot. */
+  /** Boot ID of the machine: process IDs from another boot mean nothing. */
   readonly boot: string | null;
   readonly token: string;
 }
 
-/** Whether a process is still there; of another host it is taken to be. */
+/** Whether a process still runs; one on another host is assumed to. */
 function isAlive(holder: Holder): boolean {
   if (holder.host !== hostname()) return true;
   const here = thisProcess();
@@ -162,7 +162,7 @@ function isAlive(holder: Holder): boolean {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   if (isUnreaped(holder.pid)) return false;
-  // The number may have gone to another process since.
+  // The process ID may have been reused.
   const started = startOf(holder.pid);
   return holder.startedAt === null || started === null || started === holder.startedAt;
 }
@@ -182,19 +182,19 @@ function startOf(pid: number): string | null {
   return statOf(pid)?.[19] ?? null;
 }
 
-/** Dead, but its parent has not asked how it ended, which in a container may take for ever. */
+/** Dead but not yet reaped by its parent, which in a container may never happen. */
 function isUnreaped(pid: number): boolean {
   const state = statOf(pid)?.[0];
   if (state !== "Z" && state !== "X") return false;
   try {
-    // Threads that have not ended yet may still write.
+    // Its remaining threads may still write.
     return readdirSync(`/proc/${pid}/task`).length <= 1;
   } catch {
     return true;
   }
 }
 
-/** Fields of /proc/PID/stat from the third on; the name in field 2 may hold spaces and brackets. */
+/** Fields of /proc/PID/stat from the third; the name in field 2 may contain spaces and brackets. */
 function statOf(pid: number): readonly string[] | null {
   const text = readProc(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? null;

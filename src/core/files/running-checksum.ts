@@ -3,53 +3,53 @@ import { crc32 } from "node:zlib";
 /** The CRC-32 of the first `length` bytes of a file. */
 type Prefix = readonly [length: number, crc: number];
 
-/** What is known of the bytes of a file that grows; plain JSON, kept in checkpoints. */
+/** The checksum of a growing file; plain JSON, stored in checkpoints. */
 export interface ChecksumState {
-  /** Bytes that count. */
+  /** Bytes covered. */
   readonly bytes: number;
-  /** CRC-32 of all of them. */
+  /** CRC-32 of these bytes. */
   readonly crc: number;
-  /** The same of shorter prefixes, ascending: they tell where damage is. */
+  /** CRC-32 of shorter prefixes, ascending, to locate damage. */
   readonly marks: readonly Prefix[];
 }
 
-/** Where bytes are not what they were: from the first byte to the one after the last. */
+/** Where bytes have changed, end exclusive. */
 export interface Damage {
   readonly from: number;
   readonly to: number;
 }
 
-/** Most marks that are kept; then every other one goes. */
+/** Maximum number of marks; beyond it, every other one is dropped. */
 const mostMarks = 128;
 
-/** Bytes between two marks at the beginning; doubled whenever marks go. */
+/** Initial distance between marks in bytes; doubles whenever marks are dropped. */
 const firstSpacing = 64 * 1024;
 
 /**
- * The checksum of a file, taken as its bytes pass by, and compared with an earlier one where there is
- * one. Memory is fixed: the longer the file, the further apart the marks.
+ * Computes a file's checksum as its bytes pass by and compares it with an earlier checksum, if any.
+ * Memory is fixed: the longer the file, the further apart the marks.
  */
 export class RunningChecksum {
   readonly #before: ChecksumState | null;
-  /** Prefixes of `#before` that are still to come. */
+  /** Prefixes of `#before` not reached yet. */
   #expected: readonly Prefix[];
   #bytes = 0;
   #crc = 0;
   #marks: Prefix[] = [];
   #spacing = firstSpacing;
 
-  /** @param before checksum that the first bytes must have; null for none */
+  /** @param before checksum that the first bytes must match; null for none */
   constructor(before: ChecksumState | null = null) {
     this.#before = before;
     this.#expected = before === null ? [] : [...before.marks, [before.bytes, before.crc]];
   }
 
-  /** Bytes that passed by. */
+  /** Bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes the next bytes. Returns where they differ from the earlier checksum, or null. */
+  /** Adds bytes. Returns where they differ from the earlier checksum, or null. */
   update(bytes: Uint8Array): Damage | null {
     if (this.#expected.length === 0) {
       this.#take(bytes);
@@ -69,13 +69,13 @@ export class RunningChecksum {
     return null;
   }
 
-  /** What is known so far: no less than before. */
+  /** The checksum so far; before the earlier one is reached again, that one. */
   state(): ChecksumState {
     if (this.#before !== null && this.#bytes < this.#before.bytes) return this.#before;
     return { bytes: this.#bytes, crc: this.#crc, marks: [...this.#marks] };
   }
 
-  /** One that goes on from here by itself. */
+  /** An independent copy of the current state. */
   fork(): RunningChecksum {
     const fork = new RunningChecksum(this.#before);
     fork.#expected = this.#expected;
@@ -96,7 +96,7 @@ export class RunningChecksum {
     this.#spacing *= 2;
   }
 
-  /** The longest earlier prefix before `length`, all of which were as expected. */
+  /** The longest matching earlier prefix before `length`. */
   #reached(length: number): number {
     return this.#before?.marks.findLast(([earlier]) => earlier < length)?.[0] ?? 0;
   }

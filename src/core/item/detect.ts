@@ -4,7 +4,7 @@ import type { Item, ItemKind } from "./item.js";
 import { readUrl } from "./url.js";
 import { readWallet } from "./wallet/wallet.js";
 
-/** Detects the kind of a text that was stripped and refanged. Null when it is none of the six. */
+/** Detects the kind of a stripped and refanged text. Null if it is none of the six. */
 export function detectItem(text: string): Item | null {
   for (const kind of detectionOrder) {
     const value = readers[kind](text, false);
@@ -13,13 +13,13 @@ export function detectItem(text: string): Item | null {
   return null;
 }
 
-/** Reads a text that was stripped and refanged as the kind that its label says, or gives null. */
+/** Reads a stripped and refanged text as a given kind, or returns null. */
 export function readItemAs(kind: ItemKind, text: string): Item | null {
   const value = readers[kind](text, true);
   return value === null ? null : { kind, value };
 }
 
-/** One reader a kind: the normal form, or null. `labelled`: the input itself says the kind. */
+/** One reader per kind: returns the normal form, or null. `labelled`: the input states the kind. */
 type Reader = (text: string, labelled: boolean) => string | null;
 
 const readers = {
@@ -31,13 +31,13 @@ const readers = {
   domain: readDomain,
 } as const satisfies Record<ItemKind, Reader>;
 
-/** The forms do not overlap but for addresses and wallets, which are no domains; strictest first. */
+/** Order of detection, strictest first. Only domains overlap with others: addresses and wallets. */
 const detectionOrder = ["ip", "sha1", "crypto_wallet", "url", "email", "domain"] as const;
 
 /**
- * Reads a SHA1 hash: 40 hex digits, given lower case. `sha1:` in front of it is dropped.
+ * Reads a SHA1 hash: 40 hex digits, converted to lower case. Drops a leading `sha1:`.
  *
- * @returns the normal form, or null when the text is no SHA1 hash
+ * @returns the normal form, or null if the text is not a SHA1 hash
  */
 export function readSha1(text: string): string | null {
   if (text.length === digits) return isHex(text) ? text.toLowerCase() : null;
@@ -46,7 +46,7 @@ export function readSha1(text: string): string | null {
   return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
 }
 
-/** True when the text is hex digits only, or empty. */
+/** True if the text consists of hex digits only, or is empty. */
 export function isHex(text: string): boolean {
   return /^[\da-f]*$/i.test(text);
 }

@@ -7,12 +7,12 @@ import { looksLikeWallet } from "./wallet/wallet.js";
 import { itemCodes } from "../error-codes/item-codes.js";
 import type { Recognition, UnsupportedCode } from "./item.js";
 
-/** Says why a text, stripped and refanged, is no item. To be called only for those that are none. */
+/** Says why a stripped and refanged text is not an item. The text must not be one. */
 export function explain(text: string): UnsupportedCode {
   return hashReason(text) ?? tests.find(([, applies]) => applies(text))?.[0] ?? "text";
 }
 
-/** The first that applies is the reason. */
+/** The first match is the reason. */
 const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] = [
   ["cidr", isNetwork],
   ["ip_range", isAddressRange],
@@ -42,7 +42,7 @@ const hashes: ReadonlyMap<number, UnsupportedCode> = new Map([
 ]);
 const hashLabel = /^(?:md5|sha-?\d{1,3}) ?[:=] ?/i;
 const hexPrefix = /^0x(?=[\da-f]{16})/i;
-/** Fewer digits are as well a word, a serial or a number. */
+/** Fewer digits could also be a word, a serial or a number. */
 const shortestHex = 16;
 
 function hashReason(text: string): UnsupportedCode | null {
@@ -79,7 +79,7 @@ function hasZone(text: string): boolean {
 }
 
 const listSeparator = /[\s,;|]+/;
-/** As many pieces are looked at. */
+/** Maximum number of pieces to check. */
 const listProbe = 4;
 
 function isList(text: string): boolean {
@@ -101,7 +101,7 @@ const oneWord = /^\S+$/;
 const autonomousSystem = /^ASN? ?\d{1,10}(?:\s|$)/i;
 const dottedName = /^[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/;
 
-/** True when the text, which is known to be no domain, ends in a customary extension of files. */
+/** True if a text that is not a domain ends in a common file extension. */
 function hasFileExtension(text: string): boolean {
   const dot = text.lastIndexOf(".");
   if (dot < 0 || text.length - dot > longestExtension) return false;
@@ -126,7 +126,7 @@ const extensions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The recognition of a text that is no item, for this reason. */
+/** The recognition of a text that is not an item. */
 export function unsupported(code: UnsupportedCode): Recognition {
   return { item: null, reason: { code, message: itemCodes[code][0] } };
 }

@@ -7,19 +7,20 @@ import { strip } from "./refang.js";
 export interface Hostname {
   /** Lower case, A-labels, no trailing dot. */
   readonly name: string;
-  /** The part that was registered: one label and the public suffix. */
+  /** The registered name: one label and the public suffix. */
   readonly domain: string;
   readonly suffix: string;
 }
 
 /**
  * Reads a host name under a known public suffix (the ICANN part of the Public Suffix List, which
- * holds `onion` too).
+ * includes `onion`).
  *
- * Underscores and hyphens at the ends of labels, which RFC 952 forbids to hosts but the DNS
- * carries, are let pass below the registered name, not in it: no registry gives them out.
+ * Accepts underscores and edge hyphens in labels below the registered name: RFC 952 forbids them in
+ * host names, but the DNS carries them. Rejects them in the registered name, since no registry
+ * allows them.
  *
- * @returns null when the text is no host name, has no known suffix, or is a public suffix itself
+ * @returns null if the text is not a host name, has no known suffix, or is itself a public suffix
  */
 export function readHostname(text: string): Hostname | null {
   const name = toAscii(text);
@@ -29,7 +30,7 @@ export function readHostname(text: string): Hostname | null {
   return registrable.test(domain) ? { name, domain, suffix: publicSuffix } : null;
 }
 
-/** True when the text is a public suffix by itself, such as `co.uk`. */
+/** True if the text itself is a public suffix, such as `co.uk`. */
 export function isPublicSuffix(text: string): boolean {
   const name = toAscii(text);
   if (name === null || !hasValidLabels(name)) return false;
@@ -38,10 +39,10 @@ export function isPublicSuffix(text: string): boolean {
 }
 
 const longestName = 253;
-/** Characters of the input, before IDNA shortens or lengthens it; a name that is longer is none. */
+/** Maximum input length, before IDNA shortens or lengthens it. */
 const longestInput = 1024;
 
-/** The text is a bare host name already, so tldts need not look for one in it. */
+/** The text is already a bare host name, so tldts doesn't need to extract one. */
 const suffixOnly = {
   extractHostname: false,
   validateHostname: false,
@@ -51,16 +52,16 @@ const suffixOnly = {
 
 const plain = /^[\w.-]+$/;
 const registrable = /^[\da-z](?:[\da-z-]*[\da-z])?\./;
-/** ASCII that no host name has. `domainToASCII` would decode `%41`, or cut at `/`. */
+/** ASCII that host names don't contain. `domainToASCII` would decode `%41`, or cut at `/`. */
 const foreign = /[^\w.\u0080-\u{10ffff}-]/u;
 
-/** Lower case with A-labels (UTS 46 as the WHATWG has it), without a trailing dot; null when none. */
+/** Lower case with A-labels (WHATWG's UTS 46) and without a trailing dot; null if invalid. */
 function toAscii(text: string): string | null {
   if (text.length > longestInput) return null;
   let name: string;
   if (plain.test(text)) {
     name = text.toLowerCase();
-    // A-labels that decode to nothing valid are refused, as every resolver library does.
+    // Like resolver libraries, refuse A-labels that decode to nothing valid.
     if (name.includes("xn--") && domainToASCII(name) !== name) return null;
   } else {
     if (foreign.test(text)) return null;
@@ -78,14 +79,14 @@ function hasValidLabels(name: string): boolean {
 
 /**
  * Reads a domain or host name under a known public suffix: lower case, A-labels, no trailing dot.
- * A port behind it is dropped (`example.com:8080`).
+ * Drops a port (`example.com:8080`).
  *
- * A name that could be a file as well (`install.sh`) is a domain where its ending is a public
- * suffix: asking for a file costs a request, not asking for a domain costs the answer.
+ * A name that could also be a file (`install.sh`) is a domain if its ending is a public suffix:
+ * looking up a file wastes a request, not looking up a domain loses an answer.
  *
- * @param labelled true when the input itself says that this is a domain: then a space beside a dot
- *   goes (`example. com`, which may as well be the end of a sentence)
- * @returns the normal form, or null when the text is no domain
+ * @param labelled true if the input says that this is a domain; a space next to a dot is then
+ *   removed (`example. com`, which otherwise may be the end of a sentence)
+ * @returns the normal form, or null if the text is not a domain
  */
 export function readDomain(text: string, labelled: boolean): string | null {
   const host = readHostAndPort(labelled ? closeUpDots(text) : text);
@@ -105,10 +106,10 @@ function readHostAndPort(text: string): Hostname | null {
 }
 
 /**
- * Reads an e-mail address: the local part as written, the domain as for domains. `mailto:` and what
- * follows its `?` go. Quoted local parts and address literals (`user@[192.0.2.1]`) are none.
+ * Reads an e-mail address: the local part as written, the domain normalised. Drops `mailto:` and
+ * anything from its `?` on. Rejects quoted local parts and address literals (`user@[192.0.2.1]`).
  *
- * @returns the normal form, or null when the text is no e-mail address
+ * @returns the normal form, or null if the text is not an e-mail address
  */
 export function readEmail(text: string): string | null {
   if (!text.includes("@")) return null;
@@ -121,9 +122,9 @@ export function readEmail(text: string): string | null {
 }
 
 const mailto = /^mailto:/i;
-/** RFC 5321 says 64 octets; addresses of mailing lists and bounces are longer and are delivered. */
+/** RFC 5321 allows 64 octets, but longer mailing list and bounce addresses do get delivered. */
 const longestLocalPart = 256;
-/** A dot-atom (RFC 5322, with the letters of RFC 6532) in generous reading; `/` is left to URLs. */
+/** A dot-atom (RFC 5322, with RFC 6532's letters), read leniently; `/` is left to URLs. */
 const localPart = /^[^\s"(),:;<>@[\]\\/]+$/;
 
 function addressOfMailto(text: string): string {

@@ -2,13 +2,13 @@ import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Reads an IPv4 or IPv6 address. A port behind it is dropped (`192.0.2.1:80`, `[2001:db8::1]:80`).
+ * Reads an IPv4 or IPv6 address. Drops a port (`192.0.2.1:80`, `[2001:db8::1]:80`).
  *
- * IPv4 is a dotted quad without leading zeros. IPv6 is written as RFC 5952 has it; an IPv4-mapped
- * address stays one, in the mixed notation of its section 5 (`::ffff:192.0.2.1`). A zone
- * (`fe80::1%eth0`) makes it no item.
+ * IPv4 is a dotted quad without leading zeros. IPv6 is written as in RFC 5952; IPv4-mapped addresses
+ * keep its section 5 mixed notation (`::ffff:192.0.2.1`). Rejects addresses with a zone
+ * (`fe80::1%eth0`).
  *
- * @returns the normal form, or null when the text is no address
+ * @returns the normal form, or null if the text is not an address
  */
 export function readIp(text: string): string | null {
   if (isIPv4(text)) return text;
@@ -27,12 +27,12 @@ export function readIp(text: string): string | null {
 export function readIpv6(text: string): string | null {
   if (text.length > longestIpv6 || !isIPv6(text) || text.includes("%")) return null;
   // The WHATWG serializer compresses as RFC 5952 section 4 does (first longest run of at least two
-  // groups, lower case, no leading zeros); it lacks the mixed notation of section 5.
+  // groups, lower case, no leading zeros) but lacks section 5's mixed notation.
   const groups = new URL(`http://[${text}]`).hostname.slice(1, -1);
   return mapped.test(groups) ? mixedNotation(groups) : groups;
 }
 
-/** True when `text` ends at `from`, or has a colon and a port there (a space between is let pass). */
+/** True if `text` ends at `from` or continues with a port there, optionally after a space. */
 export function isPortOrNothing(text: string, from: number): boolean {
   return from === text.length || (text.length - from <= longestPort && port.test(text.slice(from)));
 }
@@ -40,7 +40,7 @@ export function isPortOrNothing(text: string, from: number): boolean {
 /** Eight groups of four digits, the last two as a dotted quad. */
 const longestIpv6 = 45;
 const longestPort = 8;
-/** The port may be empty, as RFC 3986 section 3.2.3 has it; its number is not judged. */
+/** RFC 3986 section 3.2.3 allows an empty port; the number is not validated. */
 const port = /^: ?\d{0,5}$/;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
 
@@ -54,11 +54,11 @@ function mixedNotation(groups: string): string {
 
 /**
  * True for an address that cannot be a host on the public Internet: private, loopback, link-local,
- * documentation, benchmarking, multicast, reserved, and IPv6 outside of what IANA has opened
- * (2000::/3). Source: the IANA IPv4 and IPv6 special-purpose address registries, column "globally
- * reachable"; 6to4 and Teredo, for which it says "not applicable", are no bogons.
+ * documentation, benchmarking, multicast, reserved, and IPv6 outside 2000::/3, the only block IANA
+ * has opened. Source: IANA's IPv4 and IPv6 special-purpose address registries, column "globally
+ * reachable". 6to4 and Teredo, marked "not applicable" there, are not bogons.
  *
- * @param ip an address as `recogniseItem` writes it; anything else is no bogon
+ * @param ip an address as `recogniseItem` writes it; any other text is not a bogon
  */
 export function isBogon(ip: string): boolean {
   if (isIPv4(ip)) {
@@ -72,7 +72,7 @@ export function isBogon(ip: string): boolean {
   return !(parsed.range() === "rfc6052" && parsed.match(wellKnownNat64, 96));
 }
 
-/** Ranges as ipaddr.js names them that hold public hosts, or services reachable like hosts. */
+/** ipaddr.js's names of ranges with public hosts, or services reachable like hosts. */
 const reachableRanges: ReadonlySet<string> = new Set([
   "unicast",
   "as112",
@@ -84,7 +84,7 @@ const reachableRanges: ReadonlySet<string> = new Set([
   "teredo",
 ]);
 
-/** Single addresses within reserved ranges that the registries call globally reachable. */
+/** Addresses in reserved ranges that the registries list as globally reachable. */
 const reachable: ReadonlySet<string> = new Set([
   "192.0.0.9",
   "192.0.0.10",
@@ -96,7 +96,7 @@ const reachable: ReadonlySet<string> = new Set([
 const wellKnownNat64 = ipaddr.IPv6.parse("64:ff9b::");
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
-/** ipaddr.js calls everything unicast that has no range of its own, allocated or not. */
+/** ipaddr.js calls every address outside its named ranges unicast, allocated or not. */
 function isGlobalUnicast(address: ipaddr.IPv6): boolean {
   return address.match(globalUnicast, 3);
 }

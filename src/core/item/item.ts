@@ -1,11 +1,11 @@
 import type { itemCodes } from "../error-codes/item-codes.js";
 
-/** The kinds of item that the interface answers for (interface: What the service does, 1). */
+/** The kinds of item that the interface supports. */
 export const itemKinds = ["ip", "domain", "url", "sha1", "crypto_wallet", "email"] as const;
 
 export type ItemKind = (typeof itemKinds)[number];
 
-/** One thing to look up, in its normal form: what is sent, compared and stored. */
+/** One thing to look up, normalised: what is sent, compared and stored. */
 export interface Item {
   readonly kind: ItemKind;
   /** Normalised text, e.g. `2001:db8::1`, `example.com`, 40 lower-case hex digits for SHA1. */
@@ -15,10 +15,10 @@ export interface Item {
 /** Code of a text that is not an item. */
 export type UnsupportedCode = keyof typeof itemCodes;
 
-/** Why a text is no item of any kind that the interface has. */
+/** Why a text is not a supported item. */
 export interface UnsupportedReason {
   readonly code: UnsupportedCode;
-  /** One sentence for a person. */
+  /** Human-readable. */
   readonly message: string;
 }
 
@@ -28,10 +28,10 @@ export type Recognition =
   | { readonly item: null; readonly reason: UnsupportedReason };
 
 /**
- * The kind that a publisher's type label means, or null when it means none of the six. Case,
- * surrounding white space and the separators space, `_`, `-`, `.`, `:`, `|` and `/` do not count: `SHA-1`,
- * `sha_1` and `Sha1` are one. Labels of MISP, STIX, OpenIOC, OTX, OpenCTI, ThreatFox and the common
- * spreadsheets are known.
+ * The kind that a publisher's type label stands for, or null if none of the six. Ignores case,
+ * surrounding white space and the separators space, `_`, `-`, `.`, `:`, `|` and `/`: `SHA-1`, `sha_1`
+ * and `Sha1` are the same. Knows the labels of MISP, STIX, OpenIOC, OTX, OpenCTI, ThreatFox and
+ * common spreadsheets.
  */
 export function parseKindName(text: string): ItemKind | null {
   if (text.length > longestName) return null;
@@ -39,8 +39,8 @@ export function parseKindName(text: string): ItemKind | null {
 }
 
 /**
- * True for a publisher's type label, whether or not it means one of the six kinds: `ip-dst`, and
- * `sha256`, `filename`, `mutex` as well.
+ * True for any known type label, supported or not: `ip-dst`, but also `sha256`, `filename` and
+ * `mutex`.
  */
 export function isPublishedKind(text: string): boolean {
   if (text.length > longestName) return false;
@@ -83,7 +83,7 @@ const kinds: ReadonlyMap<string, ItemKind> = new Map(
   ),
 );
 
-/** What publishers list beside the six kinds. */
+/** Labels of kinds that the interface doesn't support. */
 const otherKinds: ReadonlySet<string> = new Set(
   (
     "md5 md5hash hashmd5 md5sum filehashmd5 filemd5 sha224 sha256 sha256hash hashsha256 sha256sum " +

@@ -10,19 +10,18 @@ import {
 import { refang, strip } from "./refang.js";
 
 /**
- * Finds out which item a text is and writes it in its normal form: what surrounds the value goes,
- * defanging is undone, a publisher's prefix (`IP: …`) goes, the kind is detected and the value
- * normalised as its kind has it.
+ * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
+ * defanging, drops a publisher's prefix (`IP: …`), detects the kind and normalises accordingly.
  *
- * With a kind (from a kind column, see `parseKindName`) the text is read as that kind first, also
- * where detection would not dare: a bare host name becomes a URL, `install.sh` a domain. What cannot
- * be read as that kind is detected as usual, since labels are wrong at times.
+ * With a kind (from a kind column, see `parseKindName`), tries that kind first, even where detection
+ * would not: a bare host name becomes a URL, `install.sh` a domain. If that fails, detects as usual,
+ * since labels are sometimes wrong.
  *
- * Never throws, whatever the text. The value of an item, recognised again with its kind, gives the
- * same item. Time is linear in the length of the text.
+ * Never throws. Idempotent: recognising an item's value with its kind gives the same item. Takes
+ * linear time.
  *
- * @param text the cell as it stands in the input
- * @param kind the kind that the input itself says; null detects it
+ * @param text the cell as written in the input
+ * @param kind the kind that the input states; null to detect it
  * @default kind null
  */
 export function recogniseItem(text: string, kind: ItemKind | null = null): Recognition {
@@ -44,11 +43,11 @@ function readItem(plain: string, kind: ItemKind | null): Item | null {
   return (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
 }
 
-/** Longer texts are not looked into. Defanging makes a text longer than its item, but not by this. */
+/** Longer texts are not examined. Defanging lengthens an item, but never this much. */
 const longestText = 65_536;
-/** As it travels, percent-encoded in one path segment: servers commonly stop at 8 KiB of request line. */
+/** Maximum length once percent-encoded: servers commonly limit the request line to 8 KiB. */
 const longestSegment = 8192;
-/** A character of the Basic Multilingual Plane is at most three bytes, each written `%xx`. */
+/** A Basic Multilingual Plane character is at most three bytes, each encoded as `%xx`. */
 const longestEscape = 9;
 
 const control = /[\u0000-\u001f\u007f-\u009f]/;
@@ -66,8 +65,8 @@ function isTooLong(value: string): boolean {
 }
 
 /**
- * A cell's text without what surrounds its value, see `strip`, and without a stray leading `?`, such
- * as a byte order mark leaves that was written in the wrong encoding. No item begins with one.
+ * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the
+ * wrong encoding. No item starts with one.
  */
 function stripCell(text: string): string {
   const bare = strip(text);
@@ -75,8 +74,8 @@ function stripCell(text: string): string {
 }
 
 /**
- * The value behind a publisher's prefix (`SHA1: …`, `IP: …`, `URL = …`), stripped and refanged; null
- * when there is no such prefix.
+ * The value after a publisher's prefix (`SHA1: …`, `IP: …`, `URL = …`), stripped and refanged; null
+ * without such a prefix.
  */
 function behindLabel(text: string): string | null {
   const label = labelled.exec(text);
@@ -88,8 +87,8 @@ const questionMarks = /^[?\s]+/;
 const labelled = /^([a-z][\w ./-]{0,31}?) ?[:=]\s*(?=\S)/i;
 
 /**
- * How far a cell's text is an indicator: 1 for an item and for what publishers list but the
- * interface has no kind for (other hashes, networks), a half for file names and paths, else 0.
+ * How much a text looks like an indicator: 1 for items and for kinds that publishers list but the
+ * interface doesn't support (other hashes, networks), 0.5 for file names and paths, otherwise 0.
  */
 export function indicatorWeight(text: string): number {
   const { item, reason } = recogniseItem(text);

@@ -1,16 +1,16 @@
 /**
  * Undoes defanging: `hxxp(s)`, `[.]` `(.)` `{.}` `[dot]` `(dot)`, `[:]`, `[://]`, `[/]`, `[@]`
- * `[at]` `(at)`, in any case of letters, with the white space around a token
- * (`user [at] example [dot] com`). Nested tokens (`[[.]]`) are undone from the inside until none is
- * left, so that refanging twice is refanging once. Linear time; text without any token comes back
- * as the same string.
+ * `[at]` `(at)`, in any letter case, including white space around a token
+ * (`user [at] example [dot] com`). Undoes nested tokens (`[[.]]`) from the inside out until none is
+ * left, so refanging is idempotent. Takes linear time; returns the same string if there are no
+ * tokens.
  */
 export function refang(text: string): string {
   const plain = bracket.test(text) ? undoTokens(text) : text;
   return scheme.test(plain) ? plain.replace(scheme, fangedScheme) : plain;
 }
 
-/** True when refanging might change the text; cheap. */
+/** False if refanging cannot change the text. Cheap. */
 export function mayBeDefanged(text: string): boolean {
   return bracket.test(text) || scheme.test(text);
 }
@@ -36,7 +36,7 @@ const closers = new Map([
   ["}", { opener: "{", tokens: roundOrCurly }],
 ]);
 
-/** Room for the opening bracket and the longest token. */
+/** Length of the opening bracket and the longest token. */
 const reach = 4;
 
 function undoTokens(text: string): string {
@@ -51,7 +51,7 @@ function undoTokens(text: string): string {
   return out.join("");
 }
 
-/** Replaces the token at the end of `out` that `char` closes; false when it closes none. */
+/** Replaces the token at the end of `out` that `char` closes; false if there is none. */
 function closeToken(out: string[], char: string): boolean {
   const closer = closers.get(char);
   if (closer === undefined) return false;
@@ -73,9 +73,9 @@ function closeToken(out: string[], char: string): boolean {
 }
 
 /**
- * Takes away what surrounds a value in a cell and is no part of it: white space (also zero-width
- * and directional marks, which spreadsheets and web pages add), quotes, angle brackets, and commas
- * behind it. Returns the same string when there is nothing to take. Linear time.
+ * Removes what surrounds a value in a cell: white space (including the zero-width and directional
+ * marks that spreadsheets and web pages add), quotes, angle brackets and trailing commas. Returns the
+ * same string if there is nothing to remove. Takes linear time.
  */
 export function strip(text: string): string {
   let start = 0;
@@ -86,7 +86,7 @@ export function strip(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
-/** White space as `String.prototype.trim` knows it, and the marks that show as nothing. */
+/** White space as `String.prototype.trim` defines it, and invisible marks. */
 function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   return (
@@ -104,7 +104,7 @@ const comma = 0x2c;
 const quotesAndAngles = new Set(Array.from("\"'`<>“”„‟‘’‚‛«»‹›", (char) => char.charCodeAt(0)));
 
 function surrounds(code: number): boolean {
-  // Letters and digits, by far the most frequent at either end, leave by the first comparison.
+  // Letters and digits are by far the most frequent ends, so test them first.
   if (code > 0x60 && code < 0x80) return false;
   return isSpace(code) || quotesAndAngles.has(code);
 }

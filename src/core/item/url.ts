@@ -4,22 +4,22 @@ import { isPortOrNothing, readIpv6 } from "./ip.js";
 import { mayBeDefanged, refang, strip } from "./refang.js";
 
 /**
- * Reads a URL with the scheme http, https or ftp, as the WHATWG parses it, and gives its href:
- * `HTTP://Example.com` becomes `http://example.com/`. User information and fragment stay: they are
+ * Reads an http, https or ftp URL as the WHATWG parser does and returns its href:
+ * `HTTP://Example.com` becomes `http://example.com/`. Keeps user information and fragment, which are
  * part of the indicator.
  *
- * Without a scheme it is a URL with `http://` when an address or a host under a known public suffix
- * comes first and a path, query or fragment follows (`192.0.2.1/24` is a network and not a URL).
+ * Without a scheme, `http://` is assumed if the text is an address or a host under a known public
+ * suffix, followed by a path, query or fragment (but `192.0.2.1/24` is a network).
  *
- * @param labelled true when the input itself says that this is a URL: then the path may lack
- * @returns the normal form, or null when the text is no URL
+ * @param labelled true if the input says that this is a URL; it then needs no path
+ * @returns the normal form, or null if the text is not a URL
  */
 export function readUrl(text: string, labelled: boolean): string | null {
   if (scheme.test(text)) return severalUrls.test(text) ? null : toHref(text);
   return isUrlWithoutScheme(text, labelled) ? toHref(`http://${text}`) : null;
 }
 
-/** True when the text has the form of an IP address and a prefix length or netmask. */
+/** True for an IP address followed by a prefix length or netmask. */
 export function isNetwork(text: string): boolean {
   const slash = text.indexOf("/");
   if (slash < 0 || slash > longestAddress || text.length - slash > longestAddress) return false;
@@ -34,7 +34,7 @@ const severalUrls = /\s(?:https?|ftp|hxxps?):\/\//i;
 const afterAuthority = /[/?#]/;
 const space = /\s/;
 const longestAddress = 48;
-/** The WHATWG parser settles at once; only what it makes of brackets may be a defanged token again. */
+/** One parse reaches a fixed point, unless its result contains a defanged token again. */
 const rounds = 4;
 
 function isUrlWithoutScheme(text: string, labelled: boolean): boolean {
@@ -64,8 +64,8 @@ function isPrefixLength(text: string, longest: number): boolean {
 }
 
 /**
- * The href that stays itself when it is read again. `http://example.com/[/./]` parses to
- * `http://example.com/[/]`, in which `[/]` is a defanged slash.
+ * An href that parses to itself. `http://example.com/[/./]` parses to `http://example.com/[/]`, which
+ * contains `[/]`, a defanged slash.
  */
 function toHref(text: string): string | null {
   let href = parseHref(text);

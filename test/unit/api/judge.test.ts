@@ -134,11 +134,11 @@ describe("200", () => {
     ],
     ["a failure envelope", failure("no"), 'status must be "success"'],
     ["a partial envelope", partialSuccess(ipResult()), 'status must be "success"'],
-    ["a list", [], "the body is no JSON object"],
-    ["null", "null", "the body is no JSON object"],
+    ["a list", [], "the body is not a JSON object"],
+    ["null", "null", "the body is not a JSON object"],
     ["nothing", "", "the body is empty"],
-    ["broken JSON", '{"status":', "the body is no JSON"],
-    ["NaN", '{"status":"success","statusCode":NaN}', "the body is no JSON"],
+    ["broken JSON", '{"status":', "the body is not JSON"],
+    ["NaN", '{"status":"success","statusCode":NaN}', "the body is not JSON"],
   ])("%s is response_schema, asked once again", (_, body, words) => {
     const finding = judged(200, body);
     expect(finding).toMatchObject({
@@ -152,7 +152,7 @@ describe("200", () => {
 
   test("a page in place of JSON is named with its content type", () => {
     const finding = judged(200, "<html></html>", { "content-type": "text/html; charset=utf-8" });
-    expect(finding.error?.message).toContain("the body is no JSON (content-type text/html)");
+    expect(finding.error?.message).toContain("the body is not JSON (content-type text/html)");
   });
 
   test("the content type of good JSON does not matter", () => {

@@ -7,7 +7,7 @@ function member() {
   return { reasons, abort: (reason: unknown) => void reasons.push(reason) };
 }
 
-test("aborting ends every member once, with the signal's reason", () => {
+test("aborts every member once, with the signal's reason", () => {
   const controller = new AbortController();
   const groups = new AbortGroups();
   const members = [member(), member()];
@@ -16,7 +16,7 @@ test("aborting ends every member once, with the signal's reason", () => {
   expect(members.map((each) => each.reasons)).toEqual([["stop"], ["stop"]]);
 });
 
-test("a member that left is not ended", () => {
+test("does not abort a member that left", () => {
   const controller = new AbortController();
   const groups = new AbortGroups();
   const [gone, here] = [member(), member()];
@@ -27,7 +27,7 @@ test("a member that left is not ended", () => {
   expect([gone.reasons, here.reasons]).toEqual([[], ["stop"]]);
 });
 
-test("a member that takes the place of one that left is ended", () => {
+test("aborts a member that joined after another left", () => {
   const controller = new AbortController();
   const groups = new AbortGroups();
   const [first, second, third] = [member(), member(), member()];
@@ -39,7 +39,7 @@ test("a member that takes the place of one that left is ended", () => {
   expect([first, second, third].map(({ reasons }) => reasons)).toEqual([[], ["stop"], ["stop"]]);
 });
 
-test("members may leave while they are ended", () => {
+test("lets members leave while they are aborted", () => {
   const controller = new AbortController();
   const groups = new AbortGroups();
   const ended: number[] = [];
@@ -55,7 +55,7 @@ test("members may leave while they are ended", () => {
   expect(ended).toEqual([0, 1, 2]);
 });
 
-test("a signal has one listener however many members there are, and none without any", () => {
+test("uses one listener per signal, and none without members", () => {
   const { signal } = new AbortController();
   const groups = new AbortGroups();
   const leaving = [0, 1, 2].map(() => groups.join(signal, member()));
@@ -64,7 +64,7 @@ test("a signal has one listener however many members there are, and none without
   expect([many, getEventListeners(signal, "abort").length]).toEqual([1, 0]);
 });
 
-test("signals have nothing to do with each other", () => {
+test("keeps signals independent", () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const groups = new AbortGroups();
   const spared = member();

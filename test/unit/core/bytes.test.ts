@@ -11,7 +11,7 @@ describe("decodeBytes", () => {
     expect(decodeBytes(Buffer.from("\ufeffa"))).toBe("\ufeffa");
   });
 
-  it("escapes each byte that is no UTF-8 as a lone surrogate", () => {
+  it("escapes each byte of invalid UTF-8 as a lone surrogate", () => {
     const latin1 = Buffer.from("Übel", "latin1");
     expect(decodeBytes(latin1)).toBe("\udcdcbel");
   });
@@ -27,14 +27,14 @@ describe("decodeBytes", () => {
     expect(decodeBytes(Buffer.from(bytes))).toBe(escaped);
   });
 
-  it("reads the valid parts between invalid bytes", () => {
+  it("decodes valid parts between invalid bytes", () => {
     const bytes = Buffer.concat([Buffer.from("é😀"), Buffer.from([0xff]), Buffer.from("ü")]);
     expect(decodeBytes(bytes)).toBe("é😀\udcffü");
   });
 });
 
 describe("encodeText", () => {
-  it("gives any bytes back that were decoded", () => {
+  it("restores any decoded bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (array) => {
         const bytes = Buffer.from(array);
@@ -44,14 +44,14 @@ describe("encodeText", () => {
     );
   });
 
-  it("gives bytes back however much text they stand in", () => {
+  it("restores bytes within long texts", () => {
     const bytes = Buffer.from("ü".repeat(20_000) + "é");
     bytes[10_000] = 0xff;
     expect(encodeText(decodeBytes(bytes)).equals(bytes)).toBe(true);
   });
 
   it.each(["\ud800", "\udfff", "\udc7f", "a\udbffb"])(
-    "writes another lone surrogate as U+FFFD (%j)",
+    "encodes other lone surrogates as U+FFFD (%j)",
     (text) => {
       expect(encodeText(text).toString("utf8")).toBe(text.replace(/[\ud800-\udfff]/u, "\ufffd"));
     },
@@ -68,7 +68,7 @@ describe("isWellFormed", () => {
     ["text", true],
     ["😀", true],
     ["\udc80", false],
-  ])("tells of %j: %s", (text, well) => {
+  ])("is, for %j, %s", (text, well) => {
     expect(isWellFormed(text)).toBe(well);
   });
 });

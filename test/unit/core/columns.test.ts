@@ -49,19 +49,19 @@ describe("columns", () => {
     });
   });
 
-  it("are null where the answer has nothing", () => {
+  it("are null if the answer has no value", () => {
     const values = valuesOf(anEnrichedRow({}, { query: { item: "x", type: "URL" } }));
     for (const name of ["bogon", "intent", "tags", "reverse_dns", "asn", "honeypot_observations"]) {
       expect(values[name]).toBeNull();
     }
   });
 
-  it("read the block list under the name of the deployed service too", () => {
+  it("read the blocklist status under the deployed service's name too", () => {
     const row = anEnrichedRow({}, { query: { abusixMailBlocklist: "ACTIVE" } });
     expect(valuesOf(row)["mail_blocklist"]).toBe("ACTIVE");
   });
 
-  it("survive members of unexpected types", () => {
+  it("tolerate members of unexpected types", () => {
     const row = anEnrichedRow(
       {},
       {
@@ -71,7 +71,7 @@ describe("columns", () => {
     expect(valuesOf(row)).toMatchObject({ tags: null, reverse_dns: null, asn: null });
   });
 
-  it("name no source when nothing was asked", () => {
+  it("leave source empty if nothing was asked", () => {
     expect(valuesOf(anEnrichedRow({}, { source: "local" }, null))["source"]).toBeNull();
   });
 });

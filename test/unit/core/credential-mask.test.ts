@@ -5,9 +5,9 @@ import { CredentialMask } from "../../../src/core/credential-mask.js";
 const key = 'k3y/8f7e+"d5\\c4b=';
 const mask = new CredentialMask(key);
 
-describe("a credential is hidden in a text", () => {
+describe("a credential in text is hidden", () => {
   test.each([
-    ["as it is", `key ${key} refused`, "key [hidden] refused"],
+    ["verbatim", `key ${key} refused`, "key [hidden] refused"],
     ["percent-encoded", `?k=${encodeURIComponent(key)}&a=1`, "?k=[hidden]&a=1"],
     ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase(), "[hidden]"],
     ["in JSON", JSON.stringify({ message: key }), '{"message":"[hidden]"}'],
@@ -33,13 +33,13 @@ describe("a credential is hidden in a text", () => {
     expect(mask.inErrorBody(Buffer.from(text)).toString()).toBe(masked);
   });
 
-  test("in base64, whatever is around it", () => {
+  test("in base64 at any byte offset", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.boolean(), (before, after, isUrl) => {
         const encoded = Buffer.from(before + key + after).toString(isUrl ? "base64url" : "base64");
         const masked = mask.inText(`${encoded} is wrong`);
         const rest = masked.replace("[hidden]", "").replace(" is wrong", "");
-        // What is left has the surroundings, and no more than four bits of the key at either end.
+        // At most four bits of the key may remain at either end.
         expect(masked).toContain("[hidden]");
         expect(Buffer.from(rest, "base64").toString("latin1")).not.toContain("k3y");
       }),
@@ -47,18 +47,18 @@ describe("a credential is hidden in a text", () => {
   });
 });
 
-test("other words stay as they are", () => {
+test("leaves other words alone", () => {
   for (const text of ["not authorized: no key", '{"x-api-key":null}', "cookies: none", ""]) {
     expect(mask.inText(text)).toBe(text);
   }
 });
 
-test("what is hidden already is not hidden again", () => {
+test("does not hide twice", () => {
   const text = mask.inText(`Authorization: Bearer ${key}`);
   expect(mask.inText(text)).toBe(text);
 });
 
-test("data keeps every other byte", () => {
+test("keeps every other byte of data", () => {
   const bytes = (text: string) =>
     Buffer.concat([Buffer.from([0xff, 0xc3, 0xa9]), Buffer.from(text)]);
   const data = bytes(JSON.stringify({ tags: [key, "a:b"], url: encodeURIComponent(key) }));
@@ -67,7 +67,7 @@ test("data keeps every other byte", () => {
   expect(mask.inData(other)).toBe(other);
 });
 
-test("megabytes of anything take no time", () => {
+test("masks megabytes in linear time", () => {
   const start = performance.now();
   for (const unit of ["A", "\\", "%", "k3y/", " ", "cookie:"]) {
     mask.inErrorBody(Buffer.from(unit.repeat(200_000)));
@@ -75,7 +75,7 @@ test("megabytes of anything take no time", () => {
   expect(performance.now() - start).toBeLessThan(10_000);
 });
 
-test("a short credential is hidden where it stands alone, and in no data", () => {
+test("hides a short credential in text where it stands alone, and never in data", () => {
   const short = new CredentialMask("abc");
   expect(short.inText("the key abc, not abcd")).toBe("the key [hidden], not abcd");
   const data = Buffer.from('["abc"]');

@@ -9,7 +9,7 @@ describe("didYouMean", () => {
     ["two letters swapped", "idnicator", "indicator"],
     ["other letter case", "INDICATOR", "indicator"],
     ["spaces around", " indicator ", "indicator"],
-  ])("sees through %s", (_, word, meant) => {
+  ])("finds the name despite %s", (_, word, meant) => {
     expect(didYouMean(word, ["note", "indicator", "data"])).toBe(meant);
   });
 
@@ -21,19 +21,19 @@ describe("didYouMean", () => {
     expect(didYouMean("item_a", ["item_b", "item_c"])).toBe("item_b");
   });
 
-  it("gives the candidate as it is written, spaces included", () => {
+  it("returns the candidate as written, including spaces", () => {
     expect(didYouMean("dta", [" Data "])).toBe(" Data ");
   });
 
-  it("is silent when nothing is near", () => {
+  it("returns null if nothing is near", () => {
     expect(didYouMean("hostname", ["note", "indicator", "data"])).toBeNull();
   });
 
-  it("does not take one letter for another", () => {
+  it("does not confuse single letters", () => {
     expect(didYouMean("a", ["b", "c"])).toBeNull();
   });
 
-  it("is silent without candidates", () => {
+  it("returns null without candidates", () => {
     expect(didYouMean("item", [])).toBeNull();
   });
 

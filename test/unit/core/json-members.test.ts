@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cellText, elementTexts, memberTexts } from "../../../src/core/json-members.js";
 
 describe("memberTexts", () => {
-  it("keeps each value as it is written", () => {
+  it("keeps each value as written", () => {
     const text = '{ "a" : 1.0 , "b":1e400,"c": 12345678901234567890 ,"d":[ 1,{"e":"]}"}] }';
     expect([...memberTexts(text)]).toEqual([
       ["a", "1.0"],
@@ -13,11 +13,11 @@ describe("memberTexts", () => {
     ]);
   });
 
-  it("keeps the order of the input, names of digits too", () => {
+  it("keeps the input's order, also for numeric names", () => {
     expect([...memberTexts('{"b":1,"2":2,"1":3}').keys()]).toEqual(["b", "2", "1"]);
   });
 
-  it("reads names with escapes", () => {
+  it("decodes escapes in names", () => {
     expect([...memberTexts('{"a\\"\\\\\\u00fc":1}').keys()]).toEqual(['a"\\ü']);
   });
 
@@ -25,11 +25,11 @@ describe("memberTexts", () => {
     expect([...memberTexts('{"a":1,"a":2}')]).toEqual([["a", "2"]]);
   });
 
-  it("takes __proto__ for a name like any other", () => {
+  it("treats __proto__ like any other name", () => {
     expect([...memberTexts('{"__proto__":{"item":1}}')]).toEqual([["__proto__", '{"item":1}']]);
   });
 
-  it("has no members for an empty object", () => {
+  it("returns no members for an empty object", () => {
     expect(memberTexts(" { } ").size).toBe(0);
   });
 
@@ -49,7 +49,7 @@ describe("memberTexts", () => {
 });
 
 describe("elementTexts", () => {
-  it("keeps each element as it is written", () => {
+  it("keeps each element as written", () => {
     expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
       "1.0",
       '"a,b"',
@@ -59,7 +59,7 @@ describe("elementTexts", () => {
     ]);
   });
 
-  it("has none for an empty array", () => {
+  it("returns no elements for an empty array", () => {
     expect(elementTexts("[ ]")).toEqual([]);
   });
 });
@@ -73,7 +73,7 @@ describe("cellText", () => {
     ["true", "true"],
     ["1.0", "1.0"],
     ['[1, "a"]', '[1, "a"]'],
-  ])("makes of %s the text %j", (value, text) => {
+  ])("turns %s into the text %j", (value, text) => {
     expect(cellText(value)).toBe(text);
   });
 });

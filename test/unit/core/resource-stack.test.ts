@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ResourceStack, withResources } from "../../../src/core/resource-stack.js";
 
-it("closes what was opened last first", async () => {
+it("closes resources newest first", async () => {
   const closed: string[] = [];
   await withResources((stack) => {
     for (const name of ["journal", "cache", "connections"]) stack.defer(() => closed.push(name));
@@ -10,7 +10,7 @@ it("closes what was opened last first", async () => {
   expect(closed).toEqual(["connections", "cache", "journal"]);
 });
 
-it("closes everything although closing one resource fails, and throws that failure", async () => {
+it("closes every resource even if one fails to close, and throws that failure", async () => {
   const closed: string[] = [];
   const stack = new ResourceStack();
   stack.defer(() => closed.push("first"));
@@ -20,7 +20,7 @@ it("closes everything although closing one resource fails, and throws that failu
   expect(closed).toEqual(["last", "first"]);
 });
 
-it("closes what was opened before the work failed, and throws the error of the work", async () => {
+it("closes resources opened before the work failed, and throws the work's error", async () => {
   let isClosed = false;
   const work = withResources((stack) => {
     stack.defer(() => {

@@ -36,7 +36,7 @@ describe("a verdict", () => {
     expect(verdictOf(aFinding({ quickCheck: answer }))).toBe("none");
   });
 
-  it("comes from the lookup that answered when the other one failed", () => {
+  it("comes from the lookup that answered if the other failed", () => {
     const quickCheck = { intent: "malicious" };
     expect(verdictOf(aFinding({ status: "failed", quickCheck }))).toBe("malicious");
     expect(verdictOf(aFinding({ status: "invalid", query: {} }))).toBe("none");

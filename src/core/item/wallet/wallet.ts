@@ -3,12 +3,11 @@ import { base58xmr, bech32, bech32m, createBase58check } from "@scure/base";
 import { sha256 } from "@noble/hashes/sha2.js";
 
 /**
- * Reads the address of a Bitcoin, Litecoin, Ethereum or Monero wallet (main networks), its checksum
- * verified where the format has one. A payment URI (`bitcoin:…?amount=1`, BIP 21 and its likes)
- * gives its address.
+ * Reads a Bitcoin, Litecoin, Ethereum or Monero address (main networks) and verifies its checksum if
+ * the format has one. A payment URI (`bitcoin:…?amount=1`, BIP 21 and similar) yields its address.
  *
- * @returns the normal form (bech32 in lower case, Ethereum in the mixed case of EIP-55, base58 as
- *   it stands), or null when the text is no such address
+ * @returns the normal form (bech32 in lower case, Ethereum in EIP-55 mixed case, base58 unchanged),
+ *   or null if the text is not such an address
  */
 export function readWallet(text: string): string | null {
   const address = addressOf(text);
@@ -18,13 +17,13 @@ export function readWallet(text: string): string | null {
   return readEthereum(address) ?? readBitcoin(address) ?? readMonero(address);
 }
 
-/** True when the text has the form of a wallet address, whatever its checksum says. */
+/** True if the text has the form of a wallet address, whatever its checksum. */
 export function looksLikeWallet(text: string): boolean {
   return forms.test(addressOf(text));
 }
 
 const shortest = 26;
-/** A Monero address with an integrated payment identifier. */
+/** A Monero address with an integrated payment ID. */
 const longest = 106;
 const alphanumeric = /^[\da-zA-Z]+$/;
 const paymentUri = /^(?:bitcoin|litecoin|ethereum|monero):/i;
@@ -38,8 +37,8 @@ function addressOf(text: string): string {
 }
 
 /**
- * Reads an Ethereum address and gives it in the mixed case of EIP-55. Mixed case in the text is a
- * checksum and must match; all lower or all upper case carries none.
+ * Reads an Ethereum address and returns it in EIP-55 mixed case. Mixed case in the text is a checksum
+ * and must match; all lower or all upper case carries none.
  */
 function readEthereum(text: string): string | null {
   if (!/^0[xX][\da-fA-F]{40}$/.test(text)) return null;
@@ -50,7 +49,7 @@ function readEthereum(text: string): string | null {
   return hasChecksum && digits !== checksummed ? null : `0x${checksummed}`;
 }
 
-/** EIP-55: a letter is upper case where the same nibble of the hash of the text is 8 or more. */
+/** EIP-55: a letter is upper case if the same nibble of the text's hash is 8 or more. */
 function mixCase(lower: string): string {
   const hash = Buffer.from(keccak_256(Buffer.from(lower, "ascii"))).toString("hex");
   return lower.replaceAll(/[a-f]/g, (letter, at: number) =>
@@ -60,7 +59,7 @@ function mixCase(lower: string): string {
 
 const moneroForm = /^[48][1-9A-HJ-NP-Za-km-z]{94}(?:[1-9A-HJ-NP-Za-km-z]{11})?$/;
 const moneroChecksum = 4;
-/** Bytes by network byte: two keys of 32 bytes and a checksum, and an identifier of 8 bytes in 19. */
+/** Length by network byte: two 32-byte keys and a checksum; 19 adds an 8-byte payment ID. */
 const moneroLengths: ReadonlyMap<number | undefined, number> = new Map([
   [18, 69],
   [42, 69],
@@ -68,8 +67,8 @@ const moneroLengths: ReadonlyMap<number | undefined, number> = new Map([
 ]);
 
 /**
- * Reads a Monero address of the main network: standard (`4…`), with an integrated payment
- * identifier (`4…`, longer) and subaddress (`8…`), by its base58 in blocks and Keccak checksum.
+ * Reads a Monero address of the main network: standard (`4…`), with integrated payment ID (`4…`,
+ * longer) or subaddress (`8…`). Verifies the Keccak checksum.
  */
 function readMonero(text: string): string | null {
   if (!moneroForm.test(text)) return null;
@@ -86,19 +85,19 @@ function readMonero(text: string): string | null {
 
 /**
  * Reads a Bitcoin or Litecoin address of the main network: `1…`, `3…`, `L…` and `M…` (base58check),
- * `bc1…` and `ltc1…` (bech32). Litecoin's old script addresses (`3…`) are Bitcoin's in every digit.
+ * `bc1…` and `ltc1…` (bech32). Litecoin's old script addresses (`3…`) are identical to Bitcoin's.
  *
- * @returns bech32 in lower case, base58 as it stands; null when it is none or its checksum does not match
+ * @returns bech32 in lower case, base58 unchanged; null if it is neither or its checksum is wrong
  */
 function readBitcoin(text: string): string | null {
   return readSegwit(text) ?? readBase58check(text);
 }
 
-/** 25 bytes (version, hash, checksum) in the alphabet; each leading zero byte is written as one digit. */
+/** 25 bytes (version, hash, checksum); each leading zero byte is one digit. */
 const base58check = /^[13LM][1-9A-HJ-NP-Za-km-z]{25,34}$/;
 const coder = createBase58check(sha256);
 const payloadLength = 21;
-/** Payment to the hash of a public key and to that of a script: of Bitcoin, of Litecoin. */
+/** Version bytes for public key hash and script hash: Bitcoin's, then Litecoin's. */
 const versions: ReadonlySet<number | undefined> = new Set([0x00, 0x05, 0x30, 0x32]);
 
 function readBase58check(text: string): string | null {
@@ -113,7 +112,7 @@ function readBase58check(text: string): string | null {
 
 const segwit = /^(?:bc|ltc)1(.)/;
 const longestSegwit = 90;
-/** The bech32 alphabet; the place of the first digit behind the separator is the witness version. */
+/** The bech32 alphabet; the index of the first digit after the separator is the witness version. */
 const digits = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 /** A segregated-witness address: bech32 for version 0 (BIP 173), bech32m for 1 to 16 (BIP 350). */
@@ -122,7 +121,7 @@ function readSegwit(text: string): string | null {
   const [, digit] = segwit.exec(address) ?? [];
   if (digit === undefined || text.length > longestSegwit) return null;
   const version = digits.indexOf(digit);
-  // Both cases in one address are forbidden; decoding the text as it stands sees to that.
+  // Decoding the text in its own case rejects mixed case, which both BIPs forbid.
   const decoded = (version === 0 ? bech32 : bech32m).decodeUnsafe(text, longestSegwit);
   if (version < 0 || version > 16 || decoded === undefined) return null;
   const program = bech32.fromWordsUnsafe(decoded.words.slice(1));

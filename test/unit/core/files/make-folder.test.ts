@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { makeFolder } from "../../../../src/core/files/make-folder.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-test("a folder is made with those above it, all with its mode", async () => {
+test("creates a folder and its parents, all with the given mode", async () => {
   const folder = await temporaryFolder();
   makeFolder(join(folder, "a", "b", "c"), 0o700);
   for (const path of ["a", "a/b", "a/b/c"]) {
@@ -12,7 +12,7 @@ test("a folder is made with those above it, all with its mode", async () => {
   }
 });
 
-test("a folder that is there stays as it is", async () => {
+test("leaves an existing folder alone", async () => {
   const folder = join(await temporaryFolder(), "there");
   await mkdir(folder, { mode: 0o750 });
   makeFolder(folder, 0o700);
@@ -20,7 +20,7 @@ test("a folder that is there stays as it is", async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o750);
 });
 
-test("a link to a folder is one, a file or a link to nothing is none", async () => {
+test("accepts a link to a folder, but not a file or a dangling link", async () => {
   const folder = await temporaryFolder();
   await symlink(folder, join(folder, "link"));
   makeFolder(join(folder, "link"));
@@ -31,6 +31,6 @@ test("a link to a folder is one, a file or a link to nothing is none", async () 
   expect(() => makeFolder(join(folder, "broken", "below"))).toThrow("EEXIST");
 });
 
-test("where the system takes no folder it is tried once", () => {
+test("tries once where the system refuses folders", () => {
   expect(() => makeFolder("/proc/self/repute/below")).toThrow("mkdir");
 });

@@ -8,7 +8,7 @@ import { takeLock } from "../../../../src/core/files/run-lock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 describe("takeLock", () => {
-  it("keeps a second run out and names the process that is there", async () => {
+  it("keeps a second run out and names the process that holds the lock", async () => {
     const path = join(await temporaryFolder(), "lock");
     const release = await takeLock(path);
     await expect(takeLock(path)).rejects.toMatchObject({
@@ -19,7 +19,7 @@ describe("takeLock", () => {
     await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
-  it("takes over what a dead process left", async () => {
+  it("takes over the lock of a dead process", async () => {
     const path = join(await temporaryFolder(), "lock");
     const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };
     await writeFile(path, JSON.stringify(dead));
@@ -28,9 +28,9 @@ describe("takeLock", () => {
     await release();
   });
 
-  it("takes over what a killed process left whose parent does not ask for it", async () => {
+  it("takes over the lock of a killed process that its parent has not reaped", async () => {
     const path = join(await temporaryFolder(), "lock");
-    // The shell becomes a program that knows of no child.
+    // exec replaces the shell with a program that never reaps the child.
     const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -47,7 +47,7 @@ describe("takeLock", () => {
     parent.kill("SIGKILL");
   });
 
-  it("takes over when the number of the process has gone to another one", async () => {
+  it("takes over if the process ID was reused", async () => {
     const path = join(await temporaryFolder(), "lock");
     const reused = {
       pid: process.pid,
@@ -60,20 +60,20 @@ describe("takeLock", () => {
     await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
-  it("takes over a lock that is cut off", async () => {
+  it("takes over a truncated lock", async () => {
     const path = join(await temporaryFolder(), "lock");
     await writeFile(path, '{"pid":');
     await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
   });
 
-  it("leaves a lock of another machine alone", async () => {
+  it("respects a lock of another machine", async () => {
     const path = join(await temporaryFolder(), "lock");
     const other = { pid: 1, host: "elsewhere.example", startedAt: null, boot: null, token: "t" };
     await writeFile(path, JSON.stringify(other));
     await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
   });
 
-  it("gives a stale lock to exactly one of many that want it", async () => {
+  it("gives a stale lock to exactly one of many contenders", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "lock");
     const dead = { pid: 2 ** 22 + 1, host: hostname(), startedAt: "1", boot: null, token: "t" };

@@ -5,14 +5,14 @@ import type { Damage } from "../../../../src/core/files/running-checksum.js";
 import { seeded } from "../../../helpers/seeded.js";
 
 describe("RunningChecksum", () => {
-  it("is the CRC-32 of all bytes, in whatever pieces they come", () => {
+  it("equals the CRC-32 of all bytes, however they are split", () => {
     const bytes = someBytes(500_000);
     const checksum = new RunningChecksum();
     feed(checksum, bytes, seeded(1));
     expect(checksum.state()).toMatchObject({ bytes: bytes.length, crc: crc32(bytes) });
   });
 
-  it("finds any changed byte between the marks around it", () => {
+  it("locates any changed byte between the surrounding marks", () => {
     const bytes = someBytes(1_000_000);
     const before = new RunningChecksum();
     feed(before, bytes, seeded(2));
@@ -32,7 +32,7 @@ describe("RunningChecksum", () => {
     expect(feed(new RunningChecksum(state), bytes, random)).toBeNull();
   });
 
-  it("lets bytes follow that were not there before", () => {
+  it("accepts bytes appended since", () => {
     const bytes = someBytes(100_000);
     const before = new RunningChecksum();
     before.update(bytes.subarray(0, 70_000));
@@ -41,7 +41,7 @@ describe("RunningChecksum", () => {
     expect(after.state()).toMatchObject({ bytes: bytes.length, crc: crc32(bytes) });
   });
 
-  it("knows no less than before while it has not come as far", () => {
+  it("reports the earlier state until it has caught up", () => {
     const before = new RunningChecksum();
     before.update(someBytes(70_000));
     const state = before.state();
@@ -50,7 +50,7 @@ describe("RunningChecksum", () => {
     expect(after.state()).toBe(state);
   });
 
-  it("goes on from a fork as from the original", () => {
+  it("continues from a fork as from the original", () => {
     const bytes = someBytes(300_000);
     const checksum = new RunningChecksum();
     checksum.update(bytes.subarray(0, 100_000));
@@ -60,7 +60,7 @@ describe("RunningChecksum", () => {
     expect(fork.state()).toMatchObject({ bytes: bytes.length, crc: crc32(bytes) });
   });
 
-  it("keeps few marks however much comes, and still tells the place", () => {
+  it("keeps few marks for long files and still locates damage", () => {
     const checksum = new RunningChecksum();
     const block = Buffer.alloc(64 * 1024, 7);
     for (let n = 0; n < 5_000; n++) checksum.update(block);

@@ -7,14 +7,14 @@ const value = {
   checksum2: true,
 };
 
-test("gives back what was sealed, as a JSON file or without a line end", () => {
+test("opens what it sealed, with or without a final line break", () => {
   const text = sealJson(value);
   expect(openSealedJson(text)).toEqual(value);
   expect(openSealedJson(`${text}\n`)).toEqual(value);
   expect(JSON.parse(text)).toMatchObject(value);
 });
 
-test("does not open what was changed, cut or never sealed", () => {
+test("rejects JSON that was changed, cut off or never sealed", () => {
   const text = sealJson(value);
   for (const [from, to] of [
     ["1", "2"],

@@ -68,7 +68,10 @@ describe("isBogon", () => {
     expect(isBogon(address)).toBe(false);
   });
 
-  it.each(["", "example.com", "192.0.2", "fe80::1%eth0"])("is false for %j, no address", (text) => {
-    expect(isBogon(text)).toBe(false);
-  });
+  it.each(["", "example.com", "192.0.2", "fe80::1%eth0"])(
+    "is false for %j, which is not an address",
+    (text) => {
+      expect(isBogon(text)).toBe(false);
+    },
+  );
 });

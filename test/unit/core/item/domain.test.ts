@@ -50,18 +50,18 @@ describe("readDomain", () => {
   });
 
   it.each(["install.sh", "archive.zip", "get.example.sh", "example.so", "example.pl"])(
-    "takes %s for a domain, although it could be a file",
+    "reads %s as a domain although it could be a file",
     (text) => {
       expect(read(text)).toBe(text);
     },
   );
 
-  it("closes up a space beside a dot only where a label says that this is a domain", () => {
+  it("removes a space next to a dot only if a label says that this is a domain", () => {
     expect(readDomain("example. com", true)).toBe("example.com");
     expect(readDomain("example. com", false)).toBeNull();
   });
 
-  it("does not believe a label against the public suffix list", () => {
+  it("does not trust a label over the public suffix list", () => {
     expect(readDomain("setup.exe", true)).toBeNull();
   });
 });

@@ -27,12 +27,12 @@ describe("readIp", () => {
     ["0:0:0:0:0:0:0:0", "::"],
     ["0:0:0:0:0:0:0:1", "::1"],
     ["2001:db8::192.0.2.33", "2001:db8::c000:221"],
-  ])("writes %s as RFC 5952 has it", (text, expected) => {
+  ])("writes %s as in RFC 5952", (text, expected) => {
     expect(readIp(text)).toBe(expected);
   });
 
   it.each(["::ffff:192.0.2.1", "::FFFF:C000:0201", "0:0:0:0:0:ffff:192.0.2.1"])(
-    "keeps the IPv4-mapped %s an IPv6 address in mixed notation",
+    "keeps IPv4-mapped %s as IPv6 in mixed notation",
     (text) => {
       expect(readIp(text)).toBe("::ffff:192.0.2.1");
     },

@@ -17,7 +17,7 @@ describe("parseKindName", () => {
     expect(parseKindName(kind)).toBe(kind);
   });
 
-  it("does not mind white space and case", () => {
+  it("ignores white space and case", () => {
     expect(parseKindName("  IP Address \u00a0")).toBe("ip");
   });
 
@@ -36,7 +36,7 @@ describe("parseKindName", () => {
     expect(parseKindName(name)).toBeNull();
   });
 
-  it("is null for a text that is far too long to be a name", () => {
+  it("is null for a text too long to be a name", () => {
     expect(parseKindName("ip".padEnd(1_000_000))).toBeNull();
   });
 });

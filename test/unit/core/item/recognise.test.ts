@@ -37,7 +37,7 @@ describe("recogniseItem", () => {
       "BTC: 16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu",
       "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu",
     ],
-  ])("finds the kind %s in %j", (kind, text, value) => {
+  ])("recognises %s in %j", (kind, text, value) => {
     expect(recogniseItem(text)).toEqual({ item: { kind, value }, reason: null });
   });
 
@@ -95,7 +95,7 @@ describe("recogniseItem", () => {
     expect(reason(text)).toBe(code);
   });
 
-  it("explains itself in a sentence", () => {
+  it("explains the reason in a sentence", () => {
     expect(recogniseItem("setup.exe").reason?.message).toMatch(/file name/);
   });
 
@@ -104,22 +104,22 @@ describe("recogniseItem", () => {
     "http://example.com/\u0001",
     "http://exa\nmple.com/",
     "a\u0085b.com",
-  ])("refuses the control character in %j", (text) => {
+  ])("rejects the control character in %j", (text) => {
     expect(reason(text)).toBe("control_character");
   });
 
   it.each(["http://example.com/\ud800", "\udc00@example.com", "\ud83d"])(
-    "refuses the lone surrogate in %j",
+    "rejects the lone surrogate in %j",
     (text) => {
       expect(reason(text)).toBe("lone_surrogate");
     },
   );
 
-  it("takes a whole surrogate pair", () => {
+  it("accepts a complete surrogate pair", () => {
     expect(item("http://example.com/\u{1f600}")?.value).toBe("http://example.com/%F0%9F%98%80");
   });
 
-  it("takes a URL that just fits into 8 KiB once it is percent-encoded", () => {
+  it("accepts a URL that just fits into 8 KiB once percent-encoded", () => {
     // "http%3A%2F%2Fexample.com%2F" has 27 characters.
     const url = `http://example.com/${"a".repeat(8192 - 27)}`;
     expect(item(url)?.value).toBe(url);
@@ -133,7 +133,7 @@ describe("recogniseItem", () => {
     ["digits", "1"],
     ["at signs", "a@"],
     ["spaces between words", "a b "],
-  ])("refuses a megabyte of %s as too long", (_, unit) => {
+  ])("rejects a megabyte of %s as too long", (_, unit) => {
     expect(reason(unit.repeat(1 << 20))).toBe("too_long");
   });
 
@@ -166,7 +166,7 @@ describe("recogniseItem with a kind", () => {
     expect(recogniseItem(text, told).item?.kind).toBe(kind);
   });
 
-  it("says why when the text is neither what it is told nor anything else", () => {
+  it("gives the reason if the text is neither the stated kind nor any other", () => {
     expect(recogniseItem(sha1.slice(1), "sha1").reason?.code).toBe("hex_length");
   });
 });

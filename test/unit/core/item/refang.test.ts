@@ -22,12 +22,12 @@ describe("refang", () => {
     expect(refang(text)).toBe(expected);
   });
 
-  it("takes the white space around a token with it", () => {
+  it("removes the white space around a token", () => {
     expect(refang("user [at] example [dot] com")).toBe("user@example.com");
     expect(refang("example[.] com")).toBe("example.com");
   });
 
-  it("undoes nested tokens from the inside until none is left", () => {
+  it("undoes nested tokens from the inside out", () => {
     expect(refang("example[[.]]com")).toBe("example.com");
     expect(refang("example[(dot)]com")).toBe("example.com");
   });
@@ -40,11 +40,11 @@ describe("refang", () => {
     "dot at",
     "example(:)com",
     "https://example.com/?next=hxxps://example.net/",
-  ])("leaves %s as it is", (text) => {
+  ])("leaves %s alone", (text) => {
     expect(refang(text)).toBe(text);
   });
 
-  it("is linear in the number of brackets", () => {
+  it("takes time linear in the number of brackets", () => {
     const brackets = "[".repeat(30_000) + "." + "]".repeat(30_000);
     expect(refang(brackets)).toBe(".");
   });

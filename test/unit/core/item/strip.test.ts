@@ -11,19 +11,19 @@ describe("strip", () => {
     ["angle brackets", "<https://example.com/>", "https://example.com/"],
     ["trailing commas", "example.com,,", "example.com"],
     ["all of these in any order", ` "<example.com>", `, "example.com"],
-  ])("takes away %s", (_, text, expected) => {
+  ])("removes %s", (_, text, expected) => {
     expect(strip(text)).toBe(expected);
   });
 
-  it("leaves what is inside alone", () => {
+  it("leaves the inside alone", () => {
     expect(strip(`a "b", <c> d`)).toBe(`a "b", <c> d`);
   });
 
-  it("keeps a leading comma, which is no separator behind a value", () => {
+  it("keeps a leading comma, which does not separate values", () => {
     expect(strip(",example.com")).toBe(",example.com");
   });
 
-  it("leaves nothing of a cell that holds only quotes and spaces", () => {
+  it("returns an empty text for a cell of quotes and spaces only", () => {
     expect(strip(` "" `)).toBe("");
   });
 });

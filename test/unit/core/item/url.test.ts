@@ -39,7 +39,7 @@ describe("readUrl", () => {
     ["[2001:db8::1]:8080/a", "http://[2001:db8::1]:8080/a"],
     ["example.com/@user.name", "http://example.com/@user.name"],
     ["install.sh/a", "http://install.sh/a"],
-  ])("gives %s the scheme http", (text, expected) => {
+  ])("assumes http:// for %s", (text, expected) => {
     expect(read(text)).toBe(expected);
   });
 
@@ -69,11 +69,11 @@ describe("readUrl", () => {
   it.each([
     ["example.com", "http://example.com/"],
     ["192.0.2.1:8080", "http://192.0.2.1:8080/"],
-  ])("reads %s where a label says that it is a URL", (text, expected) => {
+  ])("reads %s if a label says that it is a URL", (text, expected) => {
     expect(readUrl(text, true)).toBe(expected);
   });
 
-  it("settles where parsing makes a defanged token of brackets", () => {
+  it("reaches a fixed point if parsing creates a defanged token", () => {
     expect(read("http://example.com/a[/./]b")).toBe("http://example.com/a/b");
     expect(read("http://example.com/a[\\]b")).toBe("http://example.com/a/b");
   });

@@ -90,7 +90,7 @@ describe("csv cells", () => {
   it("are counted as a warning where they are no UTF-8", async () => {
     const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
     const { rows } = await readSource("csv", piped(content));
-    const message = "row with bytes that are not UTF-8, kept as they are";
+    const message = "row with invalid UTF-8, copied unchanged";
     expect(rows.map(rowWarnings)).toEqual([[message], [message]]);
   });
 

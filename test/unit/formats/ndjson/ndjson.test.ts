@@ -98,7 +98,7 @@ describe("ndjson rows", () => {
   it("count lines with bytes that are no UTF-8 as a warning", async () => {
     const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
     const { rows } = await readSource("ndjson", piped(content));
-    const message = "row with bytes that are not UTF-8, kept as they are";
+    const message = "row with invalid UTF-8, copied unchanged";
     expect(rows.map(rowWarnings)).toEqual([[message], []]);
   });
 

@@ -34,12 +34,12 @@ describe("readWallet", () => {
     expect(readWallet(address)).toBe(address);
   });
 
-  it("writes bech32 in lower case", () => {
+  it("converts bech32 to lower case", () => {
     expect(readWallet(bech32Example.toUpperCase())).toBe(bech32Example);
     expect(readWallet(litecoinSegwit.toUpperCase())).toBe(litecoinSegwit);
   });
 
-  it("writes an Ethereum address without a checksum in the case of EIP-55", () => {
+  it("converts an Ethereum address without a checksum to EIP-55", () => {
     expect(readWallet(eip55Example.toLowerCase())).toBe(eip55Example);
     expect(readWallet(`0x${eip55Example.slice(2).toUpperCase()}`)).toBe(eip55Example);
   });
@@ -49,7 +49,7 @@ describe("readWallet", () => {
     [`BITCOIN:${bech32Example.toUpperCase()}`, bech32Example],
     [`ethereum:${eip55Example}`, eip55Example],
     [`monero:${moneroStandard}`, moneroStandard],
-  ])("takes the address of the payment URI %s", (text, expected) => {
+  ])("reads the address of the payment URI %s", (text, expected) => {
     expect(readWallet(text)).toBe(expected);
   });
 
@@ -75,7 +75,7 @@ describe("readWallet", () => {
 });
 
 describe("looksLikeWallet", () => {
-  it("is true for an address whose checksum does not match", () => {
+  it("is true for an address with a wrong checksum", () => {
     expect(looksLikeWallet(`${pkh.slice(0, -1)}v`)).toBe(true);
   });
 
