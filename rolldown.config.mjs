@@ -1,10 +1,22 @@
 // @ts-check
+import { mkdir, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { defineConfig } from "rolldown";
 import manifest from "./package.json" with { type: "json" };
 
 /** Native or optional packages, which have to be installed beside the program. */
 const external = ["@photostructure/sqlite", ...Object.keys(manifest.optionalDependencies)];
+
+/** Writes the man page from the same definitions as `--help`. */
+async function writeManPage() {
+  const dist = new URL("dist/", import.meta.url);
+  const { manPage } = await import(new URL("cli/options/man-page.js", dist).href);
+  const { groups, loadCommands } = await import(new URL("cli/command-list.js", dist).href);
+  const { version } = manifest;
+  await mkdir(new URL("man", dist), { recursive: true });
+  const page = manPage({ commands: await loadCommands(), groups, version });
+  await writeFile(new URL("man/repute.1", dist), page);
+}
 
 /** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */
 export default defineConfig({
@@ -16,6 +28,7 @@ export default defineConfig({
   platform: "node",
   // Its main file loads its parts in a way that a bundler does not see.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
+  plugins: [{ name: "man-page", writeBundle: writeManPage }],
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   output: {
     dir: "dist/program",

@@ -136,7 +136,8 @@ export function describe(spec: OptionSpec): Entry {
   return [`${short}${writtenFlag(spec)}`, meaning];
 }
 
-type Entry = readonly [term: string, meaning: string];
+/** A term and its meaning. */
+export type Entry = readonly [term: string, meaning: string];
 
 /** Where the meanings begin: behind the longest term, but for terms that are too long. */
 function columnOf(entries: readonly Entry[]): number {
@@ -169,26 +170,29 @@ function examples(list: readonly Entry[], width: number): string {
   return ["Examples:", ...lines].join("\n");
 }
 
-function environment({ options, variables = [] }: Command, width: number): string {
+/** How settings override each other. */
+export const settingsOrder =
+  "Flags override variables, variables override the config file (--config FILE, else config.json, config.yaml or config.toml in ~/.config/repute), and the config file overrides the defaults.";
+
+function environment(command: Command, width: number): string {
+  const entries = definitions("Environment", variablesOf(command), width);
+  return `${entries}\n\n${wrapText(settingsOrder, width)}`;
+}
+
+/** The variables that a command reads. */
+export function variablesOf({ options, variables = [] }: Command): readonly Entry[] {
   const held = Object.values(secrets)
     .filter(({ fileKey }) => fileKey in options.shape)
     .map(({ variable, meaning }) => [variable, meaning] as const);
-  const entries = definitions(
-    "Environment",
+  return [
+    ...held,
+    ...variables,
     [
-      ...held,
-      ...variables,
-      [
-        "REPUTE_…",
-        "every flag with a value or a switch has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
-      ],
-      ["REPUTE_DEBUG", "1: show where in the program an error arose"],
+      "REPUTE_…",
+      "every flag has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
     ],
-    width,
-  );
-  const order =
-    "Flags beat variables, variables beat the config file (--config FILE, else config.json, config.yaml or config.toml in ~/.config/repute), and that beats the defaults.";
-  return `${entries}\n\n${wrapText(order, width)}`;
+    ["REPUTE_DEBUG", "1: print a stack trace with each error"],
+  ];
 }
 
 function paragraphs(texts: readonly string[], width: number): string {

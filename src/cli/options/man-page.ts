@@ -1,0 +1,74 @@
+import type { Command, CommandGroup } from "../command.js";
+import { describe, type Entry, programDescription, settingsOrder, variablesOf } from "./help.js";
+import { optionSpecs } from "./option-spec.js";
+
+/** Everything the program is told by its man page: the same definitions as the help. */
+interface ManPageParts {
+  readonly commands: readonly Command[];
+  readonly groups: readonly CommandGroup[];
+  readonly version: string;
+}
+
+/** The man page of the program, section 1, as roff with the macros of man(7). */
+export function manPage({ commands, groups, version }: ManPageParts): string {
+  const variables = new Map(commands.flatMap((command) => variablesOf(command)));
+  return [
+    `.TH REPUTE 1 "" "repute ${version}" "User Commands"`,
+    ".SH NAME",
+    text("repute - enrich files of indicators with their reputation"),
+    ".SH SYNOPSIS",
+    ".B repute",
+    text("COMMAND [flags] [arguments]"),
+    ".SH DESCRIPTION",
+    text(programDescription),
+    ...groups.flatMap(({ description }) => description.flatMap(paragraph)),
+    ".SH COMMANDS",
+    ...commands.flatMap(commandSection),
+    ".SH ENVIRONMENT",
+    ...[...variables].flatMap(definition),
+    ...paragraph(settingsOrder),
+    "",
+  ].join("\n");
+}
+
+function commandSection(command: Command): readonly string[] {
+  return [
+    `.SS repute ${text(`${command.name} ${command.usage}`)}`,
+    ...command.description.flatMap(paragraph),
+    ...command.operands.flatMap(definition),
+    ...optionSpecs(command.options).map(describe).flatMap(definition),
+    ...heading("Examples"),
+    ...Object.entries(command.examples).flatMap(definition),
+    ...heading("Exit codes"),
+    ...command.exitCodes.flatMap(definition),
+  ];
+}
+
+function heading(title: string): readonly string[] {
+  return [".PP", `.I ${title}`];
+}
+
+function paragraph(prose: string): readonly string[] {
+  return [".PP", text(prose)];
+}
+
+function definition([term, meaning]: Entry): readonly string[] {
+  return [".TP", `\\fB${text(term)}\\fR`, text(meaning)];
+}
+
+/** Escapes what roff would read as a request, an escape or a hyphen (groff_char(7)). */
+function text(prose: string): string {
+  return prose
+    .replaceAll("\\", String.raw`\e`)
+    .replaceAll("-", String.raw`\-`)
+    .replaceAll("'", String.raw`\(aq`)
+    .replaceAll("`", String.raw`\(ga`)
+    .replaceAll("^", String.raw`\(ha`)
+    .replaceAll("~", String.raw`\(ti`)
+    .replaceAll(/[^\t\n -~]/gu, (char) => String.raw`\[u${codePoint(char)}]`)
+    .replace(/^\./, String.raw`\&.`);
+}
+
+function codePoint(char: string): string {
+  return (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}

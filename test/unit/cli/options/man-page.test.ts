@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { groups, loadCommands } from "../../../../src/cli/command-list.js";
+import { manPage } from "../../../../src/cli/options/man-page.js";
+import { optionSpecs, writtenFlag } from "../../../../src/cli/options/option-spec.js";
+import { secrets } from "../../../../src/cli/options/secrets.js";
+
+const commands = await loadCommands();
+const page = manPage({ commands, groups, version: "1.2.3" });
+
+/** The section of a command as a reader sees it. */
+function sectionOf(name: string): string {
+  const written = page.replaceAll(String.raw`\-`, "-");
+  const [, section = ""] =
+    new RegExp(`\n\\.SS repute ${name} (.*?)\n\\.S[HS] `, "s").exec(written) ?? [];
+  return section;
+}
+
+test("the title names program, section and version", () => {
+  expect(page.split("\n")[0]).toBe('.TH REPUTE 1 "" "repute 1.2.3" "User Commands"');
+});
+
+describe.each(commands.map((command) => [command.name, command] as const))(
+  "%s",
+  (name, command) => {
+    test("has a section with every flag", () => {
+      const flags = optionSpecs(command.options).map(writtenFlag);
+      expect(flags.filter((flag) => !sectionOf(name).includes(`${flag}\\fR\n`))).toEqual([]);
+      expect(sectionOf(name)).toContain("\n.I Exit codes\n");
+    });
+  },
+);
+
+test("the variables of all secrets are named", () => {
+  for (const { variable } of Object.values(secrets)) expect(page).toContain(`\\fB${variable}\\fR`);
+});
+
+test("no line starts a request by accident, and all of it is ASCII", () => {
+  const requests = page.match(/^[.'].*$/gm) ?? [];
+  expect(requests.filter((line) => !/^\.(?:TH|SH|SS|PP|TP|B|I)\b/.test(line))).toEqual([]);
+  expect(page).toMatch(/^[\n -~]+$/);
+});
