@@ -9,135 +9,146 @@ import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
 import type { EnrichSettings } from "./options.js";
 
-/** Everything that a run needs beside its settings. */
+/** Everything a run needs besides its settings. */
 export interface EnrichJob {
   readonly settings: EnrichSettings;
   readonly input: SourceInput;
-  /** Takes the rows when the output is `-`. */
+  /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
   /**
-   * What the service is called in checkpoints instead of its address, where the address differs
-   * from run to run (the embedded service).
+   * Name of the service in checkpoints, used instead of its address. Set it when the address
+   * differs from run to run (the embedded service).
    */
   readonly serviceName?: string;
-  /** True: the service ends with the run, so that quotas are counted for this run alone. Default false. */
+  /**
+   * True if the service ends with the run: quotas are then counted for this run only. @default
+   * false
+   */
   readonly embedded?: boolean;
   /**
-   * Folder for what outlives runs: quotas are counted there. Null: there is none.
+   * Folder for state that outlives runs, such as quota counts. Null for none.
    *
    * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
    */
   readonly stateFolder?: string | null;
-  /** Key for `x-api-key`, or null to send none. */
+  /** Value of `x-api-key`; null sends none. */
   readonly apiKey: string | null;
-  /** The command line as it may be shown: no secrets. Kept in the manifest. */
+  /** The command line without secrets. Recorded in the manifest. */
   readonly command: readonly string[];
-  /** Aborting ends the run cleanly; the reason (an `InterruptedError`) is what `enrich` rejects with. */
+  /**
+   * Aborting ends the run cleanly; `enrich` then rejects with the reason, an `InterruptedError`.
+   */
   readonly signal: AbortSignal;
   /**
-   * False: no journal on disk and no checkpoints, so that the run cannot be continued; what was asked
-   * is kept in memory, which grows with the input. For measuring, and for small embedded jobs.
+   * False keeps the journal in memory, where it grows with the input, and writes no checkpoints:
+   * the run cannot be resumed. For benchmarks and small embedded jobs.
    *
    * @default true
    */
   readonly durable?: boolean;
-  /** Default: the machine's own. */
+  /** @default the system clock */
   readonly clock?: Clock;
-  /** What this run shares with others. Default: nothing. */
+  /** Resources this run shares with others. @default none */
   readonly shared?: SharedResources | undefined;
-  /** Called once when rows begin to flow, with a cheap function that tells how far the run is. */
+  /** Called once when rows start to flow, with a cheap function that returns the progress. */
   readonly onStart?: (progress: () => RunProgress) => void;
   /**
-   * Given the last step of a finished run: removing the mark that a resume would find. A program takes
-   * it right before it exits. Without this, `enrich` takes it before it resolves.
+   * Receives the last step of a finished run: removing the mark that a resume would find. A program
+   * calls it right before it exits. Without this, `enrich` does it before it resolves.
    */
   readonly onFinished?: (lastStep: () => void) => void;
-  /** Something that a person should know while the run goes on. */
+  /** Called with warnings while the run is in progress. */
   readonly onWarning?: (message: string) => void;
-  /** What the run found out by itself and a person may want to check: the column with the items. */
+  /**
+   * Called with choices the run made by itself that the user may want to check, such as the item
+   * column.
+   */
   readonly onNotice?: (message: string) => void;
 }
 
 /**
- * What several runs of a process, or of several machines, can share. The run uses it in place of its
- * own, and never closes it; its owner does.
+ * Resources that several runs of a process, or of several machines, can share. The run uses them
+ * instead of its own and never closes them; their owner does.
  */
 export interface SharedResources {
-  /** In place of `--rate`: when each request may leave. */
+  /** Replaces `--rate`: decides when each request may leave. */
   readonly pace?: RequestPace | undefined;
-  /** In place of `--cache`: answers of earlier runs. */
+  /** Replaces `--cache`: answers of earlier runs. */
   readonly cache?: FindingStore | undefined;
-  /** In place of the count in the state folder: what is spent of quotas of an hour and longer. */
+  /** Replaces the counts in the state folder: use of quotas of an hour and longer. */
   readonly quotas?: QuotaStore | undefined;
-  /** Connections to the service, such as `createDispatcher` opens. */
+  /** Connections to the service, such as those from `createDispatcher`. */
   readonly connections?: IntelClientOptions["dispatcher"] | undefined;
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface RunProgress {
   readonly rowsRead: number;
   readonly rowsWritten: number;
   readonly requests: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Bytes of the input as stored that were read. */
+  /** Bytes read of the input as stored (compressed, if it is). */
   readonly bytesRead: number;
-  /** Bytes of the input as stored, or null when that is unknown (stdin). */
+  /** Size of the input as stored; null if unknown (stdin). */
   readonly bytesTotal: number | null;
 }
 
-/** Requests of one endpoint: `total`, and how many came to each HTTP status or transport fault. */
+/** Requests to one endpoint: `total`, and a count per HTTP status or transport fault. */
 export interface RequestCounts {
   readonly total: number;
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** What became of one tag's list under `--tag-ips`. */
+/** Result for one tag's list under `--tag-ips`. */
 export interface TagExportRecord {
   readonly tag: string;
   /** `unchanged`: exported, with the same addresses as before. */
   readonly status: "exported" | "unchanged" | "failed";
-  /** Addresses in the list, and against the one before; null when it failed. */
+  /** Addresses in the list, and its changes against the previous export; null on failure. */
   readonly total: number | null;
   readonly added: number | null;
   readonly removed: number | null;
-  /** Paths of its files; none when it failed. */
+  /** Paths of its files; empty on failure. */
   readonly files: readonly string[];
   /** Why it failed; null otherwise. */
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** How an input was read: as flags said, else as found. */
+/** How an input was read: as the flags say, otherwise as detected. */
 export interface ReadingFacts {
   readonly format: string;
-  /** What separates cells in CSV and TSV; else null. */
+  /** Cell separator in CSV and TSV; null for other formats. */
   readonly delimiter: string | null;
   /** What names the columns: the first record, a comment line before it, or nothing. */
   readonly header: "record" | "comment" | "none";
   readonly item_column: string;
-  /** How it was chosen: a flag, a usual name, the largest share, or a format of one column. */
+  /**
+   * How it was chosen: a flag, a well-known name, the largest share of indicators, or a format with
+   * a single column.
+   */
   readonly item_column_by: "flag" | "name" | "share" | "format";
-  /** Fraction of its sampled cells that are indicators; null where none were sampled. */
+  /** Fraction of its sampled cells that are indicators; null if none were sampled. */
   readonly item_column_share: number | null;
   readonly kind_column: string | null;
   readonly kind_column_by: "flag" | "neighbour" | null;
 }
 
-/** The record of a run: `OUT.manifest.json`, and what `--json` prints. */
+/** The record of a run: `OUT.manifest.json` and the output of `--json`. */
 export interface Manifest {
   readonly schema_version: number;
   readonly program: { readonly name: string; readonly version: string };
-  /** Distinct for every run; a resumed run keeps it. */
+  /** Unique per run. A resumed run keeps it. */
   readonly run_id: string;
   readonly command: readonly string[];
   readonly input: ReadingFacts & {
     readonly path: string | null;
     readonly bytes: number;
     readonly rows: number;
-    /** The run was continued on an input that had become longer. */
+    /** The run was resumed on an input that had grown. */
     readonly grew_while_interrupted: boolean;
   };
   readonly output: {
-    /** As it was given, without a password; null for stdout. */
+    /** As given, without a password; null for stdout. */
     readonly path: string | null;
     readonly format: string;
     /** Null for a database, which holds more than this run. */
@@ -145,15 +156,15 @@ export interface Manifest {
     readonly rows: number;
     /** Null for stdout and databases. */
     readonly sha256: string | null;
-    /** Of a STIX bundle: what became of the rows, of which those that accuse nobody are not in it. */
+    /** Indicators in a STIX bundle, which omits rows that accuse nothing. */
     readonly indicators?: number;
   };
   readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict; rows without an answer are not among them. */
+  /** Rows by verdict. Rows without an answer are not counted. */
   readonly verdicts: Readonly<Record<Verdict, number>>;
   readonly kinds: Readonly<Record<ItemKind, number>>;
   readonly requests: Readonly<Record<string, RequestCounts>>;
-  /** Rows whose finding came from each place. */
+  /** Rows by the origin of their finding. */
   readonly sources: {
     readonly live: number;
     readonly cache: number;
@@ -166,18 +177,18 @@ export interface Manifest {
   readonly errors: Readonly<Record<string, number>>;
   /** Tag → rows that carry it. */
   readonly tags: Readonly<Record<string, number>>;
-  /** With `--tag-ips`, one for each tag; absent until the export is over. */
+  /** With `--tag-ips`, one entry per tag; absent until the export has finished. */
   readonly tag_exports?: readonly TagExportRecord[];
-  /** `member=value` → answers with a value that the interface does not list. */
+  /** `member=value` → answers with a value that the API specification does not list. */
   readonly drift: Readonly<Record<string, number>>;
-  /** Message → how often. */
+  /** Message → number of times. */
   readonly warnings: Readonly<Record<string, number>>;
   readonly started_at: string;
   readonly ended_at: string;
-  /** Seconds that the run took, interruptions not counted. */
+  /** Duration in seconds, excluding interruptions. */
   readonly seconds: number;
-  /** How often the run was continued after an interruption. */
+  /** Number of times the run was resumed. */
   readonly resumed: number;
-  /** `done`; `too_many_failed` when the rows are kept as `OUT.failed` (see `--max-failed`). */
+  /** `done`; `too_many_failed` if the rows are kept as `OUT.failed` (see `--max-failed`). */
   readonly exit_reason: string;
 }

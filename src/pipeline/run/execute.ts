@@ -13,11 +13,11 @@ import { readingOf, type RowJob } from "./reading.js";
 import { runRows } from "./run-rows.js";
 
 /**
- * Carries a run out, from its first row to its manifest, and keeps what a resume needs where the
- * output allows a resume.
+ * Executes a run from its first row to its manifest. Keeps the state that a resume needs, if the
+ * output can be resumed.
  *
- * @throws UsageError when the job cannot begin, FatalError when it cannot go on, EarlyEndError,
- * InterruptedError
+ * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
+ *   InterruptedError
  */
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   const { settings, signal } = job;
@@ -28,17 +28,20 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
     if (target.warehouse === null) {
       return runRows(job, rows, { target, state: null, journalPath: null });
     }
-    throw new UsageError("warehouse_is_durable", `${target.name} needs a run that is durable`);
+    throw new UsageError(
+      "warehouse_is_durable",
+      `${target.name} needs a durable run: leave out durable: false`,
+    );
   }
   return target.base === null
     ? executeToStream(job, rows, target)
     : executeResumably(job, rows, target, target.base);
 }
 
-/** Nothing can be resumed; the journal lies in a temporary folder. */
+/** The run cannot be resumed, so its journal goes to a temporary folder. */
 function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
   if (job.settings.resume) {
-    const message = `--resume needs an output file; ${target.name} is none`;
+    const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
@@ -66,7 +69,7 @@ async function executeResumably(
     onFinished(() => state.removeMark());
     return manifest;
   } catch (error) {
-    // A run that got nowhere leaves nothing behind; any other stays resumable.
+    // A run without results leaves nothing behind; any other can be resumed.
     if (!state.worthKeeping) await removeParts(target, settings.rejects);
     await (state.worthKeeping ? state.release() : state.remove());
     throw error;
@@ -74,10 +77,10 @@ async function executeResumably(
 }
 
 /**
- * The main job: reads every row of the input, looks its item up and writes the enriched row.
+ * The main job: reads every row of the input, looks up its item and writes the enriched row.
  *
- * @throws UsageError when the job cannot begin, FatalError when it cannot go on, EarlyEndError,
- * InterruptedError
+ * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
+ *   InterruptedError
  */
 export function enrich(job: EnrichJob): Promise<Manifest> {
   return execute(job, readingOf(job.input, job.settings, job.clock));

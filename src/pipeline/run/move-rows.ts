@@ -11,45 +11,50 @@ import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "./run-signals.js";
 import type { Tally } from "./tally.js";
 
-/** Rows held between reading and writing at most, and bytes of input and large answers among them. */
+/**
+ * Maximum number of rows between reading and writing, and of their bytes (input and large answers).
+ */
 const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
-/** Rows whose lookups are under way at most: enough that those that back off leave no slot empty. */
+/**
+ * Maximum number of rows with a pending lookup. High enough that retries waiting to back off leave
+ * no slot idle.
+ */
 const unsettledBounds = { least: 512, perRequest: 4 };
 
-/** So many rows are begun at once, so that cached answers are written while the processor has them. */
+/** Rows started before yielding to the event loop, so that cached answers are written meanwhile. */
 const begunAtOnce = 32;
 
-/** How long an interrupted run waits for open requests, and for its output, in milliseconds. */
+/** How long an interrupted run waits for open requests and for its output, in milliseconds. */
 const graceMs = 5_000;
 
 export interface RowMoveOptions {
   readonly source: Pick<OpenedSource, "rows">;
-  /** Says what a row's item is and starts its lookup, where it needs one. */
+  /** Recognises a row's item and starts its lookup, if it needs one. */
   readonly start: StartRow;
   readonly sink: Pick<Sink, "write">;
   readonly tally: Tally;
   readonly clock: Clock;
   readonly ordered: boolean;
-  /** Most requests open at once. */
+  /** Maximum number of open requests. */
   readonly concurrency: number;
-  /** Of the lookups that `start` makes. */
+  /** Slots of the lookups that `start` makes. */
   readonly slots?: Slots;
   readonly signals: RunSignals;
-  /** Rows of this input that are written already although rows before them are not. */
+  /** Numbers of rows that are already written although rows before them are not. */
   readonly skip: ReadonlySet<number>;
-  /** Offset in the input at which reading began. */
+  /** Input offset at which reading starts. */
   readonly startOffset: number;
   readonly onRead: (row: Row) => void;
-  /** Called after each batch was given to the sink, and once at the end with `last` true. */
+  /** Called after each batch passed to the sink, and once at the end with `last` true. */
   readonly onWritten: (position: WindowPosition, last: boolean) => Promise<void>;
 }
 
 /**
- * Moves every row of the source through its lookup into the sink. Whatever ends it, finished rows
- * whose turn it is are written first.
+ * Moves every row from the source through its lookup into the sink. However it ends, finished rows
+ * that are next in order are written first.
  *
- * @throws the reason of the run's stop, or what made reading, looking up or writing impossible
+ * @throws the reason the run was stopped, or the error that prevented reading, lookup or writing
  */
 export async function moveRows(options: RowMoveOptions): Promise<void> {
   const { source, skip, signals } = options;
@@ -93,7 +98,7 @@ function windowFor(options: RowMoveOptions): RowWindow {
   return window;
 }
 
-/** Stops the lookups, lets open requests end, and writes the rows that are finished. */
+/** Stops the lookups, waits for open requests, and writes the finished rows. */
 async function windDown(error: unknown, window: RowWindow, options: RowMoveOptions): Promise<void> {
   const { signals, clock } = options;
   const { interrupted } = signals;
@@ -104,13 +109,13 @@ async function windDown(error: unknown, window: RowWindow, options: RowMoveOptio
   if (interrupted.aborted) await within(graceMs, settled, clock);
   signals.cancelRequests(error);
   await settled;
-  // A sink that failed cannot take more.
+  // A failed sink accepts no more rows.
   if (window.failure?.writing) return;
   const flushed = window
     .flush()
     .then(() => options.onWritten(window.position(), true))
     .catch(() => undefined);
-  // A reader that takes nothing more (`| less`) must not hold an interrupted run.
+  // A reader that has stopped reading (`| less`) must not block an interrupted run.
   await (interrupted.aborted ? within(graceMs, flushed, clock) : flushed);
 }
 
@@ -123,7 +128,7 @@ async function readAll(
   const rows = source.rows[Symbol.asyncIterator]();
   let begun = 0;
   for (;;) {
-    // A source that waits for bytes (stdin) is left as soon as the window comes to an end.
+    // Abandon a source that is waiting for bytes (stdin) as soon as the window fails.
     const step = await new Promise<IteratorResult<readonly Row[]>>((resolve, reject) => {
       window.onFailure(reject);
       rows.next().then(resolve, reject);

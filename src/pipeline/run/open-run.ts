@@ -18,34 +18,34 @@ import type { EnrichJob } from "../types.js";
 import { announceReading, type RowJob } from "./reading.js";
 import { Tally } from "./tally.js";
 
-/** Where a run writes, and where it keeps what a resume needs. */
+/** Where a run writes, and where it keeps the state for a resume. */
 export interface RunPlace {
   readonly target: OutputTarget;
-  /** Null for a run that cannot be resumed. */
+  /** Null if the run cannot be resumed. */
   readonly state: StateFolder | null;
-  /** Folder of the journal; null: in memory. */
+  /** Folder of the journal; null keeps it in memory. */
   readonly journalPath: string | null;
 }
 
-/** A run that is about to move its rows. */
+/** A run with its input and output open, ready to move rows. */
 export interface OpenRun extends RunPlace {
   readonly clock: Clock;
   readonly runId: string;
   readonly fingerprint: Fingerprint;
-  /** The input became longer since the run was interrupted. */
+  /** The input has grown since the run was interrupted. */
   readonly inputGrew: boolean;
-  /** Where the run continues; null for a new one. */
+  /** Checkpoint to continue from; null for a new run. */
   readonly before: Checkpoint | null;
   readonly source: OpenedSource;
-  /** Null where the output is text. */
+  /** Null if the output is text. */
   readonly warehouse: WarehouseRun | null;
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
-  /** To be finished or abandoned by the caller; the source closes with the stack. */
+  /** The caller finishes or abandons it; the stack closes the source. */
   readonly sink: Sink;
 }
 
-/** Opens a run's input and output, where an interrupted run got to or at their beginning. */
+/** Opens a run's input and output, at the interrupted run's position or at the start. */
 export async function openRun(
   job: EnrichJob,
   rows: RowJob,
@@ -106,21 +106,21 @@ async function openRunSink(
   const rejects = path === undefined ? null : { path, columns, reading, formulaGuard };
   const resume = before?.sink ?? null;
   if (target.warehouse !== null) {
-    if (warehouse === null) throw new TypeError("a warehouse is opened without a state folder");
+    if (warehouse === null) throw new TypeError("a warehouse needs a state folder");
     return addRejects(await warehouse.sink(columns), rejects, resume);
   }
   const options = { encoder, wrapEncoder: rows.encoder, stdout: job.stdout, resume };
   return addRejects(await openSink(target, options), rejects, resume);
 }
 
-/** File for rejected rows and the form that they came in. */
+/** File for rejected rows, and the format of the input they come from. */
 type RejectsFile = RejectsOptions & { readonly path: string };
 
 /**
- * Adds the file of rejected rows to a run's sink, cut back to a checkpoint where there is one.
+ * Adds the file of rejected rows to a run's sink, truncated to the checkpoint when resuming.
  *
- * @param resume where the interrupted run got to, or null
- * @throws FatalError `output_*`; the sink is abandoned then
+ * @param resume position of the interrupted run, or null
+ * @throws FatalError `output_*`, after abandoning the sink
  */
 async function addRejects(
   sink: Sink,

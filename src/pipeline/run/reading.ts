@@ -21,13 +21,13 @@ import { z } from "zod";
 import { didYouMean } from "../../core/did-you-mean.js";
 import type { TallySnapshot } from "./tally.js";
 
-/** Settings that say how the rows of an input are read. */
+/** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
   EnrichSettings,
   "from" | "header" | "comment" | "itemColumn" | "kindColumn"
 >;
 
-/** What a row begins with: its item, and its finding or the promise of one. */
+/** A row's item, and its finding or the promise of one. */
 interface StartedRow {
   readonly item: Item | null;
   readonly finding: Finding | Promise<Finding>;
@@ -35,23 +35,25 @@ interface StartedRow {
 
 export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
 
-/** What a run does with the rows of an input: how they are read, looked up and written. */
+/** How a run handles the rows of an input: reading, looking up and writing. */
 export interface RowJob {
-  /** The input's format; waits for the first bytes where neither a flag nor the input's name says it. */
+  /**
+   * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
+   */
   inputFormat(): Promise<SourceFormat>;
-  /** What the reading depends on, by flag name; a resumed run must have the same. */
+  /** Options that affect reading, by flag name. A resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Opens the input, at its beginning or where an interrupted run got to. */
+  /** Opens the input, at the interrupted run's position or at the start. */
   open(resume: SourcePosition | null): Promise<OpenedSource>;
   /** Starts each row's lookup. */
   start(lookup: Lookup): StartRow;
-  /** False: partial answers are asked for again where a cache has them. Default true. */
+  /** False: partial answers in a cache are requested again. @default true */
   readonly partialsFromCache?: boolean;
-  /** Changes how rows are written. */
+  /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
 }
 
-/** How runs and plans read an input's rows and find their items. */
+/** The default way for runs and plans to read an input and find its items. */
 export function readingOf(
   input: SourceInput,
   settings: ReadingSettings,
@@ -93,7 +95,7 @@ export function readingOf(
   };
 }
 
-/** Recognises a row's item and starts its lookup; a row without an item is settled at once. */
+/** Recognises a row's item and starts its lookup. A row without an item is settled at once. */
 function startRow(lookup: Lookup): StartRow {
   return (row, signal) => {
     if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
@@ -110,7 +112,7 @@ const notText: FindingError = {
   message: itemCodes.not_text[0],
 };
 
-/** Tells which columns were chosen where no flag named them. */
+/** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
   { item, kind }: InputReading,
@@ -120,17 +122,17 @@ export function announceReading(
   if (sample !== null && sample.cells > 0) {
     const { indicators, cells } = sample;
     const found = `${indicators} of ${cells} sampled cells are indicators`;
-    const also = kinds === null ? "" : `; kinds are in ${kinds}`;
+    const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
     onNotice?.(`using column ${shownColumn(item)} (${found})${also}`);
   } else if (kinds !== null) {
     onNotice?.(`using column ${kinds} for the kinds of items`);
   }
 }
 
-/** Most failed rows of a run: a number of rows, or a percentage of those that were looked up. */
+/** Maximum number of failed rows: a count, or a percentage of the rows that were looked up. */
 export type MaxFailed = { readonly rows: number } | { readonly percent: number };
 
-/** Reads `500` or `50%`. */
+/** Parses `500` or `50%`. */
 export function maxFailed(): z.ZodType<MaxFailed> {
   return z.union([z.number(), z.string()]).transform((value, context): MaxFailed => {
     const text = String(value).trim();
@@ -145,7 +147,9 @@ export function maxFailed(): z.ZodType<MaxFailed> {
   });
 }
 
-/** What `--fail-on` counts. Each word also counts what the words before it count. */
+/**
+ * Statuses counted by each value of `--fail-on`. Each one includes those of the values before it.
+ */
 const failOnLevels = {
   failed: ["failed"],
   partial: ["failed", "partial"],
@@ -154,16 +158,16 @@ const failOnLevels = {
   never: [],
 } as const satisfies Record<string, readonly FindingStatus[]>;
 
-/** Which rows make a finished run end with exit code 3. */
+/** Which rows make a finished run exit with 3. */
 export interface FailOn {
   readonly statuses: readonly FindingStatus[];
-  /** Least share of all rows, in percent; null where one row is enough. */
+  /** Minimum share of all rows, in percent; null if a single row is enough. */
   readonly percent: number | null;
 }
 
 const failOnForm = /^([a-z]+)(?::(.+)%)?$/;
 
-/** Reads `failed`, `never`, or a word with a share: `unsupported:90%`. */
+/** Parses `failed`, `never`, or a status with a share: `unsupported:90%`. */
 export function failOn(): z.ZodType<FailOn> {
   return z.string().transform((value, context): FailOn => {
     const [, word = "", share] = failOnForm.exec(value.trim()) ?? [];
@@ -175,7 +179,7 @@ export function failOn(): z.ZodType<FailOn> {
     const near = meant === null ? "" : ` (did you mean ${meant}?)`;
     context.addIssue({
       code: "custom",
-      message: `must be one of ${words.join(", ")}, or all but never with a share such as unsupported:90%${near}`,
+      message: `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
     });
     return z.NEVER;
   });
@@ -185,22 +189,22 @@ function isLevel(word: string): word is keyof typeof failOnLevels {
   return Object.hasOwn(failOnLevels, word);
 }
 
-/** A number from 0 to 100, or null. */
+/** Parses a number from 0 to 100; null if it is not one. */
 function percentOf(text: string): number | null {
   const percent = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   return percent <= 100 ? percent : null;
 }
 
-/** Fewer lookups are too few for a share of them to mean anything. */
+/** Below this number of lookups, a share of them means nothing. */
 const leastLookedUp = 100;
 
-/** Rows that were looked up, and those of them that failed. */
+/** Number of rows that were looked up, and how many of them failed. */
 export interface LookedUp {
   readonly rows: number;
   readonly failed: number;
 }
 
-/** Rows with an item count; a line that could not be read was not looked up. */
+/** Counts rows with an item. A line that could not be read was not looked up. */
 export function lookedUp({
   kinds,
   statuses,
@@ -211,8 +215,8 @@ export function lookedUp({
 }
 
 /**
- * True when a finished run has more failed rows than `--max-failed` allows. A count applies to all
- * failed rows; a share applies to the rows that were looked up, from 100 of them on.
+ * True if a finished run has more failed rows than `--max-failed` allows. A count applies to all
+ * failed rows; a share applies to the rows that were looked up, once there are 100 of them.
  */
 export function tooManyFailed(limit: MaxFailed, tally: TallySnapshot): boolean {
   if ("rows" in limit) return tally.statuses.failed > limit.rows;

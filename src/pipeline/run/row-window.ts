@@ -4,32 +4,32 @@ import type { EnrichedRow, Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
 
 export interface RowWindowOptions {
-  /** Most rows held at once, from being added until being written. */
+  /** Maximum number of rows held, from `add` until written. */
   readonly capacity: number;
   /**
-   * Most rows whose lookups are under way, waiting ones included. Far fewer than `capacity`: only a
-   * row that holds up those behind it makes the window fill.
+   * Maximum number of rows with a pending lookup, queued ones included. Far smaller than
+   * `capacity`: the window fills only when one slow row holds up the rows behind it.
    */
   readonly capacityUnsettled: number;
-  /** Says when enough lookups wait for their turn. */
+  /** Tells when enough lookups are queued. */
   readonly slots?: Pick<Slots, "crowded" | "onRoom"> | undefined;
-  /** Most bytes of input and of large answers held at once; one row may exceed it alone. */
+  /** Maximum bytes of input and large answers held. A single row may exceed it. */
   readonly capacityBytes: number;
-  /** Write rows in the order they were added; otherwise as their lookups finish. */
+  /** True writes rows in the order they were added, false as their lookups finish. */
   readonly ordered: boolean;
-  /** Writes a batch; no other call begins before it resolves. */
+  /** Writes a batch. Never called again before it resolves. */
   readonly write: (rows: readonly EnrichedRow[]) => Promise<void>;
 }
 
-/** What of the input is written, for a checkpoint. */
+/** How much of the input is written, for a checkpoint. */
 export interface WindowPosition {
-  /** The last row before which everything is written; null when there is none yet. */
+  /** The last row up to which everything is written; null if there is none yet. */
   readonly last: Row | null;
-  /** Numbers of the rows behind `last` that are written already (only when unordered). */
+  /** Numbers of rows after `last` that are already written (unordered output only). */
   readonly ahead: readonly number[];
 }
 
-/** Why a window has come to an end, and whether writing was the reason. */
+/** Why a window failed, and whether writing caused it. */
 interface WindowFailure {
   readonly error: unknown;
   readonly writing: boolean;
@@ -38,7 +38,7 @@ interface WindowFailure {
 interface Entry {
   readonly row: Row;
   readonly item: Item | null;
-  /** Bytes of input, and of the answer where that is large. */
+  /** Bytes of input, plus those of a large answer. */
   weight: number;
   finding: Finding | null;
   written: boolean;
@@ -47,16 +47,16 @@ interface Entry {
 
 /**
  * Holds the rows between reading and writing: lookups finish in any order, rows leave in input
- * order. Bounded in rows and bytes, so that neither what runs nor what waits grows with the input.
+ * order. Bounded in rows and bytes, so memory does not grow with the input.
  */
 export class RowWindow {
-  /** Null while the window goes on. */
+  /** Null until the window fails. */
   failure: WindowFailure | null = null;
   readonly #options: RowWindowOptions;
-  /** Oldest entry not yet written; entries are linked in input order. */
+  /** Oldest entry not yet written. Entries form a list in input order. */
   #oldest: Entry | null = null;
   #newest: Entry | null = null;
-  /** Oldest entry not yet handed to the writer (ordered). */
+  /** Oldest entry not yet passed to the writer (ordered output). */
   #nextReady: Entry | null = null;
   #ready: Entry[] = [];
   #rows = 0;
@@ -68,7 +68,7 @@ export class RowWindow {
   #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
-  /** The reader of the input, which waits for space or for the end; there is only one. */
+  /** The pending `space` or `drained` call of the reader; there is only one reader. */
   #waiter: { ready(): boolean; resolve(): void; reject(error: unknown): void } | null = null;
 
   constructor(options: RowWindowOptions, resumeFrom = 0) {
@@ -77,7 +77,7 @@ export class RowWindow {
     options.slots?.onRoom(() => this.#wake());
   }
 
-  /** True when the next row has to wait for `space`. */
+  /** True if the next row has to wait for `space`. */
   get full(): boolean {
     return (
       this.#rows >= this.#options.capacity ||
@@ -87,23 +87,23 @@ export class RowWindow {
     );
   }
 
-  /** Tells one listener, the latest, that the window has come to an end. */
+  /** Registers the listener for failure, replacing any earlier one. */
   onFailure(listener: (error: unknown) => void): void {
     this.#onFailure = listener;
     if (this.failure !== null) listener(this.failure.error);
   }
 
-  /** Resolves when another row may be added. @throws what made a lookup or a write fail */
+  /** Resolves when another row may be added. @throws the error that failed the window */
   space(): Promise<void> {
     return this.#wait(() => !this.full);
   }
 
-  /** Resolves when every row added is written. @throws what made a lookup or a write fail */
+  /** Resolves when every added row is written. @throws the error that failed the window */
   drained(): Promise<void> {
     return this.#wait(() => this.#rows === 0 && !this.#pumping);
   }
 
-  /** Takes a row with its finding, or with its lookup under way; a rejection fails the window. */
+  /** Adds a row with its finding or its pending lookup. A rejected lookup fails the window. */
   add(row: Row, item: Item | null, finding: Finding | Promise<Finding>): void {
     const entry = this.#append(row, item);
     if (!(finding instanceof Promise)) {
@@ -123,15 +123,15 @@ export class RowWindow {
     );
   }
 
-  /** Resolves when no lookup is under way any more. */
+  /** Resolves when no lookup is pending. */
   allSettled(): Promise<void> {
     if (this.#unsettled === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onAllSettled = resolve));
   }
 
   /**
-   * Ends the window and rejects its waiter. Finished rows can still be written by `flush`, unless
-   * writing is what failed.
+   * Fails the window and rejects the waiting reader. `flush` can still write finished rows, unless
+   * writing itself failed.
    */
   fail(error: unknown, writing = false): void {
     if (this.failure !== null && !writing) return;
@@ -140,16 +140,16 @@ export class RowWindow {
     this.#wake();
   }
 
-  /** After an end: writes what is finished and next in order, and resolves when that is done. */
+  /** After a failure: writes the finished rows that are next in order. */
   async flush(): Promise<void> {
     await this.#pumped;
     await this.#writeReady();
   }
 
-  /** What of the input is written; exact between two calls of `write`. */
+  /** How much of the input is written. Exact between two calls of `write`. */
   position(): WindowPosition {
     const ahead: number[] = [];
-    // In order nothing is written before what comes before it.
+    // In input order, no row is written ahead of another.
     const first = this.#options.ordered ? null : this.#oldest;
     for (let entry = first; entry !== null; entry = entry.next) {
       if (entry.written) ahead.push(entry.row.number);
@@ -187,7 +187,7 @@ export class RowWindow {
     }
     if (this.#ready.length === 0 || this.#pumping || this.failure !== null) return;
     this.#pumping = true;
-    // One turn later, so that what finishes together is written together.
+    // Defer by one turn, so that rows that finish together are written together.
     this.#pumped = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#pump());
   }
 
@@ -212,14 +212,15 @@ export class RowWindow {
     const entries = this.#ready;
     if (entries.length === 0) return;
     this.#ready = [];
-    // Only what is settled gets ready.
+    // Every ready entry has its finding.
     const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
     for (const entry of entries) entry.written = true;
     while (this.#oldest?.written) {
       const gone: Entry = this.#oldest;
       this.#lastWritten = gone.row;
       this.#oldest = gone.next;
-      // One that has grown old would keep all that came after it from the collector's quick passes.
+      // Unlink: a written entry in the old generation would keep its successors alive through minor
+      // collections.
       gone.next = null;
     }
     if (this.#oldest === null) this.#newest = null;

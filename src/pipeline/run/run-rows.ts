@@ -15,7 +15,7 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import type { RowJob } from "./reading.js";
 import type { Tally } from "./tally.js";
 
-/** Opens a run, moves its rows and publishes its output; closes everything, whatever happens. */
+/** Opens a run, moves its rows and publishes its output. Closes everything, however it ends. */
 export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(job, rows, place, stack);
@@ -36,7 +36,7 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
   });
 }
 
-/** The signals of a run; its deadline is one of the things that end it. */
+/** Creates the signals of a run and starts its deadline, if it has one. */
 function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): RunSignals {
   const signals = new RunSignals(job.signal);
   stack.defer(() => signals.close());
@@ -57,7 +57,7 @@ async function runThrough(
   const { source, before, tally } = run;
   const { unordered, concurrency } = job.settings;
   const checkpointer = new Checkpointer({ ...run, journal: lookup.journal });
-  // Before the first lookup, so that its journal has an owner.
+  // Save before the first lookup: a journal without a checkpoint counts as damage.
   await checkpointer.save();
   let rowsRead = before?.source.row ?? 0;
   job.onStart?.(() => ({
@@ -88,7 +88,7 @@ async function runThrough(
   });
 }
 
-/** Keeps the state of a run that failed only where there is something to continue. */
+/** Drops the state of a failed run if there is nothing to resume. */
 async function leaveResumable(
   job: EnrichJob,
   run: OpenRun,
@@ -97,17 +97,17 @@ async function leaveResumable(
 ): Promise<void> {
   const { target, state, before, tally, runId, fingerprint } = run;
   if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
-  // Its journal holds nothing but 404s, which a run with the right address must not repeat.
+  // The journal holds only 404s, which a run with the right address must not replay.
   const isWrongService = error instanceof FatalError && error.code === "wrong_service";
   if (isWrongService && (before === null || lookup?.address.found === false)) {
     await giveUp(job, target, state, { runId, fingerprint });
   }
 }
 
-/** Share of rows without anything like an indicator from which the column is likely a wrong one. */
+/** Share of rows without an indicator from which the item column is probably wrong. */
 const nearlyAll = 0.9;
 
-/** What cells hold that were never meant as indicators. */
+/** Reason codes of cells that were never meant as indicators. */
 const noIndicator: readonly UnsupportedCode[] = [
   "empty",
   "text",
@@ -116,10 +116,10 @@ const noIndicator: readonly UnsupportedCode[] = [
   "hex_length",
 ];
 
-/** A message and how often it applies. */
+/** A message and the number of times it applies. */
 export type CountedWarning = readonly [message: string, count: number];
 
-/** What is to be said of a run as a whole: of the input, the service's address, the item column. */
+/** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
   job: Pick<EnrichJob, "onWarning">,
   source: Pick<OpenedSource, "warnings" | "reading">,
@@ -132,17 +132,14 @@ function closingWarnings(
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }
 
-/** A run that found next to nothing to look up most likely read the wrong column. */
+/** Warning for a run with almost nothing to look up, which probably read the wrong column. */
 function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
   const { unsupported } = tally.snapshot();
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < tally.rows * nearlyAll) return null;
   const [where, remedy] =
     format === "text"
-      ? [
-          "have no indicator",
-          "the input was read as one item per line; --from names another format",
-        ]
-      : [`have no indicator in the column ${shownColumn(item)}`, "--item-column names another"];
+      ? ["have no indicator", "the input was read as one item per line; set its format with --from"]
+      : [`have no indicator in column ${shownColumn(item)}`, "choose another with --item-column"];
   return `${idle} of ${tally.rows} rows ${where}; ${remedy}`;
 }

@@ -3,14 +3,14 @@ import { EarlyEndError } from "../../core/errors.js";
 import type { Deadline } from "../../core/options.js";
 
 /**
- * How a run comes to its end, in this order:
+ * Stages in which a run ends, in this order:
  *
- *     interrupted  from outside: Ctrl-C, or the caller's signal
- *     stop         no further row is started, and lookups no longer wait for their turn
- *     requests     open requests are cancelled
- *     over         the run has ended, well or not: its timers end
+ * - `interrupted`: a request from outside (Ctrl-C or the caller's signal)
+ * - `stop`: no more rows start, and queued lookups are dropped
+ * - `requests`: open requests are cancelled
+ * - `over`: the run has ended, successfully or not, and its timers stop
  *
- * An interrupt stops the run. So do a spent budget, a deadline and every failure, by `end`.
+ * An interrupt triggers `stop`. So do a spent budget, a deadline and every failure, through `end`.
  */
 export class RunSignals {
   readonly interrupted: AbortSignal;
@@ -28,12 +28,12 @@ export class RunSignals {
     interrupted.addEventListener("abort", onInterrupt, { once: true, signal: this.over });
   }
 
-  /** Stops the run. The first reason counts. */
+  /** Stops the run. The first reason wins. */
   end(reason: unknown): void {
     this.#stop.abort(reason);
   }
 
-  /** Cancels the requests that are open. */
+  /** Cancels the open requests. */
   cancelRequests(reason: unknown): void {
     this.end(reason);
     this.#requests.abort(reason);
@@ -44,10 +44,12 @@ export class RunSignals {
   }
 }
 
-/** A long sleep is cut into these, so that a clock that is set or a machine that slept is noticed. */
+/** Long sleeps are split into steps of this length, to notice clock changes and system suspend. */
 const stepMs = 30_000;
 
-/** Ends a run at a time of day, or after a length of time. Resolves when aborted before. */
+/**
+ * Ends a run at a time of day or after a duration. Resolves without doing so when aborted first.
+ */
 export async function endAt(
   deadline: Deadline,
   clock: Clock,
@@ -60,10 +62,12 @@ export async function endAt(
   } catch {
     return;
   }
-  end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} is reached`));
+  end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} has passed`));
 }
 
-/** Milliseconds from now on: after a length of time by the monotonic clock, else by the wall's. */
+/**
+ * Milliseconds left: of a duration by the monotonic clock, until a time of day by the wall clock.
+ */
 function timeLeft(deadline: Deadline, clock: Clock): () => number {
   if ("afterMs" in deadline) {
     const end = clock.monotonic() + deadline.afterMs;
@@ -73,7 +77,7 @@ function timeLeft(deadline: Deadline, clock: Clock): () => number {
   return () => end - clock.now();
 }
 
-/** The next moment, after `now`, at which local clocks show this time. */
+/** The first moment after `now` at which local clocks show this time. */
 export function nextTimeOfDay(time: { hours: number; minutes: number }, now: number): number {
   const moment = new Date(now);
   moment.setHours(time.hours, time.minutes, 0, 0);

@@ -5,9 +5,9 @@ import { othersName } from "./tally.js";
 import type { Manifest } from "../types.js";
 
 /**
- * Tags that the rows of a run brought, the commonest first.
+ * Tags on the rows of a run, most frequent first.
  *
- * A run counts a bounded number of names; `uncounted` is how many rows carry a tag beyond them.
+ * A run counts a limited number of names; `uncounted` is the number of rows with a tag beyond them.
  */
 export function seenTags({ tags }: Pick<Manifest, "tags">): SeenTags {
   return {
@@ -21,21 +21,23 @@ export interface SeenTags {
   readonly uncounted: number;
 }
 
-/** Says that the lists of some tags cannot be exported because a run did not keep their names. */
+/**
+ * Warns that some lists cannot be exported because the run did not keep the names of their tags.
+ */
 export function uncountedText({ names, uncounted }: SeenTags): string {
-  return `${uncounted} rows carry a tag beyond the first ${names.length} names, which is as many as a run keeps; the lists of those tags are not exported`;
+  return `${uncounted} rows carry tags beyond the ${names.length} names that a run keeps; the lists of those tags are not exported`;
 }
 
 /**
- * The same of an earlier output, from the manifest beside it.
+ * Tags on the rows of an earlier output, read from its manifest.
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function tagsSeenIn(output: string): Promise<SeenTags> {
   const base = outputBase(output);
-  const hint = "name an output of repute; its manifest says which tags its rows have";
+  const hint = "name an output of repute; its manifest lists the tags of its rows";
   const { tags } = await readManifest(base, hint);
   if (typeof tags === "object") return seenTags({ tags });
-  const message = `${manifestPath(base)} is no manifest of a run`;
+  const message = `${manifestPath(base)} is not the manifest of a run`;
   throw new UsageError("manifest_unreadable", message);
 }

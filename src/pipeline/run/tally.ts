@@ -10,26 +10,26 @@ import {
 import { type ItemKind, itemKinds } from "../../core/item/item.js";
 import { type EnrichedRow, rowWarnings } from "../../core/row.js";
 
-/** Distinct names kept of any one count; what comes beyond is counted under `othersName`. */
+/** Maximum number of distinct names per counter; further ones are counted under `othersName`. */
 const mostNames = 10_000;
 
 type Counts = Map<string, number>;
 
-/** Stands for names beyond the most that are kept. */
+/** Name under which a counter sums up the names beyond its maximum. */
 export const othersName = "(others)";
 
-/** The counts of a run as plain JSON: what a checkpoint keeps. */
+/** The counts of a run as plain JSON, stored in checkpoints. */
 export interface TallySnapshot {
   readonly rows: number;
   readonly statuses: Record<FindingStatus, number>;
-  /** Rows without an answer have none. */
+  /** Rows without an answer have no verdict. */
   readonly verdicts: Record<Verdict, number>;
   readonly kinds: Record<ItemKind, number>;
   readonly sources: Record<FindingSource, number>;
   readonly requests: Record<string, { total: number; outcomes: Record<string, number> }>;
   /**
-   * Of those, requests of lookups that ended without a finding in the journal, as of the last orderly
-   * stop. A resumed run starts from these and adds the journal's.
+   * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
+   * resumed run starts from these and adds the requests recorded in the journal.
    */
   readonly unjournalled: Record<string, Record<string, number>>;
   readonly unsupported: Record<string, number>;
@@ -39,11 +39,11 @@ export interface TallySnapshot {
   readonly warnings: Record<string, number>;
 }
 
-/** Counts what a run does. Rows are counted when they are written, requests when they end. */
+/** Counts rows as they are written and requests as they end. */
 export class Tally {
   rows = 0;
   requestTotal = 0;
-  /** True when the service answered at all, whatever it said. */
+  /** True once the service has answered, whatever the status. */
   answered = false;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(verdicts);
@@ -75,7 +75,7 @@ export class Tally {
     }
   }
 
-  /** Counts a row that was written. */
+  /** Counts a written row. */
   row({ row, item, finding }: EnrichedRow): void {
     for (const message of rowWarnings(row)) this.warning(message);
     this.rows++;
@@ -95,15 +95,16 @@ export class Tally {
     }
   }
 
-  /** Counts a request that ended: with an HTTP status, or with a transport fault's code. */
+  /** Counts a finished request by HTTP status or transport fault code. */
   request(endpoint: string, outcome: string, n = 1): void {
     add(outcomesOf(this.#requests, endpoint), outcome, n);
     this.requestTotal += n;
-    // Asked for each lookup; an outcome that is a number is a status.
+    // Called for every request, so test only until the first answer. A numeric outcome is an HTTP
+    // status.
     if (!this.answered) this.answered = /^\d+$/.test(outcome);
   }
 
-  /** Counts a record that goes into the journal, or was found there by a resumed run. */
+  /** Counts a record that is written to the journal, or replayed from it. */
   journalled(endpoint: string, { origin, drift }: LookupRecord): void {
     for (const outcome of origin?.outcomes ?? []) {
       add(outcomesOf(this.#journalled, endpoint), outcome);
@@ -111,7 +112,9 @@ export class Tally {
     for (const value of drift) add(this.#drift, value);
   }
 
-  /** Every lookup has ended: requests that the journal does not have now, it never will. */
+  /**
+   * Call once every lookup has ended: requests that are not in the journal by now never will be.
+   */
   settle(): void {
     const rest: Record<string, Record<string, number>> = {};
     for (const [endpoint, outcomes] of this.#requests) {
@@ -135,7 +138,7 @@ export class Tally {
       kinds: { ...this.#kinds },
       sources: { ...this.#sources },
       requests: Object.fromEntries(
-        // By name: which answered first differs from run to run.
+        // Sort by name: the order of first answers differs from run to run.
         [...this.#requests]
           .sort(([one], [other]) => (one < other ? -1 : 1))
           .map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
@@ -171,7 +174,7 @@ function countsFrom(from: Readonly<Record<string, number>> = {}): Counts {
   return new Map(Object.entries(from));
 }
 
-/** Commonest first; a name such as `__proto__` becomes an ordinary member. */
+/** Most frequent first. `fromEntries` makes a name such as `__proto__` an ordinary member. */
 function plain(counts: Counts): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }

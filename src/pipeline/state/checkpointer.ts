@@ -8,29 +8,29 @@ import type { StateFolder } from "./state-folder.js";
 import type { Tally, TallySnapshot } from "../run/tally.js";
 import { writeNote } from "../output/warehouse-run.js";
 
-/** A checkpoint is due after so much time or so many rows, whichever comes first. */
+/** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
 
 export interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
-  /** Made durable before the checkpoint that relies on it. */
+  /** Synced before each checkpoint, which relies on it. */
   readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
-  /** Null when the output is a stream: there is nothing to come back to. */
+  /** Null if the output is a stream, which cannot be resumed. */
   readonly state: Pick<StateFolder, "save"> | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
-  /** Its columns, how it is read, and the checksum of what was read of it. */
+  /** Supplies its columns, its reading and the checksum of the bytes read. */
   readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum">;
   readonly before: Checkpoint | null;
   readonly runId: string;
 }
 
-/** Writes down how far a run is, often enough and never ahead of what is durable. */
+/** Saves the progress of a run, at regular intervals and never ahead of what is durable. */
 export class Checkpointer {
   readonly runId: string;
   readonly startedAt: string;
-  /** How often this run was continued. */
+  /** Number of times this run was resumed. */
   readonly resumed: number;
   readonly #options: CheckpointerOptions;
   readonly #begunAt: number;
@@ -49,13 +49,13 @@ export class Checkpointer {
     this.#lastRows = tally.rows;
   }
 
-  /** Seconds that the run took, those before an interruption included. */
+  /** Duration of the run in seconds, including the time before an interruption. */
   get seconds(): number {
     const { before, clock } = this.#options;
     return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
   }
 
-  /** Takes note of what is written, and makes a checkpoint when one is due or it is the last. */
+  /** Records what is written. Saves a checkpoint when one is due, or when `last` is true. */
   async written(position: WindowPosition, last: boolean): Promise<void> {
     this.#position = position;
     if (last) this.#options.tally.settle();
@@ -66,7 +66,7 @@ export class Checkpointer {
     if (last || isDue) await this.save();
   }
 
-  /** Makes a checkpoint; null where nothing is kept. */
+  /** Saves a checkpoint. Returns null if the run keeps no state. */
   async save(): Promise<Checkpoint | null> {
     const { state, sink, journal, tally, clock } = this.#options;
     if (state === null) return null;
@@ -85,7 +85,7 @@ export class Checkpointer {
       journalBytes,
       tally: tally.snapshot(),
     });
-    // A run without a row leaves nothing in a database that somebody would have to look after.
+    // A run without rows writes no note, so nobody has to clean it up in the database.
     const note = (position: SinkPosition): string => writeNote(checkpoint(position));
     const durable = await (tally.rows === 0 ? sink.checkpoint() : sink.checkpoint(note));
     const saved = checkpoint(durable);
@@ -104,7 +104,10 @@ export class Checkpointer {
     return { ...from, columns, reading, input: source.checksum() };
   }
 
-  /** Rows written ahead; those of before the interruption count until the position is past them. */
+  /**
+   * Rows written ahead. Those from before the interruption count until the position has passed
+   * them.
+   */
   #ahead(): readonly number[] {
     const reached = this.#position.last?.number ?? this.#options.before?.source.row ?? 0;
     const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);
@@ -112,26 +115,26 @@ export class Checkpointer {
   }
 }
 
-/** Version of the checkpoint's own form; another one is refused, not misread. */
+/** Version of the checkpoint format. Other versions are refused. */
 export const checkpointVersion = 2;
 
-/** How far a run is: enough to continue it in another process. */
+/** Progress of a run: enough to continue it in another process. */
 export interface Checkpoint {
   readonly version: typeof checkpointVersion;
   readonly runId: string;
-  /** When the run began, RFC 3339 UTC. */
+  /** Start of the run, RFC 3339 UTC. */
   readonly startedAt: string;
-  /** Seconds that the run took up to here, in all its processes. */
+  /** Duration so far in seconds, over all its processes. */
   readonly seconds: number;
-  /** How often the run was continued. */
+  /** Number of times the run was resumed. */
   readonly resumed: number;
   readonly fingerprint: Fingerprint;
-  /** The input is read and written up to here; its first byte when no row is written yet. */
+  /** The input is read and written up to here; offset 0 if no row is written yet. */
   readonly source: SourcePosition;
-  /** Rows behind that position that are written already (unordered output). */
+  /** Numbers of rows beyond that position that are already written (unordered output). */
   readonly ahead: readonly number[];
   readonly sink: SinkPosition;
-  /** Bytes of the journal of lookups that are durable. */
+  /** Bytes of the lookup journal that are durable. */
   readonly journalBytes: number;
   readonly tally: TallySnapshot;
 }

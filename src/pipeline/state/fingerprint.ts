@@ -8,14 +8,14 @@ import { finalPath } from "../output/check-paths.js";
 import type { RowJob } from "../run/reading.js";
 import type { EnrichJob } from "../types.js";
 
-/** Bytes hashed at either end of an input file to know it again. */
+/** Number of bytes hashed at each end of an input file to recognise it. */
 const sampleBytes = 64 * 1024;
 
-/** What tells one input from another. */
+/** Identifies an input. */
 export interface InputIdentity {
-  /** Path as given, or null for a stream, which cannot be known again. */
+  /** Path as given; null for a stream, which cannot be recognised. */
   readonly path: string | null;
-  /** The file that the path stands for, however it is spelled. */
+  /** The resolved path, independent of spelling and links. */
   readonly file?: string;
   readonly bytes: number | null;
   /** SHA-256 of the first 64 KiB, and of the last 64 KiB before `bytes`. */
@@ -23,21 +23,21 @@ export interface InputIdentity {
   readonly tail: string | null;
 }
 
-/** What a resumed run must have in common with the run that it continues. */
+/** What a resumed run must share with the run it continues. */
 export interface Fingerprint {
   readonly schemaVersion: number;
   readonly input: InputIdentity;
-  /** Options that change the output, by flag name. */
+  /** Options that affect the output, by flag name. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Takes an input's identity; of a file the first `bytes` bytes count (default: all). */
+/** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) return { path: null, bytes: null, head: null, tail: null };
   const { path } = input;
   const file = await finalPath(path);
   const unread = { path, file, bytes: null, head: null, tail: null };
-  // Opening the input explains why it cannot be read.
+  // Opening the input later reports why it cannot be read.
   const facts = await stat(path).catch(() => null);
   if (!facts?.isFile()) return unread;
   const size = Math.min(bytes ?? facts.size, facts.size);
@@ -61,7 +61,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   }
 }
 
-/** What makes a run the one that it is: its input, and all that its output depends on. */
+/** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
   { settings, input, serviceName }: EnrichJob,
   rows: RowJob,
@@ -83,17 +83,17 @@ export async function takeFingerprint(
   return { schemaVersion, input: await identifyInput(input), options };
 }
 
-/** What a comparison came to: sentences that name each difference, and whether the input grew. */
+/** Result of a comparison: a phrase for each difference, and whether the input grew. */
 export interface FingerprintComparison {
   readonly differences: readonly string[];
   readonly inputGrew: boolean;
 }
 
 /**
- * Holds the fingerprint of an interrupted run against this one. An input that only grew is no
- * difference: log files do.
+ * Compares the fingerprint of an interrupted run with this one. Growth of the input is not a
+ * difference: log files grow.
  *
- * @param input today's input
+ * @param input the input as it is now
  */
 export async function compareFingerprints(
   before: Fingerprint,
@@ -102,7 +102,7 @@ export async function compareFingerprints(
 ): Promise<FingerprintComparison> {
   const differences: string[] = [];
   if (before.schemaVersion !== now.schemaVersion) {
-    differences.push(`schema version ${before.schemaVersion}, now ${now.schemaVersion}`);
+    differences.push(`the schema version was ${before.schemaVersion}, now ${now.schemaVersion}`);
   }
   const names = new Set([...Object.keys(before.options), ...Object.keys(now.options)]);
   for (const name of names) {
@@ -116,7 +116,7 @@ export async function compareFingerprints(
 }
 
 /**
- * Makes sure that this run is the one that was interrupted; tells whether its input grew.
+ * Checks that this run is the one that was interrupted. Returns whether its input grew.
  *
  * @throws UsageError `resume_differs`, naming the differences
  */
@@ -129,11 +129,11 @@ export async function sameRun(
   if (differences.length > 0) {
     throw new UsageError(
       "resume_differs",
-      `this is not the run that was interrupted: ${differences.join("; ")}`,
-      { hint: "repeat it with what it was given, or start anew with --restart" },
+      `the interrupted run was a different one: ${differences.join("; ")}`,
+      { hint: "repeat it with the same options and input, or start over with --restart" },
     );
   }
-  if (inputGrew) job.onWarning?.("the input has become longer since the run was interrupted");
+  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
   return inputGrew;
 }
 
@@ -145,7 +145,7 @@ async function inputDifference(
   if (!isSamePath(was, now)) {
     return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
   }
-  // Nothing to hold against what it was: a device, or a file that opening it will explain.
+  // Nothing to compare: a device, or a file whose fault is reported when it is opened.
   if (now.bytes === null) return null;
   const name = was.path ?? "the input";
   if (was.bytes !== null && now.bytes < was.bytes) {
@@ -155,7 +155,7 @@ async function inputDifference(
   return was.head === head && was.tail === tail ? null : `the content of ${name} has changed`;
 }
 
-/** `./a.csv`, `a.csv` and an absolute path name the same input; so do links to it. */
+/** `./a.csv`, `a.csv`, an absolute path and links to the file all name the same input. */
 function isSamePath(one: InputIdentity, other: InputIdentity): boolean {
   return one.path === other.path || (one.file !== undefined && one.file === other.file);
 }

@@ -7,19 +7,19 @@ import type { FinishedRun } from "../finish/finished-run.js";
 import type { Dirent } from "node:fs";
 import { outputFault } from "../../outputs/output-fault.js";
 
-const hint = "start anew with --restart";
+const hint = "start over with --restart";
 
-/** How far an interrupted run is. */
+/** Progress of an interrupted run. */
 export const checkpointName = "checkpoint.json";
 
-/** The mark of a run whose rows are complete. */
+/** Marks a run whose rows are complete. */
 export const markName = "finished.json";
 
 /**
- * Reads the checkpoint in a state folder; null when the run was killed before its first one.
+ * Reads the checkpoint in a state folder; null if the run was killed before its first one.
  *
- * @throws FatalError `checkpoint_damaged`, `checkpoint_missing`, `checkpoint_unreadable`; UsageError
- * `checkpoint_version`
+ * @throws FatalError `checkpoint_damaged`, `checkpoint_missing`, `checkpoint_unreadable`;
+ *   UsageError `checkpoint_version`
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint | null> {
   const found = await readSealed<Checkpoint>(join(folder, checkpointName));
@@ -28,7 +28,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint | null>
 }
 
 /**
- * Reads the mark of a run that was killed after its rows were complete; null when there is none.
+ * Reads the mark of a run that was killed after its rows were complete; null if there is none.
  *
  * @throws as `readCheckpoint`
  */
@@ -41,21 +41,19 @@ async function readSealed<T extends object>(path: string): Promise<T | null> {
   if (text === null) return null;
   const found: { readonly version?: unknown } | null = openSealedJson(text);
   if (found === null) {
-    throw new FatalError(
-      "checkpoint_damaged",
-      `${path} is damaged: it is not what the interrupted run wrote`,
-      { hint },
-    );
+    throw new FatalError("checkpoint_damaged", `${path} is damaged: its checksum does not match`, {
+      hint,
+    });
   }
   if (found.version === checkpointVersion) return found as T;
   throw new UsageError(
     "checkpoint_version",
-    `${path} was written by another version of repute (form ${String(found.version)}, this one reads ${checkpointVersion})`,
-    { hint: "finish it with that version, or start anew with --restart" },
+    `${path} was written by another version of repute (format ${String(found.version)}; this version reads ${checkpointVersion})`,
+    { hint: "finish the run with that version, or start over with --restart" },
   );
 }
 
-/** Reads the checkpoint in a state folder; null where it cannot be read, whatever the reason. */
+/** Reads the checkpoint in a state folder; null if it cannot be read for any reason. */
 export async function readAnyCheckpoint(folder: string): Promise<Partial<Checkpoint> | null> {
   const read = async (name: string): Promise<object | null> => {
     const text = await readText(join(folder, name)).catch(() => null);
@@ -73,45 +71,47 @@ async function readText(path: string): Promise<string | null> {
     const what = error instanceof Error ? error.message : String(error);
     throw new FatalError("checkpoint_unreadable", `cannot read ${path}: ${what}`, {
       cause: error,
-      hint: "check the disk and the folder's owner and mode, or start anew with --restart",
+      hint: "check the disk and the folder's owner and mode, or start over with --restart",
     });
   }
 }
 
-/** A run writes its first checkpoint before its first lookup. */
+/**
+ * A run saves its first checkpoint before its first lookup, so a journal without one means damage.
+ */
 async function mustBeUnused(folder: string): Promise<void> {
   const records = await stat(join(folder, "journal", "records")).catch(() => null);
   if (records === null || records.size <= emptyJournal) return;
   throw new FatalError(
     "checkpoint_missing",
-    `${join(folder, checkpointName)} is missing, but the interrupted run has lookups in its journal`,
+    `${join(folder, checkpointName)} is missing although the interrupted run has lookups in its journal`,
     { hint },
   );
 }
 
-/** Bytes of a journal without a record. */
+/** Size in bytes of a journal without records. */
 const emptyJournal = 32;
 
-/** What a run keeps in its state folder. Anything else there belongs to somebody else. */
+/** Files that a run keeps in its state folder. Any other file there is foreign. */
 const ownFiles = [
   /^(checkpoint|finished|manifest)\.json(\.new)?$/,
   /^parquet-(groups|rows-\d+)\.ndjson$/,
   /^lock(\.[\w-]+)?$/,
-  // Versions before 4 kept all but the records of the journal.
+  // Also files that releases before 4 left in the journal's folder.
   /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,
   /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
 const ownFolders = new Set(["journal", "quota"]);
 
-/** Most names that a message lists. */
+/** Maximum number of names in a message. */
 const mostNamed = 5;
 
 /**
- * Lists what a state folder holds; nothing where there is none.
+ * Lists a state folder; empty if it does not exist.
  *
- * @throws UsageError `state_folder_foreign` when it holds what no run wrote, or is no folder: it is
- * left as it is
+ * @throws UsageError `state_folder_foreign` if it is not a folder or holds foreign files, which
+ *   stay untouched
  */
 export async function listState(folder: string): Promise<readonly string[]> {
   const facts = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
@@ -128,7 +128,9 @@ export async function listState(folder: string): Promise<readonly string[]> {
   throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
 }
 
-/** Removes what a run keeps in a state folder, and the folder where nothing else is left in it. */
+/**
+ * Removes a run's files from a state folder, and the folder itself unless it holds foreign files.
+ */
 export async function removeState(folder: string): Promise<void> {
   const foreigners = await foreignIn(folder);
   if (foreigners.length === 0) {
@@ -142,14 +144,14 @@ export async function removeState(folder: string): Promise<void> {
   await removeEntries(folder, own);
 }
 
-/** Removes these of a state folder; the checkpoint, which tells what the others are, as the last. */
+/** Removes entries of a state folder. The checkpoint goes last, since it describes the others. */
 export async function removeEntries(folder: string, names: readonly string[]): Promise<void> {
   const others = names.filter((name) => name !== "checkpoint.json");
   await Promise.all(others.map((name) => rm(join(folder, name), { recursive: true })));
   if (names.length > others.length) await rm(join(folder, "checkpoint.json"), { force: true });
 }
 
-/** @param within a folder of the state folder and a slash */
+/** @param within a subfolder of the state folder with a trailing slash */
 async function foreignIn(folder: string, within = ""): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await entriesOf(join(folder, within))) {
@@ -173,6 +175,6 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 
 function foreign(what: string): UsageError {
   return new UsageError("state_folder_foreign", what, {
-    hint: "the run needs this name for its own state: move what is there elsewhere, or write to another output",
+    hint: "the run needs this name for its state: move those files elsewhere, or write to another output",
   });
 }

@@ -18,12 +18,12 @@ import {
   removeState,
 } from "./read-checkpoint.js";
 
-/** A checkpoint that may be another version's: nothing in it is sure to be there. */
+/** A checkpoint that another version may have written: any member may be missing. */
 export type AnyCheckpoint = Partial<Checkpoint>;
 
-/** The interrupted run that a restart throws away. */
+/** The interrupted run that a restart discards. */
 export interface FoundRun {
-  /** Null where it cannot be read. */
+  /** Null if it cannot be read. */
   readonly checkpoint: AnyCheckpoint | null;
   /** All its rows were written; only publishing was left. */
   readonly finished: boolean;
@@ -35,19 +35,19 @@ export interface StateOptions {
   readonly name?: string;
 }
 
-/** Folder of a run's state beside its output. */
+/** Folder beside an output that holds the state of its run. */
 export function statePath(output: string): string {
   return `${output}.state`;
 }
 
 /**
- * Opens the state of an output's run and locks it.
+ * Opens and locks the state of an output's run.
  *
- * @param output path that the folder's name begins with
- * @param options.name what to call the output in messages; by default its path
- * @param discard on a restart, takes away what the interrupted run left elsewhere
- * @throws UsageError `state_exists` when an interrupted run is there and neither flag says what to
- * do, `output_locked` when a run is under way
+ * @param output path from which the folder's name derives
+ * @param options.name name of the output in messages; by default its path
+ * @param discard called on a restart to remove what the interrupted run left elsewhere
+ * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
+ *   `output_locked` if a run is in progress
  */
 export async function openStateFolder(
   output: string,
@@ -56,14 +56,17 @@ export async function openStateFolder(
 ): Promise<StateFolder> {
   const folder = statePath(output);
   if (resume && restart) {
-    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
+    throw new UsageError(
+      "resume_or_restart",
+      "--resume and --restart exclude each other: give one of them",
+    );
   }
   const done = `${folder}.done`;
   await listState(folder);
   await listState(done);
   const release = await lockFolder(folder);
   try {
-    // Of a run that was killed while it tidied up.
+    // Left by a run that was killed during its cleanup.
     await removeState(done);
     const mark = markBeside(folder);
     if (existsSync(mark)) await rename(mark, join(folder, markName));
@@ -71,7 +74,7 @@ export async function openStateFolder(
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       const finished = found.includes(markName);
-      // First: as long as this is not done, the folder tells what is still to be thrown away.
+      // Discard first: until that is done, the folder tells what is left to discard.
       if (finished || found.includes(checkpointName)) {
         await discard({ checkpoint: await readAnyCheckpoint(folder), finished });
       }
@@ -79,7 +82,7 @@ export async function openStateFolder(
     }
     const finished = resume ? await readMark(folder) : null;
     const checkpoint = finished?.checkpoint ?? (resume ? await readCheckpoint(folder) : null);
-    // Killed before it began: what else is there belongs to no known run.
+    // Killed before its first checkpoint: the other files belong to no known run.
     if (resume && checkpoint === null) await removeEntries(folder, found);
     return new StateFolder(folder, checkpoint, finished, release);
   } catch (error) {
@@ -88,18 +91,18 @@ export async function openStateFolder(
   }
 }
 
-/** What is kept beside a growing output: checkpoint, journal and lock. */
+/** State kept beside a growing output: checkpoint, journal and lock. */
 export class StateFolder {
   readonly path: string;
   /** Folder of the lookup journal. */
   readonly journalPath: string;
-  /** Where an interrupted run got to; null when this one starts. */
+  /** Progress of the interrupted run; null for a new run. */
   checkpoint: Checkpoint | null;
-  /** A run that was killed after its rows were complete; null when there is none to resume. */
+  /** A run that was killed after its rows were complete; null if there is none to resume. */
   finished: FinishedRun | null;
-  /** True when the folder holds something to come back to. */
+  /** True if the folder holds something to resume. */
   worthKeeping: boolean;
-  /** Lets the lock go and leaves the rest for `--resume`. */
+  /** Releases the lock and leaves the rest for `--resume`. */
   readonly release: () => Promise<void>;
 
   constructor(
@@ -116,7 +119,7 @@ export class StateFolder {
     this.release = release;
   }
 
-  /** The run came to nothing: there is no need to come back. */
+  /** The run produced nothing worth resuming. */
   forget(): void {
     this.worthKeeping = false;
   }
@@ -126,12 +129,12 @@ export class StateFolder {
     this.worthKeeping = true;
   }
 
-  /** Saves that the rows are complete: from here on, a resume publishes and looks nothing up. */
+  /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
   async markFinished(finished: FinishedRun): Promise<void> {
     await this.#write(markName, { version: checkpointVersion, ...finished });
   }
 
-  /** Forgets the earlier run, so that a new one can start. */
+  /** Removes the earlier run's state, so that a new run can start. */
   async startOver(): Promise<void> {
     await this.tidy();
     await rm(join(this.path, markName), { force: true });
@@ -140,7 +143,7 @@ export class StateFolder {
     this.worthKeeping = false;
   }
 
-  /** Removes everything but the mark of a finished run and the lock. */
+  /** Removes everything except the mark of a finished run and the lock. */
   async tidy(): Promise<void> {
     await sweepLocks(join(this.path, "lock"));
     const names = (await listState(this.path)).filter(isOfOneRun);
@@ -150,20 +153,24 @@ export class StateFolder {
     );
   }
 
-  /** Removes what `tidy` left. Synchronous, because it is the last step before the process exits. */
+  /**
+   * Removes the mark and the lock. Synchronous, because it is the last step before the process
+   * exits.
+   */
   removeMark(): void {
     const mark = markBeside(this.path);
     renameSync(join(this.path, markName), mark);
-    // The lock is given back at once, before the promise is returned.
+    // `release` gives up the lock synchronously, before it returns its promise.
     void this.release().catch(() => undefined);
     removeEmptyFolder(this.path);
-    // In one step, and the last one: until here a resume finds the mark.
+    // The last step, and atomic: until here, a resume finds the mark.
     rmSync(mark);
   }
 
-  /** Removes the folder: the run came to nothing. */
+  /** Removes the folder of a run that produced nothing worth resuming. */
   async remove(): Promise<void> {
-    // In one step: half a folder would look like a run that never began. Foreign files stay.
+    // Rename first: a half-removed folder would look like a run that never started. Foreign files
+    // stay.
     const isOurs = await listState(this.path).then(
       () => true,
       () => false,
@@ -186,12 +193,12 @@ export class StateFolder {
   }
 }
 
-/** Where the mark of a finished run is while its folder is removed. */
+/** Where the mark of a finished run is kept while its folder is removed. */
 function markBeside(folder: string): string {
   return `${folder}.finished`;
 }
 
-/** Something that is no run's may keep the folder. */
+/** Removes the folder unless it holds foreign files. */
 function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
@@ -200,7 +207,7 @@ function removeEmptyFolder(folder: string): void {
   }
 }
 
-/** A lock belongs to no run. */
+/** Locks belong to no run. */
 function isOfOneRun(name: string): boolean {
   return !name.startsWith("lock");
 }
@@ -219,7 +226,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 function refusal(name: string, folder: string): UsageError {
-  return new UsageError("state_exists", `an interrupted run of ${name} is there (${folder})`, {
-    hint: "continue it with --resume, or throw it away with --restart",
+  return new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
+    hint: "continue it with --resume, or discard it with --restart",
   });
 }
