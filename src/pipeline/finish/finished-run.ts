@@ -18,21 +18,21 @@ import { WarehouseRun } from "../output/warehouse-run.js";
 import { writeManifest } from "./manifest.js";
 
 /**
- * A run whose rows are written and checked: only publishing is left. Saved in the state folder before
- * the first file gets its final name, and removed as the last step before the process exits. A
- * `--resume` that finds it repeats only the publishing, which is idempotent.
+ * A run whose rows are written and audited, so that only publishing is left. Saved in the state
+ * folder before the first file gets its final name, and removed as the last step before the process
+ * exits. A `--resume` that finds it repeats the publishing, which is idempotent.
  */
 export interface FinishedRun {
-  /** Identity of the run and how far its output is durable. */
+  /** Identifies the run and tells how much of its output is durable. */
   readonly checkpoint: Checkpoint;
   readonly manifest: Manifest;
-  /** What is appended to the names of its files. */
+  /** Appended to the names of its files. */
   readonly suffix: string;
 }
 
 /**
- * Publishes a run that was killed after its last row was written. Its manifest stands for this run,
- * unless the command or the input is another one now: then a new run starts.
+ * Publishes a run that was killed after its last row was written, and returns its manifest. If the
+ * command or the input has changed since, returns null: a new run starts.
  */
 export async function finishEarlier(
   job: EnrichJob,
@@ -49,17 +49,17 @@ export async function finishEarlier(
   const { differences } = await compareFingerprints(fingerprint, now, job.input);
   if (differences.length === 0) return finished.manifest;
   job.onWarning?.(
-    `completed the earlier run of ${target.name}; this is another one and starts now`,
+    `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
   );
   await state.startOver();
   return null;
 }
 
 /**
- * Publishes a run that was killed after its rows were complete: renames its files, settles its table,
- * writes its manifest. Each step may have happened already.
+ * Renames the files of a finished run, completes its table and writes its manifest. Each step may
+ * already have happened.
  *
- * @throws FatalError `output_gone` when a file is neither under its final name nor under `.part`
+ * @throws FatalError `output_gone` if a file has neither its final name nor its `.part` name
  */
 async function publishAgain(
   job: EnrichJob,
@@ -75,7 +75,10 @@ async function publishAgain(
   await saveRecord(job, target, manifest, suffix);
 }
 
-/** Writes the manifest beside an output, and removes what it makes obsolete. @throws FatalError `output_*` */
+/**
+ * Writes the manifest beside an output and removes the files it supersedes. @throws FatalError
+ * `output_*`
+ */
 export async function saveRecord(
   job: EnrichJob,
   target: OutputTarget,
@@ -88,11 +91,10 @@ export async function saveRecord(
 }
 
 /**
- * Removes what an earlier run of the same output left as `OUT.failed`: rows and manifest, and its
- * rejected rows. Only files that such a manifest vouches for are removed, and never the input of
- * this run.
+ * Removes the `OUT.failed` files of an earlier run of the same output: rows, rejected rows and
+ * manifest. Needs that manifest to say that they are a run's, and never removes this run's input.
  *
- * @param base path that the run's own files begin with
+ * @param base path from which the names of the run's files derive
  */
 async function removeFailedOutput(
   job: EnrichJob,
@@ -110,14 +112,14 @@ async function removeFailedOutput(
     for (const path of left) {
       if (path !== null && path !== input) await rm(path, { force: true });
     }
-    // The manifest goes last: without it the other files would never be removed.
+    // Remove the manifest last: the other files can be recognised only by it.
     if (output === null || output !== input) await rm(manifest, { force: true });
   } catch (error) {
-    job.onWarning?.(`cannot remove what an earlier run left: ${(error as Error).message}`);
+    job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }
 }
 
-/** @param bytes length of the file, or null where it is not known */
+/** @param bytes expected size, or null if unknown */
 async function giveName(name: string, suffix: string, bytes: number | null): Promise<void> {
   const part = partPath(name);
   const path = name + suffix;
@@ -133,11 +135,11 @@ async function giveName(name: string, suffix: string, bytes: number | null): Pro
   if (found !== null && (bytes === null || found.size === bytes)) return;
   const what = found === null ? "is missing" : `has ${found.size} bytes instead of ${bytes}`;
   throw new FatalError("output_gone", `the output of the finished run ${what}: ${path}`, {
-    hint: "start again with --restart",
+    hint: "start over with --restart",
   });
 }
 
-/** Reopens a warehouse where the run left it and ends the run there. */
+/** Reopens a warehouse where the run left it, and completes the run there. */
 async function settle(
   job: EnrichJob,
   target: WarehouseOutputTarget,

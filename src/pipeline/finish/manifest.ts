@@ -13,19 +13,22 @@ import { manifestPath } from "../output/check-paths.js";
 import type { WrittenRun } from "./publish.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
 
-/** How a run that was written ends. */
+/** The result of a run whose rows are written. */
 export interface RunEnd {
-  /** What was written, as the sink counted it. */
+  /** What was written, as counted by the sink. */
   readonly written: Pick<SinkPosition, "rows" | "indicators">;
-  /** Of a stream; null where the audit knows, and for a database, which holds more than this run. */
+  /**
+   * Bytes written to a stream; null if the audit counts them, and for a database, which holds more
+   * than this run.
+   */
   readonly bytes: number | null;
-  /** What was appended to the output's name. */
+  /** Appended to the output's name. */
   readonly suffix: string;
-  /** What the output was found to hold; null for a stream. */
+  /** What the audit found in the output; null for a stream. */
   readonly audit: Audit | null;
 }
 
-/** The record of a run. */
+/** Builds the manifest of a run. */
 export function manifestOf(
   job: EnrichJob,
   { source, inputGrew, target, checkpointer, ...run }: WrittenRun,
@@ -86,10 +89,10 @@ function readingFacts({ format, delimiter, header, item, kind }: InputReading): 
 }
 
 /**
- * Writes the manifest beside an output; a reader finds the old or the new one.
+ * Writes the manifest beside an output. Atomic: readers see the old or the new one.
  *
- * @param base path that the output's own files begin with
- * @throws FatalError `output_*`; a file that was there stays as it was
+ * @param base path from which the names of the run's files derive
+ * @throws FatalError `output_*`; an existing manifest stays as it was
  */
 export async function writeManifest(base: string, manifest: Manifest): Promise<void> {
   const path = manifestPath(base);
@@ -99,9 +102,10 @@ export async function writeManifest(base: string, manifest: Manifest): Promise<v
 }
 
 /**
- * Reads the manifest beside an output; what it holds may be another program's.
+ * Reads the manifest beside an output. Another program may have written it, so any member may be
+ * missing.
  *
- * @param hint what to do where there is none
+ * @param hint advice for a missing manifest
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function readManifest(base: string, hint: string): Promise<Partial<Manifest>> {
@@ -112,6 +116,6 @@ export async function readManifest(base: string, hint: string): Promise<Partial<
   } catch (error) {
     throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
   }
-  if (found === null) throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
+  if (found === null) throw new UsageError("manifest_missing", `${path} does not exist`, { hint });
   return found as Partial<Manifest>;
 }

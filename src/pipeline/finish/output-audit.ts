@@ -13,20 +13,19 @@ export interface AuditOptions extends CountOptions {
   readonly gzip: boolean;
 }
 
-/** What an output really holds of a run. */
+/** What an output holds of a run. */
 export interface Audit extends Counted {
-  /** Bytes of the file; null for a database, which holds more than this run. */
+  /** Size of the file; null for a database, which holds more than this run. */
   readonly bytes: number | null;
-  /** SHA-256 of the file's bytes, hex; null for a database. */
+  /** SHA-256 of the file, hex; null for a database. */
   readonly sha256: string | null;
 }
 
 /**
- * Reads an output file from its first byte and counts its rows by status and verdict, or its
- * indicators.
+ * Reads a whole output file and counts its rows by status and verdict, or its indicators.
  *
- * @throws FatalError `output_corrupt` when it holds a row whose status or verdict is unknown, or is
- * no bundle
+ * @throws FatalError `output_corrupt` if a row has an unknown status or verdict, or a bundle is
+ *   malformed
  */
 export async function auditOutput(path: string, options: AuditOptions): Promise<Audit> {
   const hash = createHash("sha256");
@@ -41,7 +40,7 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
         const chunk = buffer.subarray(0, bytesRead);
         hash.update(chunk);
         bytes += bytesRead;
-        // A stream takes more than one chunk at a time, and the next one is read into the same bytes.
+        // Copy: streams queue several chunks, and the next read overwrites this buffer.
         yield options.gzip ? Buffer.from(chunk) : chunk;
       }
     } finally {
@@ -59,27 +58,27 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
   if (options.gzip) await pipeline(read, createGunzip(), count);
   else await count(read());
   if (splitter.end() !== null) {
-    throw new FatalError("output_corrupt", `the output's last line is not whole`);
+    throw new FatalError("output_corrupt", `the last line of the output is incomplete`);
   }
   return { bytes, ...counter.counted(), sha256: hash.digest("hex") };
 }
 
-/** What a run says that it wrote. */
+/** Counts as a run recorded them. */
 type SaidCounts = Pick<Manifest, "statuses" | "verdicts"> & {
   readonly rows: number;
   readonly indicators?: number | undefined;
 };
 
-/** A count that an output does not have as it was said. */
+/** A count that differs between the record and the output. */
 interface WrongCount {
-  /** What is counted, and the same as a phrase behind a number. */
+  /** Label of the count, and the same as a phrase that follows a number. */
   readonly what: string;
   readonly phrase: string;
   readonly said: number | null | undefined;
   readonly found: number | null | undefined;
 }
 
-/** Holds what was said against what an output has; a bundle does not hold its rows one by one. */
+/** Compares recorded counts with an output. A bundle has no rows to count. */
 export function wrongCounts(said: SaidCounts, found: Audit): readonly WrongCount[] {
   const wrong: WrongCount[] = [];
   const check = (what: string, phrase: string, said?: number | null, there?: number | null) => {

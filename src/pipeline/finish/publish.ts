@@ -15,21 +15,23 @@ import type { EnrichJob, Manifest } from "../types.js";
 import { finalPath } from "../output/check-paths.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";
 
-/** A run whose last row was written. */
+/** A run whose last row is written. */
 export interface WrittenRun extends OpenRun {
   readonly checkpointer: Checkpointer;
-  /** Rows that the source gave, those before an interruption included. */
+  /** Rows read from the source, including those before an interruption. */
   readonly rowsRead: number;
-  /** Of the run as a whole. No checkpoint has them, since a resumed run finds them again. */
+  /**
+   * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
+   */
   readonly warnings: readonly CountedWarning[];
 }
 
 /**
- * Ends a run: checks that what is in the file is what was counted, gives the file its name and
- * writes the manifest beside it. With too many failed rows that name is `OUT.failed`. A run that is
- * killed from here on is published by `publishAgain`.
+ * Completes a run: audits the output, gives the file its name and writes the manifest beside it.
+ * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
+ * `finishEarlier` repeats the publishing.
  *
- * @throws FatalError `rows_lost` when the counts do not add up; the output keeps its `.part` name
+ * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
   const { target, sink, tally, checkpointer, state } = run;
@@ -77,9 +79,9 @@ async function auditText(
 }
 
 /**
- * Rows read = rows written = sum of the statuses, in memory and in the file; the verdicts in the file
- * are those that were counted. Of a bundle, which does not hold its rows one by one, the indicators
- * are held against those that were written.
+ * Checks that rows read = rows written = sum of the statuses, in memory and in the file, and that
+ * the verdicts in the file match those counted. A bundle does not hold its rows one by one, so its
+ * indicators are compared instead.
  */
 function addUp(
   { rowsRead, tally, target }: WrittenRun,
@@ -96,26 +98,26 @@ function addUp(
     faults.push(`${said} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`);
   }
   if (faults.length === 0) return;
-  throw new FatalError("rows_lost", `the rows do not add up: ${faults.join("; ")}`, {
-    hint: `what was written is in ${target.file === null ? target.name : partPath(target.file)}; if nothing else wrote there, please report this; --restart begins anew`,
+  throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
+    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; --restart starts over`,
   });
 }
 
 /**
- * Removes what an interrupted run left in a table, while its checkpoint still tells what that is.
+ * Removes an interrupted run's rows from a table, while its checkpoint still identifies them.
  *
- * @throws ReputeError as the warehouse's kind
+ * @throws ReputeError from the warehouse
  */
 export async function discardRows(
   job: EnrichJob,
   { warehouse, name, file }: OutputTarget,
   { checkpoint: found, finished }: FoundRun,
 ): Promise<void> {
-  // A file is written anew from its first byte.
+  // A file is rewritten from its first byte.
   if (warehouse === null || file !== null) return;
   if (found?.runId === undefined) {
     job.onWarning?.(
-      `the checkpoint of the interrupted run cannot be read: what it wrote stays in ${name}`,
+      `cannot read the checkpoint of the interrupted run, so its rows stay in ${name}`,
     );
     return;
   }
@@ -128,9 +130,9 @@ export async function discardRows(
 }
 
 /**
- * Gives up a run that obtained nothing worth continuing: its rows leave their table, and its state
- * folder will be removed. Where the rows cannot be removed, the state stays, so that `--restart` can
- * remove them.
+ * Abandons a run that produced nothing worth resuming: removes its rows from their table and lets
+ * its state folder be removed. If the rows cannot be removed, the state stays so that `--restart`
+ * can try again.
  */
 export async function giveUp(
   job: EnrichJob,
@@ -146,7 +148,7 @@ export async function giveUp(
   }
 }
 
-/** Removes the growing files of a run that will not be continued. */
+/** Removes the `.part` files of a run that will not be resumed. */
 export async function removeParts(
   { file }: OutputTarget,
   rejects: string | undefined,

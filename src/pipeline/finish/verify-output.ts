@@ -10,20 +10,20 @@ import { type Audit, type AuditOptions, auditOutput, wrongCounts } from "./outpu
 import { type EarlierOutputOptions, earlierShape } from "../retry/earlier-output.js";
 import type { Manifest } from "../types.js";
 
-/** What a check came to: what is in the file, and each way in which the manifest says otherwise. */
+/** Result of verifying an output: what the file holds, and every difference from the manifest. */
 export interface Verification {
   readonly audit: Audit;
   readonly differences: readonly string[];
 }
 
 /**
- * Holds an output against the manifest beside it: bytes, SHA-256, rows, rows by status and
- * verdict (outputs of schema version 1 have no verdicts). Of a database's table the rows of the
- * manifest's run are counted; of a STIX bundle, which does not hold its rows one by one, the
+ * Verifies an output against the manifest beside it: bytes, SHA-256, rows, and rows by status and
+ * verdict (outputs of schema version 1 have no verdicts). In a database table, counts the rows of
+ * the manifest's run; in a STIX bundle, which does not hold its rows one by one, counts the
  * indicators.
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
- * @throws FatalError `output_corrupt` when it holds what is no row
+ * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
   const warehouse = findWarehouse(path);
@@ -34,7 +34,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   if (format === undefined) {
     throw new UsageError(
       "not_an_output",
-      `${path} is ${manifest.output.format}, which cannot be checked`,
+      `${path} is ${manifest.output.format}, which verify cannot check`,
     );
   }
   const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
@@ -50,7 +50,10 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   return { audit, differences: differencesOf(manifest, audit) };
 }
 
-/** How the rows of an output stand in it, as its beginning says; the other formats have one way. */
+/**
+ * Detects the layout of an output's rows from its first record. Formats that retry cannot read have
+ * only one.
+ */
 async function layoutOf(
   options: EarlierOutputOptions,
 ): Promise<Pick<AuditOptions, "shape" | "inputColumns">> {
@@ -68,7 +71,7 @@ async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Ve
     hasVerdicts: hasVerdicts(manifest),
   });
   if (audit === null) {
-    throw new UsageError("not_an_output", `${display} is ${kind}, which cannot be checked`);
+    throw new UsageError("not_an_output", `${display} is ${kind}, which verify cannot check`);
   }
   return {
     audit,
@@ -91,13 +94,13 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
 }
 
 async function manifestOfOutput(base: string): Promise<Manifest> {
-  const hint = "a manifest stands beside every output of a run that was done";
+  const hint = "every finished run writes a manifest beside its output; name such an output";
   const manifest = await readManifest(base, hint);
   const version = manifest.schema_version ?? 1;
   if (version > schemaVersion) {
     throw new UsageError(
       "schema_newer",
-      `${manifestPath(base)} has schema version ${version}; this program reads versions up to ${schemaVersion}`,
+      `${manifestPath(base)} has schema version ${version}; this version of repute reads up to ${schemaVersion}`,
       { hint: "use the version of repute that wrote it, or a newer one" },
     );
   }
@@ -106,12 +109,15 @@ async function manifestOfOutput(base: string): Promise<Manifest> {
     manifest.statuses === undefined ||
     (manifest.verdicts === undefined && version > 1)
   ) {
-    throw new FatalError("manifest_unreadable", `${manifestPath(base)} is no manifest of a run`);
+    throw new FatalError(
+      "manifest_unreadable",
+      `${manifestPath(base)} is not the manifest of a run`,
+    );
   }
   return manifest as Manifest;
 }
 
-/** Outputs of schema version 1 have none. */
+/** Outputs of schema version 1 have no verdicts. */
 function hasVerdicts(manifest: Manifest): boolean {
   return manifest.schema_version > 1;
 }

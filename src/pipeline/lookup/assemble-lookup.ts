@@ -20,16 +20,16 @@ import {
   type Paces,
 } from "./open-connections.js";
 
-/** What the lookup of a run depends on, its journal's folder among it. */
+/** What the lookup of a run depends on. */
 export interface AssembleOptions extends Pick<
   OpenRun,
   "clock" | "tally" | "journalPath" | "target" | "before"
 > {
-  /** Whether rows are written with results as received. */
+  /** Whether rows contain results as received. */
   readonly asReceived: boolean;
-  /** False: partial answers are asked for again where a cache has them. Default true. */
+  /** False: partial answers in a cache are requested again. @default true */
   readonly partialsFromCache?: boolean | undefined;
-  /** A spent budget or quota stops the run. */
+  /** Stopped when a budget or quota is spent. */
   readonly signals: RunSignals;
 }
 
@@ -37,13 +37,13 @@ export interface AssembleOptions extends Pick<
 export interface AssembledLookup {
   readonly lookup: Lookup;
   readonly journal: Pick<LookupStore, "sync" | "durableBytes">;
-  /** Says when enough lookups wait for their turn. */
+  /** Tells when enough lookups are queued. */
   readonly slots: Slots;
-  /** Which endpoints answered anything but 404. */
+  /** Tracks which endpoints answered anything but 404. */
   readonly address: AddressWatch;
 }
 
-/** Picks what a run's lookups are made of: journal, cache, pace, connections, client. */
+/** Assembles the lookup of a run from journal, cache, pace, connections and client. */
 export async function assembleLookup(
   job: EnrichJob,
   options: AssembleOptions,
@@ -91,12 +91,12 @@ export async function assembleLookup(
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {
   if (intelUrl !== undefined) return intelUrl;
-  throw new UsageError("no_address", "the address of the service is not known", {
-    hint: "give --intel-url URL or set REPUTE_INTEL_URL",
+  throw new UsageError("no_address", "the address of the service is missing", {
+    hint: "give --intel-url URL, or set REPUTE_INTEL_URL",
   });
 }
 
-/** The cache that the job names; whatever is wrong with it is a warning, never the run's end. */
+/** Opens the cache of a job. A fault in the cache is a warning and never ends the run. */
 async function openCacheOf(
   job: EnrichJob,
   options: AssembleOptions,
@@ -159,7 +159,7 @@ interface ClientParts {
   readonly slots: Slots;
 }
 
-/** Sends requests, and takes note of what each answer says about the service and its limits. */
+/** Creates the client, which also learns from each answer about the service and its limits. */
 function clientOf(
   { settings, apiKey, shared }: EnrichJob,
   baseUrl: string,
@@ -184,10 +184,10 @@ function clientOf(
       const allowed = rateLimitPolicy(headers);
       if (allowed !== null) paces.run.advise(endpoint, allowed);
     },
-    // What a cache keeps may go into rows of another run.
+    // A later run may read cached results into its rows as received.
     asReceived: asReceived || settings.cache !== undefined || shared?.cache !== undefined,
   });
-  // A stopped run still takes the answers of open requests.
+  // A stopped run still accepts the answers of open requests.
   const open = { signal: signals.requests };
   return { attempt: (endpoint, item) => client.attempt(endpoint, item, open) };
 }

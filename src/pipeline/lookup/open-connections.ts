@@ -20,21 +20,21 @@ import { MemoryStore } from "../../store/memory-store.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
 
-/** Requests a second from which a thread of their own is worth its memory. */
+/** Requests per second from which a separate request thread is worth its memory. */
 const worthThread = 1_000;
 
 /**
- * Requests a second from which requests may queue on that thread. They have left the pace by then: at
- * this rate a full queue is 10 ms early.
+ * Requests per second from which requests may queue on that thread. Queued requests have already
+ * passed the pace; at this rate, a full queue leaves 10 ms early.
  */
 const worthQueue = 10_000;
 
-/** Most requests that queue on the thread. */
+/** Maximum number of requests queued on the thread. */
 const longestQueue = 96;
 
 /**
- * Whether threads are of use: with two processors. A thread cannot start from TypeScript sources, as
- * under a test runner: Node.js itself reads its first file.
+ * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
+ * from TypeScript sources (under a test runner).
  */
 const threadsOfUse = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
@@ -43,11 +43,13 @@ type Settings = Pick<EnrichSettings, "concurrency" | "rate" | "maxRequests"> & E
 /** The connections of a run. */
 export interface Connections {
   readonly dispatcher: Dispatcher | RequestThread;
-  /** How many requests may queue for one of them. */
+  /** Number of requests that may queue for a connection. */
   readonly ahead: number;
 }
 
-/** Opens the connections of a run: one with a high rate makes its requests on a thread of its own. */
+/**
+ * Opens the connections of a run. A run with a high rate makes its requests on a separate thread.
+ */
 export async function openConnections(
   intelUrl: string,
   settings: Settings,
@@ -64,7 +66,7 @@ export async function openConnections(
   return { dispatcher, ahead: 0 };
 }
 
-/** A quota or a budget is spent when a request leaves, so nothing queues where there is one. */
+/** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
 function mayQueue(settings: Settings): boolean {
   const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
   const all = [settings.rate ?? [], ...own];
@@ -72,29 +74,32 @@ function mayQueue(settings: Settings): boolean {
   return all.every((rates) => perSecond(rates) >= worthQueue);
 }
 
-/** What rates allow; a quota is spent as fast as the others allow. */
+/**
+ * Requests per second that the rates allow. Quotas are ignored: they limit the total, not the
+ * speed.
+ */
 function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);
 }
 
 export interface OpenPacesOptions {
-  /** Where rates over an hour and longer are counted; null: in memory, for this run. */
+  /** Where rates per hour and longer are counted; null counts in memory, for this run only. */
   readonly quotas: QuotaPlaces | null;
   readonly shared?: Pick<SharedResources, "pace" | "quotas"> | undefined;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
 
-/** The paces of a run: that of all endpoints, and what single ones have of their own. */
+/** The paces of a run: one for all endpoints, and one for each endpoint with rates of its own. */
 export interface Paces {
   readonly run: RequestPace;
   readonly shares: Partial<Record<LookupEndpoint, Pace>>;
-  /** Gives back what was reserved from quotas and not used. */
+  /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }
 
-/** Makes the paces of a run from its rates. A quota that is used up ends the run, resumable. */
+/** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
 export async function openPaces(
   settings: Pick<EnrichSettings, "rate"> & EndpointRates,
   { quotas, shared, clock, onEarlyEnd }: OpenPacesOptions,
@@ -127,10 +132,10 @@ export async function openPaces(
   };
 }
 
-/** Under which name the requests of all endpoints are counted together. */
+/** Name under which requests to all endpoints are counted together. */
 export const quotaOfAll = "all";
 
-/** Where quotas among the rates are counted. Most runs have none, and load nothing for it. */
+/** Opens the store that counts quotas. Loads it only if the rates include a quota. */
 export async function quotaStoreFor(
   rates: readonly Rate[],
   places: QuotaPlaces | null,
@@ -140,7 +145,7 @@ export async function quotaStoreFor(
   return openQuotas(places);
 }
 
-/** What a run, or a command, ends with when a quota is used up. */
+/** The error that ends a run or command whose quota is used up. */
 export function quotaUsedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {
   const hours = perMs / 3_600_000;
   const nextMinuteMs = Math.ceil(goesOnAtMs / 60_000) * 60_000;
@@ -154,14 +159,14 @@ export function quotaUsedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEn
 /** The journal of a run. */
 export interface RunJournal {
   readonly store: LookupStore;
-  /** The same store; what goes in through it is counted in the run's tally. */
+  /** The same store; records written through it are counted in the run's tally. */
   readonly counting: LookupStore;
-  /** An earlier part of the run left something in it. */
+  /** True if an earlier part of the run has left a journal. */
   readonly isResumed: boolean;
 }
 
 /**
- * Opens a run's journal and counts what an earlier part of the run left there.
+ * Opens a run's journal and counts the records that an earlier part of the run left there.
  *
  * @throws FatalError `journal_*`
  */
@@ -169,7 +174,7 @@ export async function openRunJournal(
   { onWarning }: EnrichJob,
   { journalPath, before, asReceived, tally }: AssembleOptions,
 ): Promise<RunJournal> {
-  // What the journal takes is counted; a resumed run counts it again from there.
+  // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: LookupRecord): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };

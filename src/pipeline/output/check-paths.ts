@@ -10,23 +10,23 @@ import { addressScheme } from "../../outputs/warehouse/target.js";
 import { realpathSync } from "node:fs";
 
 /**
- * Makes sure that a file can be put at a path.
+ * Checks that a file can be created at a path.
  *
- * @param file what `finalPath` says of it
+ * @param file the path as resolved by `finalPath`
  * @throws UsageError `output_folder_missing`
  */
 export async function checkFolder(file: string): Promise<void> {
   const folder = await stat(dirname(file)).catch(() => null);
   if (folder?.isDirectory()) return;
-  throw new UsageError("output_folder_missing", `there is no folder ${dirname(file)}`, {
+  throw new UsageError("output_folder_missing", `the folder ${dirname(file)} does not exist`, {
     hint: "create it first",
   });
 }
 
 /**
- * Makes sure that neither the output of a run nor the files beside it replace what the run reads.
+ * Checks that neither the output of a run nor the files beside it overwrite the input.
  *
- * @param output path as given, for the message
+ * @param output the path as given, for the message
  * @throws UsageError `output_is_input`
  */
 export async function checkInputIsSafe(
@@ -37,7 +37,7 @@ export async function checkInputIsSafe(
   if (inputPath === null) return;
   const input = await finalPath(inputPath);
   if (input === file) {
-    throw new UsageError("output_is_input", `the output ${output} would replace the input`, {
+    throw new UsageError("output_is_input", `the output ${output} would overwrite the input`, {
       hint: "write to another file",
     });
   }
@@ -45,7 +45,7 @@ export async function checkInputIsSafe(
 }
 
 /**
- * Makes sure that a run reads none of the files that its output needs for itself.
+ * Checks that the input is none of the files that the output needs for itself.
  *
  * @param output name for the message
  * @throws UsageError `output_is_input`
@@ -58,17 +58,17 @@ export async function checkInputIsNot(
   if (inputPath === null || !needed.includes(await finalPath(inputPath))) return;
   throw new UsageError(
     "output_is_input",
-    `the input ${inputPath} has a name that is needed for the output ${output} itself`,
-    { hint: "give the input another name, or write to another file" },
+    `the output ${output} needs the name of the input ${inputPath} for one of its own files`,
+    { hint: "rename the input, or write to another file" },
   );
 }
 
 /**
- * Makes sure that the file of rejected rows is a file of its own.
+ * Checks that the file for rejected rows collides with no other file.
  *
- * @param output the run's output file and what its own files begin with, null for a stream
+ * @param output the run's output file and the path its own files derive from; null for a stream
  * @throws UsageError `unknown_output`, `rejects_is_no_file`, `rejects_is_output`,
- * `output_folder_missing`, `output_is_input`
+ *   `output_folder_missing`, `output_is_input`
  */
 export async function checkRejects(
   rejects: string,
@@ -78,7 +78,7 @@ export async function checkRejects(
   const file = await finalPath(rejects);
   const facts = await stat(file).catch(() => null);
   if (facts !== null && !facts.isFile()) {
-    throw new UsageError("rejects_is_no_file", `--rejects ${rejects} is no file`, {
+    throw new UsageError("rejects_is_no_file", `--rejects ${rejects} is not a regular file`, {
       hint: "name a file",
     });
   }
@@ -88,9 +88,13 @@ export async function checkRejects(
     ...(output.base === null ? [] : [manifestPath(output.base)]),
   ]);
   if ([file, partPath(file), file + failedSuffix].some((path) => taken.has(path))) {
-    throw new UsageError("rejects_is_output", `--rejects ${rejects} is the output's own file`, {
-      hint: "name another file",
-    });
+    throw new UsageError(
+      "rejects_is_output",
+      `--rejects ${rejects} names a file that the output needs for itself`,
+      {
+        hint: "name another file",
+      },
+    );
   }
   checkRejectsName(rejects);
   await checkInputIsSafe(`--rejects ${rejects}`, file, inputPath);
@@ -98,8 +102,8 @@ export async function checkRejects(
 }
 
 /**
- * Refuses an output whose name asks for a format that cannot be written. Names without an extension,
- * devices and named pipes take any format. Not needed where `--to` names the format.
+ * Refuses an output whose extension names a format that repute cannot write. Names without an
+ * extension, devices and named pipes accept any format. Not needed if `--to` names the format.
  *
  * @throws UsageError `unknown_output`; as `findWarehouse`
  */
@@ -107,26 +111,26 @@ export async function checkOutputName(output: string): Promise<void> {
   if (output === "-") return;
   refuseFailedName(output);
   if (output.endsWith("/")) {
-    const message = `cannot write ${output}: the name of a file is missing`;
+    const message = `cannot write ${output}: it names a folder, not a file`;
     throw new UsageError("unknown_output", message, { hint: "name a file, such as out.csv" });
   }
   const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
   const extension = extensionOf(output);
   if (isKnown || extension === null || (await isDevice(output))) return;
   const hint =
-    "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and give its format with --to";
+    "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
   throw unknown(output, extension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
 }
 
 /**
- * Refuses a file of rejected rows with such a name: they have the form of the input.
+ * Refuses such a name for the file of rejected rows, which have the format of the input.
  *
  * @throws UsageError `unknown_output`
  */
 function checkRejectsName(rejects: string): void {
   refuseFailedName(rejects);
   const hint =
-    "rejected rows are text in the form of the input: name it .csv, .tsv, .ndjson or .txt";
+    "rejected rows are text in the format of the input: name it .csv, .tsv, .ndjson or .txt";
   const scheme = addressScheme(rejects);
   if (scheme !== null) {
     const message = `rejected rows cannot be written to ${scheme}: addresses`;
@@ -138,7 +142,7 @@ function checkRejectsName(rejects: string): void {
   throw unknown(rejects, extension, [".csv", ".tsv", ".ndjson", ".txt"], hint);
 }
 
-/** What lists of one item per line are called. */
+/** Extensions of lists with one item per line. */
 const listNames = /^\.(?:txt|text|list|lst|iocs?|ipset|netset)$/i;
 
 function unknown(
@@ -153,17 +157,20 @@ function unknown(
   return new UsageError("unknown_output", message, { hint });
 }
 
-/** Runs give this ending to rows of their own, and remove them later. */
+/**
+ * Refuses the suffix that runs give to files with too many failures, because later runs remove
+ * them.
+ */
 function refuseFailedName(path: string): void {
   if (!path.endsWith(failedSuffix)) return;
   throw new UsageError(
     "unknown_output",
-    `${path} is the name for rows of a run with too many failures`,
+    `${path} ends in ${failedSuffix}, which is reserved for runs with too many failures`,
     { hint: `choose a name that does not end in ${failedSuffix}` },
   );
 }
 
-/** The extension in front of `.gz`, with its dot; null where there is none. */
+/** The extension, with its dot and without `.gz`; null if there is none. */
 function extensionOf(path: string): string | null {
   const extension = extname(basename(path).replace(/\.gz$/i, ""));
   return extension === "" || extension === "." ? null : extension;
@@ -174,14 +181,14 @@ async function isDevice(path: string): Promise<boolean> {
   return facts !== null && !facts.isFile() && !facts.isDirectory();
 }
 
-/** The file that a path stands for, symbolic links followed; of one that is not there, its own path. */
+/** Resolves a path, following symbolic links if the file exists. */
 export async function finalPath(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }
 
 /**
- * Path that the files of a run begin with (`BASE.state/`, `BASE.manifest.json`): the output's own
- * where it is a file, symbolic links followed.
+ * Path from which the names of a run's files derive (`BASE.state/`, `BASE.manifest.json`): for a
+ * file, its own path with symbolic links resolved.
  *
  * @throws UsageError as `findWarehouse`
  */
@@ -195,7 +202,7 @@ export function outputBase(output: string): string {
   }
 }
 
-/** The record of a run, beside its output. */
+/** Path of the manifest beside an output. */
 export function manifestPath(base: string): string {
   return `${base}.manifest.json`;
 }

@@ -25,40 +25,43 @@ import {
   manifestPath,
 } from "./check-paths.js";
 
-/** Where the rows go. */
+/** Destination of the rows. */
 export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 
 interface AnyOutputTarget {
-  /** Path of a file that appears by rename, symbolic links followed; null for all else. */
+  /** Path of a file that appears by rename, symbolic links resolved; null for anything else. */
   readonly file: string | null;
-  /** Path that the run's own files begin with; null where nothing is kept: stdout and devices. */
+  /**
+   * Path from which the names of the run's files derive; null for stdout and devices, which keep
+   * none.
+   */
   readonly base: string | null;
-  /** What to call it; no password is in it. */
+  /** Name for messages, without a password. */
   readonly name: string;
 }
 
-/** Text: a file that appears by rename, or a stream that has no second chance. */
+/** Text: a file that appears by rename, or a stream, which cannot be resumed. */
 export interface TextOutputTarget extends AnyOutputTarget {
   readonly format: SinkFormat;
   readonly gzip: boolean;
   readonly warehouse: null;
 }
 
-/** Typed columns: a Parquet file, or a table of a database. */
+/** Typed columns: a Parquet file or a database table. */
 export interface WarehouseOutputTarget extends AnyOutputTarget {
   readonly base: string;
-  /** The warehouse's kind. */
+  /** Kind of the warehouse. */
   readonly format: string;
   readonly gzip: false;
   readonly warehouse: Warehouse;
 }
 
 /**
- * Decides what `-o` means, and checks that `--rejects` is in nobody's way.
+ * Resolves `-o` to a target, and checks that `--rejects` does not collide with it.
  *
- * @param inputFormat asked only where neither `--to` nor the output's name says the format
+ * @param inputFormat called only if neither `--to` nor the output's name tells the format
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
- * `checkOutputName`, `chooseWarehouse` and `checkRejects`
+ *   `checkOutputName`, `chooseWarehouse` and `checkRejects`
  */
 export async function chooseOutput(
   output: string,
@@ -108,10 +111,10 @@ async function chooseTarget(
 }
 
 /**
- * Makes sure that a warehouse can be written to, as far as that is known before it is opened.
+ * Checks, as far as possible before opening it, that a warehouse can be written.
  *
  * @throws UsageError `text_option`, `output_is_directory`, `output_no_file`,
- * `output_folder_missing`, `output_is_input`
+ *   `output_folder_missing`, `output_is_input`
  */
 async function chooseWarehouse(
   warehouse: Warehouse,
@@ -123,13 +126,13 @@ async function chooseWarehouse(
   if (file !== null) {
     const facts = await stat(file).catch(() => null);
     if (facts !== null && !facts.isFile()) {
-      const what = facts.isDirectory() ? "is a directory" : "is no regular file";
+      const what = facts.isDirectory() ? "is a directory" : "is not a regular file";
       const code = facts.isDirectory() ? "output_is_directory" : "output_no_file";
       throw new UsageError(code, `the output ${display} ${what}`, { hint: "name a file" });
     }
     await checkFolder(file);
   }
-  // Parquet appears by rename; a database is written in place, and never beside itself.
+  // Parquet files appear by rename; databases are written in place.
   const appears = file !== null && file === base;
   if (appears) await checkInputIsSafe(display, file, inputPath);
   else await checkInputIsNot(display, [file, manifestPath(base)], inputPath);
@@ -149,21 +152,25 @@ function refuseTextOptions(
 ): void {
   const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
   if (given === null) return;
-  throw new UsageError("text_option", `${given} is for text files; ${display} has typed columns`, {
-    hint: `leave ${given.split(" ", 1)[0]} out, or name another output`,
-  });
+  throw new UsageError(
+    "text_option",
+    `${given} applies only to text files, and ${display} has typed columns`,
+    {
+      hint: `leave out ${given.split(" ", 1)[0]}, or name another output`,
+    },
+  );
 }
 
 export interface OpenSinkOptions {
   readonly encoder: EncoderOptions;
-  /** Changes how rows are written, where the work needs it. */
+  /** Wraps the encoder of the output. */
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
   readonly stdout: Writable;
-  /** Where an interrupted run got to, or null. */
+  /** Position of the interrupted run, or null. */
   readonly resume: SinkPosition | null;
 }
 
-/** Opens the sink for a target, cut back to a checkpoint where there is one. */
+/** Opens the sink for a target, truncated to the checkpoint when resuming. */
 export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
   const plain = formats[target.format].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;

@@ -14,16 +14,18 @@ export interface WarehouseRunOptions {
   readonly target: WarehouseOutputTarget;
   readonly runId: string;
   readonly clock: Clock;
-  /** An existing folder for what an interrupted run leaves. */
+  /** An existing folder for the files of an interrupted run. */
   readonly stateFolder: string;
 }
 
 /**
- * A run's warehouse. Where a run is resumed it is opened before the input, because a database may
- * know of a newer checkpoint than the state folder.
+ * A run's warehouse. On a resume it is opened before the input, because a database may hold a newer
+ * checkpoint than the state folder.
  */
 export class WarehouseRun {
-  /** Counts what could not be stored as it was, once there is something to count it in. */
+  /**
+   * Counts warnings about values that could not be stored unchanged. Set once the run has a tally.
+   */
   tally: Tally | null = null;
   readonly #options: WarehouseRunOptions;
   readonly #told = new Set<string>();
@@ -34,10 +36,10 @@ export class WarehouseRun {
   }
 
   /**
-   * Opens it where an interrupted run is to be continued.
+   * Opens the warehouse to continue an interrupted run.
    *
-   * @returns how far that run is
-   * @throws ReputeError as the warehouse's kind; FatalError `output_table_differs`
+   * @returns the latest checkpoint of that run
+   * @throws ReputeError from the warehouse; FatalError `output_table_differs`
    */
   async resume(saved: Checkpoint): Promise<Checkpoint> {
     const opened = await this.#open(saved.source.columns, saved);
@@ -49,18 +51,21 @@ export class WarehouseRun {
     }
   }
 
-  /** The sink, opened for a new run where `resume` has not done that. @throws ReputeError */
+  /**
+   * Returns the sink, and opens the warehouse for a new run unless `resume` has. @throws
+   * ReputeError
+   */
   async sink(columns: readonly string[]): Promise<Sink> {
     return (this.#opened ?? (await this.#open(columns, null))).sink;
   }
 
-  /** Counts what is there of the run. @throws FatalError */
+  /** Counts the rows of this run in the warehouse. @throws FatalError */
   audit(): Promise<WarehouseAudit> {
-    if (this.#opened === null) throw new TypeError("a warehouse is audited before it is opened");
+    if (this.#opened === null) throw new TypeError("open the warehouse before its audit");
     return this.#opened.audit();
   }
 
-  /** Lets go of what was opened; nothing to do when it is closed already. */
+  /** Closes whatever is still open. */
   async abandon(): Promise<void> {
     await this.#opened?.sink.abandon();
   }
@@ -83,12 +88,12 @@ export class WarehouseRun {
 
   #newest(saved: Checkpoint, { note, rows }: OpenedWarehouse): Checkpoint {
     const { name } = this.#options.target;
-    const hint = "start anew with --restart";
+    const hint = "start over with --restart";
     let newest = saved;
     if (note !== null) {
       const read = openSealedJson(note) as Partial<CheckpointNote> | null;
       if (read?.runId !== saved.runId || read.version !== saved.version) {
-        const text = `the checkpoint of the interrupted run in ${name} is not what the run wrote`;
+        const text = `the checkpoint of the interrupted run in ${name} is damaged`;
         throw new FatalError("checkpoint_damaged", text, { hint });
       }
       newest = { ...saved, ...read };
@@ -96,24 +101,26 @@ export class WarehouseRun {
     if (rows === undefined || rows === newest.sink.rows) return newest;
     throw new FatalError(
       "output_table_differs",
-      `${name} holds ${rows} rows of the interrupted run where ${newest.sink.rows} were written`,
+      `${name} holds ${rows} rows of the interrupted run, but its checkpoint says ${newest.sink.rows}`,
       { hint },
     );
   }
 
   #warn(message: string): void {
     this.tally?.warning(message);
-    // It may come for every row.
+    // The same warning may occur for every row.
     if (this.#told.has(message)) return;
     this.#told.add(message);
     this.#options.job.onWarning?.(message);
   }
 }
 
-/** What a checkpoint says in a database: all but what the state folder knows of the run as a whole. */
+/**
+ * A checkpoint stored in a database: everything except what only the state folder knows of the run.
+ */
 type CheckpointNote = Omit<Checkpoint, "fingerprint">;
 
-/** A checkpoint as it is kept in a database: without the paths and addresses of the fingerprint. */
+/** Serialises a checkpoint for a database, without the paths and addresses in its fingerprint. */
 export function writeNote({ fingerprint: _fingerprint, ...note }: Checkpoint): string {
   return sealJson(note satisfies CheckpointNote);
 }

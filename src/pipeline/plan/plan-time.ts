@@ -2,30 +2,30 @@ import { isQuota, type Rate } from "../../core/options.js";
 
 /** When a quota would be used up. */
 export interface QuotaEnd {
-  /** Requests in the window, and the window in seconds. */
+  /** Requests in the window, and the length of the window in seconds. */
   readonly count: number;
   readonly per_seconds: number;
   /** Seconds from the start until it is used up. */
   readonly used_up_after_seconds: number;
-  /** Requests that are left then. */
+  /** Requests still to be made by then. */
   readonly left: number;
 }
 
-/** A quota, and what earlier runs took from it within its window. */
+/** A quota, and how much of it earlier runs used within its window. */
 export interface QuotaUse {
   readonly count: number;
   readonly per_seconds: number;
   readonly spent: number;
 }
 
-/** Tells how much of a quota is spent. */
+/** Returns how much of a quota is used. */
 export type Spent = (quota: Rate) => number;
 
 const nothing: Spent = () => 0;
 
 /**
- * Seconds that so many requests take at these rates, at the most: what is spent of a quota comes
- * back at the end of a window that begins now.
+ * Upper limit in seconds for this many requests at these rates. Assumes that the used part of a
+ * quota returns at the end of a window that starts now.
  *
  * @returns null without rates
  */
@@ -47,7 +47,7 @@ export function quotaUse(rates: readonly Rate[], spent: Spent = nothing): readon
   }));
 }
 
-/** The quotas that so many requests would use up. */
+/** The quotas that this many requests would use up. */
 export function quotaEnds(
   requests: number,
   rates: readonly Rate[],
@@ -70,7 +70,7 @@ export function quotaEnds(
 function secondsWithin(requests: number, rate: Rate, rates: readonly Rate[], spent: Spent): number {
   if (requests === 0) return 0;
   if (!isQuota(rate)) return ((requests - 1) * rate.perMs) / rate.count / 1000;
-  // Whole windows first; within the last one the other rates decide.
+  // Count whole windows; within the last one, the other rates decide.
   const taken = Math.min(rate.count, spent(rate));
   const windows = Math.floor((taken + requests - 1) / rate.count);
   const rest = windows === 0 ? requests : taken + requests - windows * rate.count;

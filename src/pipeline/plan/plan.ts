@@ -18,41 +18,41 @@ import { announceReading, readingOf, type ReadingSettings, type StartRow } from 
 export interface PlanJob {
   readonly input: SourceInput;
   readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
-  /** Given limits, all kept; none for no limit. */
+  /** Rates that the run would obey; empty for no limit. */
   readonly rates: readonly Rate[];
-  /** What earlier runs took from the quotas among the rates. Default: nothing. */
+  /** How much of the quotas earlier runs used. @default none */
   readonly spent?: Spent | undefined;
-  /** What the run would have at hand already. Default: nothing. */
+  /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
-  /** As that of `EnrichJob`. */
+  /** As in `EnrichJob`. */
   readonly onNotice?: (message: string) => void;
 }
 
-/** What a run over an input would come to. */
+/** Estimate for a run over an input. */
 export interface Plan {
   readonly rows: number;
-  /** Rows by the kind of their item. */
+  /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;
-  /** Rows without an item, by reason, the commonest first. */
+  /** Rows without an item by reason, most frequent first. */
   readonly unsupported: Readonly<Record<string, number>>;
-  /** Rows that are no records. */
+  /** Rows that could not be read as records. */
   readonly unreadable: number;
   readonly distinct_items: number;
   readonly duplicate_rows: number;
   /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
   readonly bogons: number;
-  /** Distinct items whose answer is at hand already, by endpoint. */
+  /** Distinct items with a cached answer, by endpoint. */
   readonly cached: Readonly<Record<string, number>>;
-  /** Requests under each `--lookups`, with `--bogons` as given. */
+  /** Requests for each value of `--lookups`, with `--bogons` as given. */
   readonly requests: Readonly<Record<string, PlannedRequests>>;
-  /** What the given `--lookups` takes: requests in all (the most, under triage) and time. */
+  /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
   readonly chosen: {
     readonly lookups: string;
     readonly requests: number;
-    /** Seconds at the given rates; null without any. */
+    /** Seconds at the given rates; null without rates. */
     readonly seconds: number | null;
-    /** The quotas among the rates, and what earlier runs took from them. */
+    /** The quotas among the rates, and how much of them earlier runs used. */
     readonly quotas: readonly QuotaUse[];
     readonly quota_ends: readonly QuotaEnd[];
   };
@@ -60,9 +60,9 @@ export interface Plan {
 }
 
 /**
- * Reads an input as a run would, asks nothing and tells what the run would take.
+ * Reads an input as a run would, sends nothing, and estimates requests and time.
  *
- * @throws UsageError, FatalError as a run when the input cannot be read
+ * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, rates, spent } = job;
@@ -97,7 +97,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
 
 interface RowCounts {
   rows: number;
-  /** Rows that are no records. */
+  /** Rows that could not be read as records. */
   unreadable: number;
   readonly unsupported: Map<string, number>;
   readonly warnings: Map<string, number>;
@@ -107,7 +107,7 @@ async function countRows(job: PlanJob, items: PlannedItems): Promise<RowCounts> 
   const { signal } = job;
   const counts: RowCounts = { rows: 0, unreadable: 0, unsupported: new Map(), warnings: new Map() };
   const reading = readingOf(job.input, job.settings);
-  // One promise for all items; nothing waits for it.
+  // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
   const start = reading.start((item) => {
     items.add(item);

@@ -11,16 +11,16 @@ import { cacheKeys } from "../../store/cache/cache-key.js";
 import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
 import type { FindingStore } from "../../store/store.js";
 
-/** What a run would have at hand already. */
+/** Answers that a run would already have. */
 export interface PlannedCache {
-  /** Address or name of the service, as the run would have it. */
+  /** Address or name of the service, as the run would use it. */
   readonly address: string;
   readonly store: FindingStore;
 }
 
 /**
- * Requests of each endpoint, by its member's name. Under `triage` the queries depend on what the quick
- * checks show.
+ * Requests per endpoint, keyed by member name. Under `triage`, the number of queries depends on the
+ * results of the quick checks.
  */
 export type PlannedRequests = Readonly<
   Record<string, number | { readonly least: number; readonly most: number }>
@@ -28,13 +28,13 @@ export type PlannedRequests = Readonly<
 
 type Cached = Finding | null;
 
-/** Counts items, and their requests, as the lookup of a run would meet them. */
+/** Counts items and the requests that looking them up would take. */
 export class PlannedItems {
   readonly kinds = Object.fromEntries(itemKinds.map((kind) => [kind, 0])) as Record<
     ItemKind,
     number
   >;
-  /** Distinct items whose answer is at hand already, by endpoint. */
+  /** Distinct items with a cached answer, by endpoint. */
   readonly cached = eachEndpoint(() => 0);
   rows = 0;
   /** Distinct addresses in reserved ranges. */
@@ -42,9 +42,9 @@ export class PlannedItems {
   readonly #bogons: "ask" | "local";
   readonly #seen = new DistinctTexts();
   readonly #find: (endpoint: LookupEndpoint, item: Item) => Cached | Promise<Cached>;
-  /** Items that are looked up in the cache. */
+  /** Pending cache reads, one per item. */
   readonly #open: Promise<void>[] = [];
-  /** Queries that triage makes whatever the quick checks show, and those that it may make. */
+  /** Queries that triage makes for certain, and those that depend on a quick check. */
   readonly #triage = { certain: 0, possible: 0 };
 
   constructor(bogons: "ask" | "local", cache: PlannedCache | null) {
@@ -71,15 +71,15 @@ export class PlannedItems {
     this.#open.push(this.#count(item));
   }
 
-  /** Resolves when all that was added is counted. */
+  /** Resolves once every added item is counted. */
   async counted(): Promise<void> {
     await Promise.all(this.#open.splice(0));
   }
 
   /**
-   * Requests under each common `--lookups`, and under those that are chosen.
+   * Requests for each common value of `--lookups`, and for the chosen one.
    *
-   * @param chosen in the order of `lookupEndpoints`; none for `triage`
+   * @param chosen in the order of `lookupEndpoints`; empty for `triage`
    */
   requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
     const asked = this.distinct - (this.#bogons === "local" ? this.bogons : 0);
@@ -116,11 +116,11 @@ export class PlannedItems {
 }
 
 /**
- * Counts distinct texts in about 64 bytes each, by the first 128 bits of their SHA-256. With a
- * thousand million texts the chance that any two are taken for one is below 1 in 10^20.
+ * Counts distinct texts in about 64 bytes each, by the first 128 bits of their SHA-256. With 10^9
+ * texts, the probability of any collision is below 10^-20.
  */
 export class DistinctTexts {
-  /** A set holds 2^24 texts at most; these are told apart by their first byte. */
+  /** A Set holds at most 2^24 entries, so digests are spread over 256 sets by their first byte. */
   readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
   #size = 0;
 
@@ -128,7 +128,7 @@ export class DistinctTexts {
     return this.#size;
   }
 
-  /** True when the text was not there before. */
+  /** Returns true if the text is new. */
   add(text: string): boolean {
     const digest = hash("sha256", text, "buffer").toString("latin1", 0, 16);
     const set = this.#sets[digest.charCodeAt(0)]!;

@@ -17,21 +17,21 @@ export interface EarlierOutputOptions {
   readonly path: string;
   readonly format: SinkFormat;
   readonly gzip: boolean;
-  /** What the names of the added columns begin with. */
+  /** Prefix of the added columns. */
   readonly prefix: string;
 }
 
-/** How the rows of an earlier output stand in it, as its beginning says. */
+/** Layout of an earlier output, detected from its first record. */
 export interface EarlierShape extends EarlierLayout {
-  /** The line that names the columns, to the letter; "" for NDJSON. */
+  /** The header line, verbatim; "" for NDJSON. */
   readonly header: string;
   readonly reading: InputReading;
 }
 
-/** The layout of an output without rows. */
+/** Layout of an output without rows. */
 const noRows = { inputColumns: [], shape: "nested", schemaVersion, read: () => null } as const;
 
-/** Where reading is in an earlier output. */
+/** Read position in an earlier output. */
 interface Place {
   row: number;
   line: number;
@@ -39,10 +39,10 @@ interface Place {
 }
 
 /**
- * Finds out how an earlier output of ours is laid out.
+ * Detects the layout of an earlier output.
  *
- * @throws UsageError `not_an_output` when its columns or members are not ours,
- * `retry_cannot_read_shape` when it is in the shape of a security platform
+ * @throws UsageError `not_an_output` if it lacks the added columns, `retry_cannot_read_shape` if it
+ *   has the shape of a security platform
  */
 export async function earlierShape(options: EarlierOutputOptions): Promise<EarlierShape> {
   const { earlier } = formats[options.format];
@@ -57,7 +57,7 @@ export async function earlierShape(options: EarlierOutputOptions): Promise<Earli
   return { ...(layout ?? noRows), header, reading: readingOf(options, earlier) };
 }
 
-/** Opens an earlier output as a source of its own records. */
+/** Opens an earlier output as a source of its records. */
 export async function openEarlierOutput(
   options: EarlierOutputOptions,
   earlier: EarlierShape,
@@ -85,7 +85,7 @@ function readingOf(
   { delimiter, header }: EarlierFormat,
 ): InputReading {
   return {
-    // Whatever can be read again is an input format as well.
+    // Every format that retry can read is also an input format.
     format: format as SourceFormat,
     delimiter,
     comment: null,
@@ -96,7 +96,7 @@ function readingOf(
   };
 }
 
-/** The header line of a table, or the first record of NDJSON; "" where there is none. */
+/** The header line of a table, or the first record of NDJSON; "" if there is none. */
 async function firstRecord(options: EarlierOutputOptions): Promise<string> {
   const input = await openInput({ path: options.path }, { ...options, offset: 0 });
   try {
@@ -132,8 +132,8 @@ async function* earlierRows(
   if (splitter.end() === null) return;
   throw new FatalError(
     "output_corrupt",
-    `${options.path}: the last line (line ${place.line + 1}) is cut off`,
-    { hint: "an output is whole when it appears; was it copied in part?" },
+    `${options.path}: line ${place.line + 1}, the last one, is cut off`,
+    { hint: "outputs are complete when they appear: was this one copied only in part?" },
   );
 }
 
@@ -148,7 +148,7 @@ function rowOf(
   const read = layout.read(text);
   const earlier = read === null ? null : earlierFinding(read);
   if (read === null || earlier === null) {
-    throw new FatalError("output_corrupt", `${path}, line ${line}: this is no row of an output`);
+    throw new FatalError("output_corrupt", `${path}, line ${line}: not a row of an output`);
   }
   place.row++;
   goBehind(record, place);
@@ -174,26 +174,26 @@ function goBehind(record: Buffer, place: Place): void {
   for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) place.line++;
 }
 
-/** What the lines of ECS and OCSF have in them, and a bundle begins with. */
+/** Matches lines of ECS and OCSF, and the start of a STIX bundle. */
 const shaped = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
 
 /**
- * Refuses an output in the shape of a security platform and says what to do instead.
+ * Refuses an output in the shape of a security platform, with advice.
  *
- * @param what what asks for such a shape: a path, or a flag
+ * @param what the path or flag that asks for the shape
  */
 export function shapeRefused(what: string): UsageError {
   return new UsageError(
     "retry_cannot_read_shape",
-    `${what} is in the shape of a security platform, which retry neither reads nor writes`,
+    `${what} has the shape of a security platform, which retry neither reads nor writes`,
     {
-      hint: "run enrich on the input again; given a --cache DIR both times, it asks only for what it could not get before",
+      hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
     },
   );
 }
 
 function notAnOutput({ path, prefix }: EarlierOutputOptions): UsageError {
   return new UsageError("not_an_output", `${path} does not have the columns of an output`, {
-    hint: `name an earlier OUT of repute; columns that begin otherwise than ${prefix} need --prefix`,
+    hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
   });
 }

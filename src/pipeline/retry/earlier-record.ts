@@ -13,16 +13,16 @@ import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
 
-/** A record of an earlier output, with its own text. */
+/** A record of an earlier output, with its text. */
 export interface EarlierRow extends Row {
-  /** The record as it stands there, line end included. */
+  /** The record verbatim, including its line ending. */
   readonly text: string;
   readonly item: Item | null;
-  /** What it came to then; enough to count it by. */
+  /** The earlier finding, with what is needed to count it. */
   readonly earlier: Finding;
 }
 
-/** What it came to then. @returns null when its status or verdict is unknown */
+/** Rebuilds the earlier finding. @returns null if its status or verdict is unknown */
 export function earlierFinding(record: EarlierRecord): Finding | null {
   const status = findingStatuses.find((known) => known === record.text("status"));
   const verdict = verdicts.find((known) => known === record.text("verdict"));
@@ -44,7 +44,7 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
   };
 }
 
-/** The least that an answer says to have this verdict. */
+/** The smallest answer that yields each verdict. */
 const accused: Readonly<Record<Verdict, JsonObject>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },
@@ -52,7 +52,7 @@ const accused: Readonly<Record<Verdict, JsonObject>> = {
   none: {},
 };
 
-/** The item that was asked for, or null when there was none. */
+/** The item that was looked up, or null if there was none. */
 export function earlierItem(record: EarlierRecord): Item | null {
   const kind = itemKinds.find((known) => known === record.text("kind"));
   return kind === undefined || record.text("item") === ""
@@ -60,12 +60,12 @@ export function earlierItem(record: EarlierRecord): Item | null {
     : { kind, value: record.text("item") };
 }
 
-/** True when a row may come to something better now. */
+/** True if another lookup may improve the row. */
 export function worthAsking({ item, earlier }: EarlierRow): boolean {
   return item !== null && (earlier.status === "failed" || earlier.status === "partial");
 }
 
-/** True when the new finding says no less than the earlier one. */
+/** True if the new finding tells at least as much as the earlier one. */
 export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (now.status === "partial" && earlier.status === "partial") {
     return now.missing.length <= earlier.missing.length;
@@ -74,7 +74,7 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   return worth[now.status] >= worth[earlier.status];
 }
 
-/** Of a failed row one of two lookups may have an answer. */
+/** Ranks verdicts: a failed row can still hold the answer of one of its two lookups. */
 function gravity(finding: Finding): number {
   const verdict = verdictOf(finding);
   return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);

@@ -16,11 +16,11 @@ import { type EarlierRow, isNoWorse, worthAsking } from "./earlier-record.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
 /**
- * Asks again for the failed and partial rows of an earlier output and fills them in place. Every
- * other row, and every row that comes to nothing better, is copied to the letter.
+ * Looks up the failed and partial rows of an earlier output again and fills them in place. Every
+ * other row, and every row that does not improve, is copied verbatim.
  *
  * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
- * `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
+ *   `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (!("path" in job.input)) {
@@ -36,8 +36,8 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   if (target !== null && target !== format) {
     throw new UsageError(
       "retry_keeps_format",
-      `${path} is ${format}, ${job.settings.output} would be ${target}`,
-      { hint: "retry fills rows in place and keeps their format" },
+      `${path} is ${format}, but ${job.settings.output} would be ${target}`,
+      { hint: "retry fills rows in place: give the output the format of the input" },
     );
   }
   const options = { path, format, gzip: detected.gzip, prefix: job.settings.prefix };
@@ -51,7 +51,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
     {
       inputFormat: () => Promise.resolve(before.reading.format),
       options: { retry: true },
-      // They are what is to be made whole.
+      // Retry exists to complete partial answers.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, before, resume),
       start: (lookup) => (row, signal) => {
@@ -65,40 +65,45 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   );
 }
 
-/** Rows are copied as they are, and an output must not mix rows with and without a column. */
+/** Rows are copied verbatim, and an output must not mix rows with and without a column. */
 function olderSchema(path: string, prefix: string, version: number): UsageError {
   const missing = columns.filter(({ since }) => since > version).map(({ name }) => prefix + name);
   return new UsageError(
     "retry_older_schema",
-    `${path} has schema version ${version}, without ${missing.join(", ")}; retry writes version ${schemaVersion}`,
+    `${path} has schema version ${version}, which lacks ${missing.join(", ")}; retry writes version ${schemaVersion}`,
     {
-      hint: "run enrich on the input again; a --cache DIR that the earlier run filled answers what it knows",
+      hint: "run enrich on the input again; a --cache DIR filled by the earlier run answers the items it knows",
     },
   );
 }
 
-/** Retry copies rows to the letter, which only text has; a table keeps both answers instead. */
+/** Only text can be copied verbatim. A table keeps both answers instead. */
 function refuseWarehouses(path: string, output: string, prefix: string): void {
   const from = findWarehouse(path)?.target.display;
   const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
   if (from !== undefined) {
-    throw new UsageError("retry_needs_text", `retry fills in text outputs; ${from} is none`, {
-      hint: `take the items whose ${prefix}status is failed or partial out of it into a CSV file, and enrich that to where its rows go; or keep them apart from the start with --rejects`,
-    });
+    throw new UsageError(
+      "retry_needs_text",
+      `retry works on text outputs, and ${from} is not one`,
+      {
+        hint: `export the items whose ${prefix}status is failed or partial to a CSV file and enrich it into the same table; or collect them with --rejects from the start`,
+      },
+    );
   }
   if (to === undefined) return;
   throw new UsageError(
     "retry_keeps_format",
-    `retry keeps the format of ${path}; ${to} is no text`,
+    `retry keeps the format of ${path}, and ${to} is not text`,
     {
-      hint: "retry into a text file; or enrich what --rejects kept to where its rows go",
+      hint: "retry into a text file, or enrich the file of --rejects into the table",
     },
   );
 }
 
-/** Writes rows that stay as their own text, and the others anew. */
+/** Writes unchanged rows verbatim, and encodes the others. */
 function copying(encoder: Encoder, output: EarlierShape, settings: EnrichJob["settings"]): Encoder {
-  // An object's own members are put before ours as they stand; our part is written for no columns.
+  // The members of an input object go verbatim before the added ones, which are encoded without
+  // columns.
   const ours = formats.ndjson.write({
     columns: [],
     prefix: settings.prefix,
