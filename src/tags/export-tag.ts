@@ -13,30 +13,33 @@ import type { ExportState } from "./state/export-state.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions, TagProgress, TagResult } from "./types.js";
 
-/** What the export of a tag works with. */
+/** Everything the export of a tag works with. */
 export interface TagContext {
   readonly options: ExportTagsOptions;
   readonly folder: ExportFolder;
   readonly state: ExportState;
-  /** The tag as the folder has it; null where it has not. */
+  /** The tag in the current export; null if it is not there. */
   readonly before: ExportedTag | null;
   readonly stems: FileStems;
-  /** One list in memory at a time, however many tags are read at once. */
+  /** Admits one list into memory at a time, however many tags are read in parallel. */
   readonly oneList: LimitFunction;
 }
 
-/** What became of a tag, for the caller and for the index. */
+/** Result for a tag, as reported to the caller and as recorded in the index. */
 export interface TagOutcome {
   readonly result: TagResult;
   readonly entry: IndexedTag;
-  /** The fault, retries included, that may pass: a service that is away, or answers with errors. */
+  /**
+   * A fault that remained after all retries but may pass: the service is down or answers with
+   * errors.
+   */
   readonly passingFault: ServiceError | null;
 }
 
 /**
- * Reads a tag's list and writes its files to the generation that is being built.
+ * Reads a tag's list and writes its files to the generation under construction.
  *
- * @throws FatalError, or the signal's reason; what concerns this tag alone is a failed outcome
+ * @throws FatalError or the signal's reason; a fault of this tag alone yields a failed outcome
  */
 export async function exportTag(
   name: string,
@@ -55,7 +58,7 @@ export async function exportTag(
   } catch (error) {
     if (signal.aborted) throw error;
     if (!(error instanceof ServiceError || error instanceof TagExportError)) throw error;
-    // Pages that only a passing fault kept from being all are worth going on from.
+    // Keep the pages for the next export if the fault may pass.
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
     tell({ state: "failed", error });
@@ -63,7 +66,7 @@ export async function exportTag(
   }
 }
 
-/** A tag that is not asked for, because the service gave nothing but this fault for those before it. */
+/** Fails a tag without a request, because all tags before it failed with this fault. */
 export function passOver(
   name: string,
   fault: ServiceError,
@@ -71,7 +74,7 @@ export function passOver(
 ): TagOutcome {
   const error = new TagExportError(
     fault.code,
-    `not asked for, because the tags before it all failed; the last one: ${fault.message}`,
+    `not requested because all tags before it failed; the last error was: ${fault.message}`,
   );
   progressTeller(name, options)({ state: "failed", error });
   return failed(name, error, before, fault);
@@ -83,13 +86,13 @@ async function readAndWrite(
   { options, folder, state, before, stems, oneList }: TagContext,
   tell: TellProgress,
 ): Promise<ExportedTag> {
-  if (name === "") throw new TagExportError("invalid_tag_name", "a tag's name cannot be empty");
+  if (name === "") throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
   const stem = stems.of(name);
   if (!(await folder.hasRoomFor(stem))) {
     throw new TagExportError(
       "file_name_taken",
-      `${join(folder.path, stem)}.* is there and was not made by an export`,
-      { hint: "move it away" },
+      `${join(folder.path, stem)}.* exists and does not belong to an export`,
+      { hint: "move it away, or export to another folder" },
     );
   }
   const reading = await readTag({
@@ -109,7 +112,7 @@ async function readAndWrite(
     const list = before && (await folder.listOf(before));
     if (before && !list) {
       options.onWarning?.(
-        `the earlier list of tag ${name} cannot be read: what was added and removed is counted as for a first export`,
+        `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
       );
     }
     return finishTag({
@@ -124,8 +127,8 @@ async function readAndWrite(
 }
 
 /**
- * Whether the folder has the list whose first page this is: the snapshot fixes it. That the page's
- * addresses are in it guards against a service that uses a token again.
+ * True if the folder already has this list, which its snapshot identifies. Also checks that the
+ * first page's addresses are in the stored list, in case the service reuses a snapshot token.
  */
 async function isKnown(
   first: TagIps,
@@ -143,7 +146,7 @@ async function isKnown(
 
 type TellProgress = (change: Partial<TagProgress>) => void;
 
-/** Tells how far a tag is; what a change does not name stays as it was. */
+/** Reports the progress of a tag. Members missing from a change keep their value. */
 function progressTeller(tag: string, { onProgress }: ExportTagsOptions): TellProgress {
   let progress: TagProgress = {
     tag,

@@ -16,16 +16,16 @@ import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
 
 /**
- * Exports the IP lists of tags to a folder; see `ExportFolder` for what stands there. A tag that cannot be exported is a failed result, and its earlier list
- * stays. Nothing of the folder changes before all tags are done, and then all of it at once.
+ * Exports the IP lists of tags to a folder (layout: see `ExportFolder`). A tag that cannot be
+ * exported yields a failed result and keeps its earlier list. The folder changes once, after all
+ * tags are done.
  *
- * @throws UsageError when the folder cannot be one of exports, another export writes there, or a
- *   format needs a package that is missing;
- *   FatalError (credentials refused, disk full) or the signal's reason: the folder is as it was, and
- *   the same call goes on from the pages that came
+ * @throws UsageError if the folder is not fit for exports, another export is writing there, or a
+ *   format needs a missing package; FatalError (credentials refused, disk full) or the signal's
+ *   reason: the folder is unchanged, and the next call continues from the pages already read
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
-  // A package that is missing is told of before anything is read.
+  // Report a missing package before reading anything.
   if (options.formats?.includes("parquet")) await loadParquetWriter();
   const folder = await ExportFolder.open(options.folder);
   const state = await ExportState.open(options.folder, options);
@@ -42,8 +42,8 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
 }
 
 /**
- * So many tags in a row that fail by faults of the service, each after all its retries, say that it is
- * away. The rest fails at once then: thousands of tags would otherwise be retried for a day.
+ * This many tags in a row that fail after all their retries mean that the service is down. The
+ * remaining tags then fail at once: retrying thousands of them would take a day.
  */
 const enoughFaults = 8;
 
@@ -55,7 +55,9 @@ interface Run {
   readonly names: ReadonlySet<string>;
 }
 
-/** What the export of the same run came to that was killed after its lists appeared; else null. */
+/**
+ * The report of this run's export, if it was killed after its lists were published; otherwise null.
+ */
 async function earlierReport({
   options,
   state,
@@ -98,7 +100,7 @@ async function run(job: Run): Promise<ExportReport> {
   return reportOf(options.folder, generation, tags, options.prune ? 0 : others.length);
 }
 
-/** Exports each tag, some of them at once. What no other tag survives ends all of them. */
+/** Exports the tags in parallel. A fault that concerns all of them ends the export. */
 async function exportAll(
   { options, folder, state, names }: Run,
   tagsBefore: ReadonlyMap<string, ExportedTag>,
@@ -132,7 +134,7 @@ async function exportAll(
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
-/** Makes the next generation current, where there is anything to tell that the folder has not. */
+/** Publishes the next generation, if it differs from the current one. */
 async function publish(
   { options, folder, state, current }: Run,
   done: readonly TagOutcome[],

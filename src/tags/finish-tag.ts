@@ -22,16 +22,16 @@ import type { ExportTagsOptions } from "./types.js";
 export interface FinishTagOptions {
   readonly name: string;
   readonly reading: TagReading;
-  /** What the folder has of the tag, with its addresses where they can be had. */
+  /** The tag in the current export, with its addresses if they can be read. */
   readonly before: { readonly tag: ExportedTag; readonly list: AddressList } | null;
   readonly stem: string;
-  /** Folder of the generation that is being built. */
+  /** Folder of the generation under construction. */
   readonly into: string;
   readonly options: ExportTagsOptions;
 }
 
 /**
- * Checks a list that was read, writes its files and says what they are.
+ * Checks a list, writes its files and describes them.
  *
  * @throws TagExportError `count_mismatch`; FatalError
  */
@@ -91,7 +91,7 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
   };
 }
 
-/** The addresses of all pages, each once; they must be as many as the service says. */
+/** The distinct addresses of all pages. Their number must equal the reported total. */
 async function checkedList(name: string, log: PageLog): Promise<AddressList> {
   const { v4, v6 } = await log.read();
   const list = sortAddresses(v4, v6);
@@ -100,8 +100,8 @@ async function checkedList(name: string, log: PageLog): Promise<AddressList> {
   const repeats = log.entries - sizeOf(list);
   throw new TagExportError(
     "count_mismatch",
-    `the list of tag ${name} has ${sizeOf(list)} distinct addresses where its total says ${total}` +
-      (repeats > 0 ? `; ${repeats} entries repeat another` : ""),
+    `the list of tag ${name} has ${sizeOf(list)} distinct addresses, but its reported total is ${total}` +
+      (repeats > 0 ? `; ${repeats} entries are duplicates` : ""),
   );
 }
 
@@ -123,18 +123,18 @@ function textDigest(list: AddressList): string {
 function warnOfMapped(list: AddressList, { name, options }: FinishTagOptions): void {
   const mapped = countMapped(list);
   if (mapped === 0) return;
-  // RFC 4291 section 2.5.5.2: a form for programs, which no packet bears.
+  // RFC 4291 section 2.5.5.2: a representation inside programs, not on the wire.
   options.onWarning?.(
-    `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…) and are written as such; a firewall meets none of them`,
+    `tag ${name}: ${mapped} addresses are IPv4-mapped IPv6 addresses (::ffff:…); they are exported unchanged, but match no traffic in a firewall`,
   );
 }
 
-/** ipset has names of 31 bytes (ipset(8)); the longest is this one with `_v4_n` behind it. */
+/** ipset names have at most 31 characters (ipset(8)); `_v4_n` is the longest suffix added. */
 const longestName = 26;
 
 /**
- * The names of a tag's sets in a firewall, from the stem of its files where nftables and ipset take
- * that: letters, digits, `.`, `_` and `-`, beginning with a letter, short enough.
+ * Names of a tag's sets in a firewall. Uses the stem of its files if nftables and ipset accept it:
+ * letters, digits, `.`, `_` and `-`, starting with a letter, and short enough.
  */
 export function setNames(tag: string, stem: string): SetNames {
   const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);

@@ -10,7 +10,7 @@ import type { PageLog, Pin } from "./state/page-log.js";
 import { TagExportError } from "./faults.js";
 import type { TagService } from "./types.js";
 
-/** How often a tag is started again because its list changed while it was read. */
+/** Maximum number of restarts for a tag whose list changes while it is read. */
 const mostRestarts = 3;
 
 export interface ReadTagOptions {
@@ -19,21 +19,24 @@ export interface ReadTagOptions {
   readonly state: ExportState;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The pages that an interrupted export left, or null. */
+  /** Pages left by an interrupted export, or null. */
   readonly begun: PageLog | null;
-  /** Whether a list whose first page this is has been exported already, so that the rest need not be asked for. */
+  /**
+   * True if the list with this first page is already exported, so that the other pages can be
+   * skipped.
+   */
   readonly isKnown: (first: TagIps, addresses: ReadAddresses) => Promise<boolean>;
   readonly onPage: (log: PageLog) => void;
 }
 
-/** A tag's list as it was read; all pages, or null when the list is known. */
+/** A tag's list as read. `log` holds all its pages; null if the list is already exported. */
 export type TagReading = Omit<Pin, "version" | "source" | "tag"> & { readonly log: PageLog | null };
 
 /**
- * Reads a tag and the pages of its list, all of the snapshot of the first one.
+ * Reads a tag and all pages of its list, all from the snapshot of the first page.
  *
- * @throws TagExportError when the list keeps changing, or has what no list has; ServiceError,
- *   FatalError, the signal's reason
+ * @throws TagExportError if the list keeps changing or is invalid; ServiceError, FatalError, the
+ *   signal's reason
  */
 export async function readTag(options: ReadTagOptions): Promise<TagReading> {
   let log = options.begun;
@@ -52,13 +55,13 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
       const { resumed } = log!;
       await log!.remove();
       log = null;
-      // That a snapshot has expired since an interruption is no sign of a list that keeps changing.
+      // A snapshot that expired during an interruption does not count as a change.
       if (resumed) continue;
       if (restarts === mostRestarts) {
         throw new TagExportError(
           "snapshot_drift",
-          `the list of tag ${options.name} changed each of the ${restarts + 1} times that it was read; the last time ${error.message}`,
-          { hint: "export the tag again when its list is at rest", cause: error },
+          `the list of tag ${options.name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
+          { hint: "export the tag again when its list changes less often", cause: error },
         );
       }
       restarts++;
@@ -66,7 +69,7 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
   }
 }
 
-/** The list is no longer that of its first page; the message says by what that shows. */
+/** The list no longer matches its first page; the message says how. */
 class Drift extends Error {}
 
 /** Reads the tag and the first page, which pins the snapshot. */
@@ -96,7 +99,7 @@ async function begin({
   return { ...facts, log };
 }
 
-/** Reads the pages that are not here yet. */
+/** Reads the remaining pages. */
 async function readOn(
   log: PageLog,
   { name, client, signal, onPage }: ReadTagOptions,
@@ -122,7 +125,7 @@ async function readOn(
     if (log.lastPage !== null && isSamePage(log.lastPage, addresses)) {
       throw new TagExportError(
         "page_repeated",
-        `the page at offset ${offset} of the list of tag ${name} is that before it again: the service does not page by offset, or counts wrongly (its total is ${total})`,
+        `the page at offset ${offset} of the list of tag ${name} repeats the one before it: the service ignores the offset or reports a wrong total (${total})`,
       );
     }
     await log.append(addresses);
@@ -130,7 +133,7 @@ async function readOn(
   }
 }
 
-/** A list has each address once, so that no two of its pages are the same. */
+/** A list has each address once, so two of its pages are never equal. */
 function isSamePage(a: ReadAddresses, b: ReadAddresses): boolean {
   const isSame = (x: Uint32Array, y: Uint32Array) => Buffer.compare(bytesOf(x), bytesOf(y)) === 0;
   return isSame(a.v4, b.v4) && isSame(a.v6, b.v6);
@@ -140,7 +143,7 @@ function assertSameList({ pin }: PageLog, page: TagIps): void {
   for (const member of ["snapshot", "lastUpdate", "total"] as const) {
     if (page[member] === pin[member]) continue;
     const [before, now] = [pin[member], page[member]].map((value) => JSON.stringify(value));
-    throw new Drift(`${member} went from ${before} to ${now}`);
+    throw new Drift(`${member} changed from ${before} to ${now}`);
   }
 }
 
@@ -159,9 +162,9 @@ function checkedEntries(name: string, page: TagIps, offset: number): ReadAddress
   const entry = JSON.stringify(page.entries[addresses]?.slice(0, longestEntry));
   throw new TagExportError(
     "invalid_entry",
-    `entry ${offset + addresses + 1} of the list of tag ${name} is ${entry}, which is no IP address`,
+    `entry ${offset + addresses + 1} of the list of tag ${name} is ${entry}, which is not an IP address`,
   );
 }
 
-/** Characters of an entry that a message shows; an address has fewer. */
+/** Maximum length of an entry in a message. Addresses are shorter. */
 const longestEntry = 60;

@@ -1,44 +1,44 @@
 /**
- * Distinct IP addresses in numerical order, IPv4 before IPv6, in 4 and 16 bytes an address: a list
- * of millions is a few tens of megabytes.
+ * Distinct IP addresses in numerical order, IPv4 before IPv6. Takes 4 and 16 bytes per address, so
+ * a list of millions fits in tens of megabytes.
  *
- * An IPv4-mapped address (`::ffff:192.0.2.1`) is the IPv6 address as which it was given.
+ * An IPv4-mapped address (`::ffff:192.0.2.1`) stays the IPv6 address as given.
  */
 export interface AddressList {
-  /** Ascending; one word of 32 bits an address. */
+  /** Ascending; one 32-bit word per address. */
   readonly v4: Uint32Array;
-  /** Ascending; four words of 32 bits an address, the most significant first. */
+  /** Ascending; four 32-bit words per address, most significant first. */
   readonly v6: Uint32Array;
 }
 
-/** Words of an address. */
+/** Words per address. */
 export const widths = { v4: 1, v6: 4 } as const;
 
 export const noAddresses: AddressList = { v4: new Uint32Array(0), v6: new Uint32Array(0) };
 
-/** How many addresses there are. */
+/** Number of addresses. */
 export function sizeOf({ v4, v6 }: AddressList): number {
   return v4.length + v6.length / widths.v6;
 }
 
-/** The bytes under an array of words, in the machine's order; not a copy. */
+/** A view of the bytes of a word array, in the machine's byte order. */
 export function bytesOf(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }
 
-/** Makes a list of addresses in any order; sorts in place, so that nothing is held twice. */
+/** Builds a list from addresses in any order. Sorts in place, to avoid a second copy in memory. */
 export function sortAddresses(v4: Uint32Array, v6: Uint32Array): AddressList {
   v4.sort();
   sortV6(v6);
   return { v4: distinct(v4, widths.v4), v6: distinct(v6, widths.v6) };
 }
 
-/** Whether both parts ascend, each address once. */
+/** True if both families are strictly ascending. */
 export function isAscending({ v4, v6 }: AddressList): boolean {
   return ascends(v4, widths.v4) && ascends(v6, widths.v6);
 }
 
-/** The addresses of one list that are not in another. */
+/** The addresses of `list` that are not in `other`. */
 export function difference(list: AddressList, other: AddressList): AddressList {
   return {
     v4: onlyIn(list.v4, other.v4, widths.v4),
@@ -46,7 +46,7 @@ export function difference(list: AddressList, other: AddressList): AddressList {
   };
 }
 
-/** How many IPv4-mapped addresses (RFC 4291 section 2.5.5.2) are among the IPv6 ones. */
+/** Number of IPv4-mapped addresses (RFC 4291 section 2.5.5.2) in the list. */
 export function countMapped({ v6 }: AddressList): number {
   let count = 0;
   for (let at = 0; at < v6.length; at += widths.v6) {
@@ -55,7 +55,7 @@ export function countMapped({ v6 }: AddressList): number {
   return count;
 }
 
-/** Below zero, zero or above as the address at `i` of one list is below, equal to or above that at `j`. */
+/** Compares the address at `i` in `a` with the one at `j` in `b`, like a sort callback. */
 function compare(a: Uint32Array, i: number, b: Uint32Array, j: number, width: number): number {
   for (let word = 0; word < width; word++) {
     const order = a[i * width + word]! - b[j * width + word]!;
@@ -64,7 +64,7 @@ function compare(a: Uint32Array, i: number, b: Uint32Array, j: number, width: nu
   return 0;
 }
 
-/** Heapsort: quick enough for millions of addresses, and needs no second array. */
+/** Heapsort: fast enough for millions of addresses, and needs no second array. */
 function sortV6(words: Uint32Array): void {
   const length = words.length / widths.v6;
   for (let root = length >>> 1; root-- > 0;) sink(words, root, length);
@@ -74,7 +74,7 @@ function sortV6(words: Uint32Array): void {
   }
 }
 
-/** Moves the address at `root` down until none of its children in the heap is above it. */
+/** Sifts the address at `root` down to its place in the heap. */
 function sink(words: Uint32Array, root: number, length: number): void {
   for (let parent = root; ;) {
     let child = 2 * parent + 1;
@@ -94,7 +94,7 @@ function swap(words: Uint32Array, i: number, j: number): void {
   }
 }
 
-/** Moves one of each to the front and returns these. */
+/** Moves one copy of each address to the front and returns that part. */
 function distinct(sorted: Uint32Array, width: number): Uint32Array {
   let length = 0;
   for (let at = 0; at < sorted.length / width; at++) {

@@ -2,17 +2,17 @@ import { isIPv4, isIPv6 } from "node:net";
 import { readIpv6 } from "../../core/item/ip.js";
 import { type AddressList, widths } from "./address-list.js";
 
-/** Addresses as they came, in no order; as words like those of an `AddressList`. */
+/** Addresses in order of arrival, as words like those of an `AddressList`. */
 export interface ReadAddresses {
   readonly v4: Uint32Array;
   readonly v6: Uint32Array;
 }
 
 /**
- * Reads the entries of a page: dotted quads without leading zeros, and IPv6 addresses in any of the
- * forms of RFC 4291 section 2.2. A zone (`%eth0`) is no part of an address.
+ * Parses the entries of a page: dotted quads without leading zeros, and IPv6 addresses in any form
+ * of RFC 4291 section 2.2, but without a zone (`%eth0`).
  *
- * @returns the addresses, or the place of the first entry that is none, from 0
+ * @returns the addresses, or the index of the first invalid entry
  */
 export function readEntries(entries: readonly string[]): ReadAddresses | number {
   const v4: number[] = [];
@@ -36,7 +36,7 @@ function quadWord(quad: string): number {
   return address * 256 + octet;
 }
 
-/** Reads groups of 16 bits, joined by colons; two colons stand for as many zeros as are missing. */
+/** Parses colon-separated groups of 16 bits. A double colon stands for the missing zeros. */
 function v6Words(text: string): number[] {
   const groups: number[] = [];
   let gap = 0;
@@ -57,7 +57,7 @@ function v6Words(text: string): number[] {
 const zero = 0x30;
 const colon = 0x3a;
 
-/** The address at a place of a family's words: a dotted quad, or as RFC 5952 has it. */
+/** Formats the address at an index: as a dotted quad, or in the form of RFC 5952. */
 export function addressText(words: Uint32Array, at: number, width: number): string {
   if (width === widths.v4) {
     const address = words[at]!;
@@ -70,7 +70,7 @@ export function addressText(words: Uint32Array, at: number, width: number): stri
   return readIpv6(groups.slice(1))!;
 }
 
-/** The addresses of a list as text, in its order. */
+/** The addresses of a list as text, in order. */
 export function* addressTexts({ v4, v6 }: AddressList): Generator<string, void, undefined> {
   for (let at = 0; at < v4.length; at++) yield addressText(v4, at, widths.v4);
   for (let at = 0; at < v6.length / widths.v6; at++) yield addressText(v6, at, widths.v6);

@@ -19,11 +19,12 @@ import { listsFolder, loadList, storedListName } from "./stored-list.js";
  * DIR/index.json, DIR/spam--bulk.txt  -> current/index.json, current/spam--bulk.txt
  * ```
  *
- * An export is built elsewhere and moved to `generations/` whole. Readers see the change in one step,
- * the rename of a new `current` over the old one (as Kubernetes updates the volumes of its config
- * maps). A name that only the new export has leads nowhere before that step.
+ * An export is built elsewhere and moved to `generations/` as a whole. Readers see the change in
+ * one step, when a new `current` is renamed over the old one (Kubernetes updates config map volumes
+ * the same way). Until then, names that only the new export has are dangling links.
  *
- * To read several files of one export, follow `generation` of `index.json`, or resolve `current` once.
+ * To read several files of one export, follow `generation` in `index.json`, or resolve `current`
+ * once.
  */
 export class ExportFolder {
   readonly path: string;
@@ -35,10 +36,10 @@ export class ExportFolder {
   }
 
   /**
-   * Opens a folder, which is made where there is none.
+   * Opens a folder, and creates it if necessary.
    *
-   * @throws UsageError `export_folder_in_use` when it has things of another origin in the place of
-   *   an export's; FatalError
+   * @throws UsageError `export_folder_in_use` if foreign files occupy names that an export needs;
+   *   FatalError
    */
   static async open(path: string): Promise<ExportFolder> {
     const folder = new ExportFolder(path);
@@ -46,7 +47,7 @@ export class ExportFolder {
       makeFolder(folder.generations.folder);
     } catch (error) {
       const { message, code } = exportFault(path, error);
-      const hint = "name a folder that can be written with -o, or --tag-ips for a run";
+      const hint = "choose a writable folder with -o, or with --tag-ips for a run";
       throw new FatalError(code, message, { cause: error, hint });
     }
     for (const name of [indexName, currentName]) {
@@ -56,19 +57,19 @@ export class ExportFolder {
   }
 
   /**
-   * Makes sure that a folder can take an export, long before there is one to take.
+   * Checks early that a folder can take an export.
    *
    * @throws as {@link open} and {@link current}
    */
   static async check(path: string): Promise<void> {
     const made = await mkdir(path, { recursive: true }).catch(() => undefined);
     await (await ExportFolder.open(path)).current();
-    // A run that exports nothing leaves no folder.
+    // A run that exports nothing must leave no folder.
     if (made !== undefined) await rm(made, { recursive: true });
   }
 
   /**
-   * The export that the folder names as its current one; null when there is none.
+   * The index of the current export; null if there is none.
    *
    * @throws UsageError `export_index_unreadable`
    */
@@ -77,12 +78,12 @@ export class ExportFolder {
     return generation === null ? null : this.generations.read(generation);
   }
 
-  /** The addresses that the current export has of a tag; null when they cannot be read. */
+  /** A tag's addresses in the current export; null if they cannot be read. */
   listOf(tag: ExportedTag): Promise<AddressList | null> {
     return loadList(join(this.path, currentName, listsFolder, storedListName(tag.stem)), tag);
   }
 
-  /** Whether no file of another origin is in the place of those of a tag. */
+  /** True if no foreign file occupies the names of a tag's files. */
   async hasRoomFor(stem: string): Promise<boolean> {
     for (const ending of fileEndings) {
       if (!(await this.#isFree(`${stem}.${ending}`))) return false;
@@ -91,10 +92,10 @@ export class ExportFolder {
   }
 
   /**
-   * Makes what was built the current export.
+   * Publishes a generation as the current export.
    *
    * @param scratch an existing folder on the same file system
-   * @throws FatalError; then the one before is current
+   * @throws FatalError; the previous export then stays current
    */
   async publish(built: string, index: ExportIndex, scratch: string): Promise<void> {
     try {
@@ -116,8 +117,7 @@ export class ExportFolder {
   }
 
   /**
-   * Removes what belongs to no export that is kept: names of files that are no more, and all
-   * generations but the newest `keep`.
+   * Removes links to files that no longer exist, and all generations but the newest `keep`.
    *
    * @param scratch an existing folder on the same file system
    */
@@ -129,14 +129,14 @@ export class ExportFolder {
         if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
         if (await this.#isOurs(name)) await unlink(join(this.path, name));
       }
-      // Where `current` was lost, what is in the generations is for a person to look at.
+      // If `current` is lost, keep all generations: the user may need to recover one.
       if (current !== null) await this.generations.retain(current, keep, scratch);
     } catch (error) {
       throw exportFault(this.path, error);
     }
   }
 
-  /** Whether nothing stands under a name but a link of an export. */
+  /** True if the name is unused or one of our links. */
   async #isFree(name: string): Promise<boolean> {
     const found = await lstat(join(this.path, name)).catch(() => null);
     return found === null || this.#isOurs(name);
@@ -150,12 +150,12 @@ export class ExportFolder {
 
 const currentName = "current";
 
-/** Where a name of the folder leads. */
+/** Target of the link for a file name. */
 function linkTo(name: string): string {
   return `${currentName}/${name}`;
 }
 
-/** The files of an export by which readers find it. */
+/** Files of an export that get a link in the folder. */
 function namesOf(index: ExportIndex): string[] {
   return [indexName, ...exportedTags(index).flatMap((tag) => tag.files.map(({ file }) => file))];
 }
@@ -163,7 +163,7 @@ function namesOf(index: ExportIndex): string[] {
 function inUse(path: string, name: string): UsageError {
   return new UsageError(
     "export_folder_in_use",
-    `${join(path, name)} is there and was not made by an export`,
+    `${join(path, name)} exists and does not belong to an export`,
     { hint: `export to another folder, or move ${name} away` },
   );
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { tagFormats } from "../formats/types.js";
 
-/** Version of the form of `index.json`. */
+/** Version of the format of `index.json`. */
 export const indexSchemaVersion = 1;
 
-/** A name in the folder, which may come from a file that somebody else wrote: never a path. */
+/** A file name. The index may have been edited, so paths are rejected. */
 const fileName = z.string().regex(/^[A-Za-z0-9%_][A-Za-z0-9._%-]*$/);
 
 const generation = z.string().regex(/^generations\/[A-Za-z0-9-]+$/);
@@ -14,9 +14,9 @@ const count = z.number().int().nonnegative();
 const failure = z.object({ code: z.string(), message: z.string() });
 
 const exportedFile = z.object({
-  /** `added` and `removed`: what the list has and lacks against the one before it, as text. */
+  /** `added` and `removed`: differences from the previous list, as text. */
   format: z.enum([...tagFormats, "added", "removed"]),
-  /** Name in the generation's folder, and in the export's. */
+  /** Name in the generation's folder and in the export's folder. */
   file: fileName,
   bytes: count,
   sha256: z.string(),
@@ -24,15 +24,15 @@ const exportedFile = z.object({
 
 const pinned = z.object({
   snapshot: z.string(),
-  /** When the list was read, that is when its snapshot was pinned; RFC 3339 UTC. */
+  /** When the list was read (its snapshot was pinned), RFC 3339 UTC. */
   exported_at: z.string(),
 });
 
 const exportedTag = z.object({
   name: z.string(),
   /**
-   * What this export came to for the tag: `exported`; `unchanged`, the same addresses as before;
-   * `failed`, its earlier list stays; `kept`, it was not asked for and its earlier list stays.
+   * Result for the tag: `exported`; `unchanged`, with the same addresses as before; `failed`, so
+   * its earlier list stays; `kept`, because it was not requested and its earlier list stays.
    */
   status: z.enum(["exported", "unchanged", "failed", "kept"]),
   error: failure.nullable(),
@@ -41,26 +41,29 @@ const exportedTag = z.object({
   category: z.string().nullable(),
   references: z.array(z.unknown()),
   ...pinned.shape,
-  /** As the service gave it. */
+  /** As received from the service. */
   lastUpdate: z.string(),
   total: count,
   ipv4: count,
   ipv6: count,
-  /** Of the list as text, one address a line: that of the `.txt` file where it is written. */
+  /** Digest of the list as text, one address per line: that of the `.txt` file, if written. */
   sha256: z.string(),
-  /** What the counts below are against; null for a first export, for which everything is added. */
+  /**
+   * The list that the counts below refer to; null for a first export, which counts every address as
+   * added.
+   */
   previous: pinned.nullable(),
   added: count,
   removed: count,
   unchanged: count,
-  /** What the names of the tag's files begin with. */
+  /** Prefix of the tag's file names. */
   stem: fileName,
   /** Names of the sets in the firewall formats. */
   sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
   files: z.array(exportedFile),
 });
 
-/** A tag that failed and was never exported before. */
+/** A tag that failed and has no earlier list. */
 const missingTag = z.object({
   name: z.string(),
   status: z.literal("failed"),
@@ -69,15 +72,15 @@ const missingTag = z.object({
 
 export const exportIndexSchema = z.object({
   schema: z.literal(indexSchemaVersion),
-  /** When the folder came to this; RFC 3339 UTC. */
+  /** When the export was published, RFC 3339 UTC. */
   exported_at: z.string(),
-  /** Run of the main job that the export belongs to; absent for one of its own. */
+  /** Run that the export belongs to; absent for `tags export`. */
   run_id: z.string().optional(),
-  /** Folder of the files, from the export's folder; what it holds never changes. */
+  /** Path of the generation within the export's folder. Its contents never change. */
   generation,
-  /** The generation before, which may be gone. */
+  /** The previous generation, which may have been removed. */
   previous_generation: generation.nullable(),
-  /** By name. */
+  /** Sorted by name. */
   tags: z.array(z.union([exportedTag, missingTag])),
 });
 
@@ -87,12 +90,12 @@ export type ExportedTag = z.output<typeof exportedTag>;
 export type IndexedTag = ExportIndex["tags"][number];
 export type Failure = z.output<typeof failure>;
 
-/** Whether a tag's list is in the folder. */
+/** True if the index entry has a list in the folder. */
 export function hasList(tag: IndexedTag): tag is ExportedTag {
   return "snapshot" in tag;
 }
 
-/** The tags of an index whose list is in the folder. */
+/** The tags of an index that have a list in the folder. */
 export function exportedTags(index: ExportIndex | null): ExportedTag[] {
   return index?.tags.filter((tag) => hasList(tag)) ?? [];
 }

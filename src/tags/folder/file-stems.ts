@@ -2,19 +2,22 @@ import { createHash } from "node:crypto";
 import { tagFormats } from "../formats/types.js";
 import type { ExportedTag } from "./export-index.js";
 
-/** Longest stem; with the longest ending it stays below the 255 bytes of a name (NAME_MAX). */
+/**
+ * Maximum length of a stem. Leaves room for every suffix within the 255 bytes of a file name
+ * (NAME_MAX).
+ */
 const longestStem = 180;
 
-/** Every file that a tag may have in a folder ends in one of these. */
+/** Every file of a tag ends in one of these. */
 export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
 
 /**
- * Gives each tag of a folder the name that its files begin with: `<group>--<name>`, whatever is
- * outside `[A-Za-z0-9._-]` percent-encoded, so that no tag becomes a path.
+ * Assigns each tag the stem of its file names: `<group>--<name>`, with everything outside
+ * `[A-Za-z0-9._-]` percent-encoded, so that no tag becomes a path.
  *
- * Where a file's name is taken already by another tag (`a:b--c` and `a--b:c`, `a:b.added` and
- * `a:b`, names that differ only in case, which some file systems do not tell apart), or is too
- * long, a part of the tag's SHA-256 is appended. A tag keeps its name as long as it is in the folder.
+ * If another tag already has a file name (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`, names that
+ * differ only in case, which some file systems ignore), or if it is too long, part of the tag's
+ * SHA-256 is appended. A tag keeps its stem as long as it is in the folder.
  */
 export class FileStems {
   readonly #stems = new Map<string, string>();
@@ -55,7 +58,7 @@ function stemOf(tag: string): string {
   const colon = tag.indexOf(":");
   const joined =
     colon < 0 ? encoded(tag) : `${encoded(tag.slice(0, colon))}--${encoded(tag.slice(colon + 1))}`;
-  // A leading dot hides a file, a leading dash makes it an option of the program that is given it.
+  // A leading dot would hide the file; a leading dash would make it an option on a command line.
   return joined.replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
 }
 
@@ -68,7 +71,7 @@ function encoded(text: string): string {
     );
 }
 
-/** The first `length` characters, without the half of an encoded byte. */
+/** Cuts a text to `length` characters without splitting an encoded byte. */
 function cutEncoded(text: string, length: number): string {
   return text.slice(0, length).replace(/%[0-9A-F]?$/, "");
 }

@@ -9,10 +9,10 @@ import { listsFolder, storedListName } from "./stored-list.js";
 /** Name of the index in a generation. */
 export const indexName = "index.json";
 
-/** What a generation is called, from the export's folder. */
+/** Path of a generation within the export's folder. */
 export const generationForm = /^generations\/\d{8}T\d{6}Z(?:-\d+)?$/;
 
-/** The exports that a folder holds, each in a folder of its own that never changes. */
+/** The exports in a folder, each in a folder of its own that never changes. */
 export class Generations {
   readonly #path: string;
 
@@ -20,12 +20,12 @@ export class Generations {
     this.#path = exportFolder;
   }
 
-  /** Where they are. */
+  /** Folder of the generations. */
   get folder(): string {
     return join(this.#path, generationsFolder);
   }
 
-  /** A name for a generation of this moment that no other has. */
+  /** An unused name for a generation created now. */
   async nameFor(now: number): Promise<string> {
     const stamp = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
     for (let number = 1; ; number++) {
@@ -35,7 +35,7 @@ export class Generations {
   }
 
   /**
-   * The index of a generation; null when it is gone.
+   * The index of a generation; null if it is gone.
    *
    * @throws UsageError `export_index_unreadable`
    */
@@ -54,15 +54,15 @@ export class Generations {
   }
 
   /**
-   * Takes a tag's files over to a generation that is being built in the folder `into`.
+   * Carries a tag's files over to the generation under construction in `into`.
    *
-   * @returns false when some of them are gone
+   * @returns false if some of them are gone
    * @throws FatalError
    */
   async carryOver(generation: string, tag: ExportedTag, into: string): Promise<boolean> {
     const stored = join(listsFolder, storedListName(tag.stem));
     const from = join(this.#path, generation);
-    // Without its stored list a tag can do: its next difference is against nothing.
+    // The stored list is optional: without it, the next difference is against an empty list.
     await shareFile(join(from, stored), join(into, stored)).catch(() => undefined);
     try {
       for (const { file } of tag.files) await shareFile(join(from, file), join(into, file));
@@ -74,8 +74,8 @@ export class Generations {
   }
 
   /**
-   * Removes all but the newest `keep`, and what an interruption left before it became current. They
-   * follow one another by what their indexes say, not by their dates: a clock may be set back.
+   * Removes all but the newest `keep` generations, and those that were never published. Follows the
+   * links in their indexes, not their dates, because clocks can be set back.
    *
    * @param scratch an existing folder on the same file system
    */
@@ -90,7 +90,7 @@ export class Generations {
     for (const name of await readdir(this.folder)) {
       const generation = `${generationsFolder}/${name}`;
       if (kept.has(generation) || !generationForm.test(generation)) continue;
-      // Gone from its place at once, not file by file.
+      // Rename first, so that the generation disappears in one step.
       await rename(join(this.#path, generation), join(scratch, name));
       await rm(join(scratch, name), { recursive: true, force: true });
     }
@@ -99,7 +99,7 @@ export class Generations {
 
 const generationsFolder = "generations";
 
-/** Another name for the same file, which takes no room; a copy where that cannot be. */
+/** Links a file under another name, or copies it if the file system cannot link. */
 async function shareFile(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
@@ -110,8 +110,12 @@ async function shareFile(from: string, to: string): Promise<void> {
 }
 
 function unreadable(path: string, cause: unknown): UsageError {
-  return new UsageError("export_index_unreadable", `${path} is no index that can be read`, {
-    cause,
-    hint: "restore it from a copy, or export to another folder",
-  });
+  return new UsageError(
+    "export_index_unreadable",
+    `cannot read ${path}: not a valid export index`,
+    {
+      cause,
+      hint: "restore it from a backup, or export to another folder",
+    },
+  );
 }

@@ -2,23 +2,26 @@ import { readFile } from "node:fs/promises";
 import { type AddressList, bytesOf, isAscending } from "../address/address-list.js";
 import { writeFile } from "./write-file.js";
 
-/** Where a generation keeps its lists for the next export's difference, whatever the formats are. */
+/**
+ * Folder in a generation with its lists in binary form, from which the next export computes
+ * differences.
+ */
 export const listsFolder = ".lists";
 
-/** Name of a tag's list there. */
+/** File name of a tag's list there. */
 export function storedListName(stem: string): string {
   return `${stem}.bin`;
 }
 
-/** Keeps a list as it is in memory: 4 and 16 bytes an address. */
+/** Stores a list in its in-memory form: 4 and 16 bytes per address. */
 export async function storeList(path: string, list: AddressList): Promise<void> {
   await writeFile(path, [bytesOf(list.v4), bytesOf(list.v6)]);
 }
 
 /**
- * Reads a list back.
+ * Loads a stored list.
  *
- * @returns null when there is none, or what is there cannot be this list
+ * @returns null if there is none, or it does not match the counts
  */
 export async function loadList(
   path: string,

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { exportFault } from "../faults.js";
 
-/** What a file came to. */
+/** Result of writing a file. */
 export interface WrittenFile {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
 }
 
-/** Writes a new file piece by piece, durable when it resolves. */
+/** Writes a new file piece by piece. Durable once resolved. */
 export async function writeFile(
   path: string,
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,

@@ -3,10 +3,10 @@ import { type AddressList, noAddresses } from "../address/address-list.js";
 import { addressTexts } from "../address/address-text.js";
 import type { ListFacts } from "./types.js";
 
-/** Characters that are written at once. */
+/** Characters per piece. */
 const pieceLength = 64 * 1024;
 
-/** The bytes of some texts, in pieces. */
+/** Encodes texts as pieces of bytes. */
 export function* piecesOf(texts: Iterable<string>): Generator<Uint8Array, void, undefined> {
   let held = "";
   for (const text of texts) {
@@ -18,7 +18,7 @@ export function* piecesOf(texts: Iterable<string>): Generator<Uint8Array, void, 
   if (held !== "") yield Buffer.from(held);
 }
 
-/** Each address of a list between the same texts, IPv4 before IPv6. */
+/** Each address with a prefix and a suffix, IPv4 before IPv6. */
 export function* addressLines(
   list: AddressList,
   before: string,
@@ -27,7 +27,7 @@ export function* addressLines(
   for (const address of addressTexts(list)) yield before + address + behind;
 }
 
-/** The addresses of one family, and what to call it. */
+/** Splits a list by family. */
 export function families({ v4, v6 }: AddressList): [family: 4 | 6, list: AddressList][] {
   return [
     [4, { ...noAddresses, v4 }],
@@ -35,12 +35,12 @@ export function families({ v4, v6 }: AddressList): [family: 4 | 6, list: Address
   ];
 }
 
-/** One address a line. */
+/** One address per line. */
 export function writeText(list: AddressList): Iterable<Uint8Array> {
   return piecesOf(addressLines(list, "", "\n"));
 }
 
-/** CSV (RFC 4180, lines ended by LF) with one row an address; `family` is 4 or 6. */
+/** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
 export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
   yield Buffer.from("ip,family,tag,snapshot,last_update,exported_at\n");
   const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = facts;
@@ -51,7 +51,7 @@ export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
   }
 }
 
-/** One JSON object an address, with the members of the CSV form; `family` is 4 or 6. */
+/** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
 export function* writeNdjson(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
   const { tag, snapshot, lastUpdate: last_update, exportedAt: exported_at } = facts;
   for (const [family, part] of families(list)) {

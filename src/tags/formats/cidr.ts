@@ -3,10 +3,10 @@ import { addressText } from "../address/address-text.js";
 import { piecesOf } from "./address-lines.js";
 
 /**
- * The fewest CIDR blocks (RFC 4632) that hold exactly the addresses of the list, one a line.
+ * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
  *
- * Each run of consecutive addresses is cut from its lower end into the largest aligned blocks that
- * fit; no smaller number of blocks makes up a run, and no block can reach over the end of one.
+ * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
+ * that fit. This is minimal, since no block can span two runs.
  */
 export function* writeCidr({ v4, v6 }: AddressList): Iterable<Uint8Array> {
   yield* piecesOf(blocks(v4, widths.v4));
@@ -22,7 +22,7 @@ function* blocks(words: Uint32Array, width: number): Generator<string, void, und
   }
 }
 
-/** Size of the block at the head of a run, as power of two: aligned, and no longer than the run. */
+/** Size of the first block of a run, as a power of two: aligned, and no longer than the run. */
 function blockBits(lowWord: number, length: number): number {
   const aligned = lowWord === 0 ? 32 : 31 - Math.clz32(lowWord & -lowWord);
   return Math.min(aligned, 31 - Math.clz32(length));
@@ -34,7 +34,7 @@ function endOfRun(words: Uint32Array, start: number, width: number): number {
   return end;
 }
 
-/** Whether the address at `index` is the one before it plus one. */
+/** True if the address at `index` is one above its predecessor. */
 function follows(words: Uint32Array, index: number, width: number): boolean {
   let carry = 1;
   for (let word = width - 1; word >= 0; word--) {

@@ -3,8 +3,8 @@ import { addressLines, families, piecesOf } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
 
 /**
- * Comment lines that tell what a firewall's file holds. What the service said is quoted and cut, so
- * that nothing of it can end its line and become a command; ipset reads lines of 1024 bytes.
+ * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
+ * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
  */
 function heading({ v4, v6 }: AddressList, facts: ListFacts): string {
   return [
@@ -26,11 +26,12 @@ function quoted(text: string): string {
 }
 
 /**
- * Two sets for `ipset restore`, one a family. Each is filled beside the set in use and then swapped
- * with it, so that rules never see half a list, and loading the file again replaces the addresses.
+ * Two sets for `ipset restore`, one per family. Each is filled beside the set in use and then
+ * swapped with it, so that rules never see half a list, and loading the file again replaces the
+ * addresses.
  *
- * `create -exist` wants the limit of an existing set to be the same, so it is the highest there is
- * rather than the length of the list; it takes no memory.
+ * `create -exist` requires the limits of an existing set to be equal, so `maxelem` is its maximum
+ * instead of the length of the list. It costs no memory.
  */
 export function* writeIpset(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
   yield Buffer.from(heading(list, facts));
@@ -44,9 +45,9 @@ export function* writeIpset(list: AddressList, facts: ListFacts): Iterable<Uint8
   }
 }
 
-/** The address of zero bits alone cannot be stored in sets of this type (ipset(8), hash:ip). */
+/** Comment for an all-zero address, which a hash:ip set cannot store (ipset(8)). */
 function leftOut(address: string): Uint8Array {
-  return Buffer.from(`# left out, because a hash:ip set cannot hold it: ${address}\n`);
+  return Buffer.from(`# omitted, because a hash:ip set cannot store it: ${address}\n`);
 }
 
 const limits = "hashsize 1024 maxelem 4294967295";
@@ -69,14 +70,14 @@ function* replacedSet(
   yield Buffer.from(`swap ${fresh} ${set}\ndestroy ${fresh}\n`);
 }
 
-/** The table of all sets; rules that use them stand in a table of the same name. */
+/** Table of all sets. Rules that use them belong in a table of the same name. */
 const table = "inet repute";
 
 /**
- * Two sets for nftables, one a family, which `nft -f` makes or fills anew in one transaction: rules
- * that use them never see half a list. Both are always there, so that such rules load.
+ * Two sets for nftables, one per family, which `nft -f` creates or refills in one transaction:
+ * rules that use them never see half a list. Both always exist, so that such rules load.
  *
- * The sets hold single addresses, which nftables finds by hashing, rather than intervals.
+ * The sets hold single addresses rather than intervals; nftables looks them up by hash.
  */
 export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
   const { ipv4, ipv6 } = facts.sets;
@@ -95,9 +96,9 @@ export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
   for (const [family, part] of families(list)) yield* elements(facts.sets[`ipv${family}`], part);
 }
 
-/** One command for all of a family: nft takes its time over commands, not over elements. */
+/** One command per family: the cost of nft grows with commands, not with elements. */
 function* elements(set: string, list: AddressList): Iterable<Uint8Array> {
-  // An empty pair of braces is a syntax error.
+  // Empty braces are a syntax error.
   if (sizeOf(list) === 0) return;
   yield Buffer.from(`add element ${table} ${set} {\n`);
   yield* piecesOf(addressLines(list, "\t", ",\n"));

@@ -6,10 +6,10 @@ import { addressTexts } from "../address/address-text.js";
 import { families } from "./address-lines.js";
 import type { ListFacts } from "./types.js";
 
-/** Rows that are held as text at once. */
+/** Rows held as text at a time. */
 const groupRows = 50_000;
 
-/** Those of the CSV form. */
+/** The same columns as CSV. */
 const columns: readonly SqlColumn[] = [
   { name: "ip", type: "text", nullable: false },
   { name: "family", type: "count", nullable: false },
@@ -19,7 +19,7 @@ const columns: readonly SqlColumn[] = [
   { name: "exported_at", type: "timestamp", nullable: false },
 ];
 
-/** Parquet with one row an address, in row groups, so that the memory does not grow with the list. */
+/** Parquet with one row per address, in row groups so that memory does not grow with the list. */
 export async function* writeParquet(
   list: AddressList,
   facts: ListFacts,
@@ -36,7 +36,7 @@ export function loadParquetWriter(): Promise<ParquetDriver> {
   return loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
 }
 
-/** The addresses as text, so many at a time. */
+/** Splits the addresses, as text, into row groups. */
 function* groups(list: AddressList): Generator<string[], void, undefined> {
   let held: string[] = [];
   for (const address of addressTexts(list)) {

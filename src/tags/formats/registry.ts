@@ -4,7 +4,7 @@ import { writeIpset, writeNft } from "./firewalls.js";
 import { writeParquet } from "./parquet.js";
 import type { TagFormat, TagFormatWriter } from "./types.js";
 
-/** Every format of a tag's list; another one is a file, a line here and a word in `tagFormats`. */
+/** The writer of every format. To add one, write a file and add it here and to `tagFormats`. */
 export const tagFormatWriters = {
   txt: writeText,
   csv: writeCsv,

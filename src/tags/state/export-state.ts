@@ -13,14 +13,14 @@ import { PageLog, type Pin, readPin } from "./page-log.js";
 type ExportStateOptions = Pick<ExportTagsOptions, "clock" | "source" | "restart">;
 
 /**
- * The work of an export before it is published, in `.export.state/` of its folder: the lock, the
- * pages that came, and the generation that is being built. It stays when the export is interrupted,
- * and the next one goes on from it.
+ * Working files of an export before it is published, in `.export.state/` of its folder: the lock,
+ * the pages read and the generation under construction. They survive an interruption, and the next
+ * export continues from them.
  */
 export class ExportState {
-  /** The folder in which the generation is built: empty but for the one of its stored lists. */
+  /** Folder of the generation under construction. Starts with an empty folder for stored lists. */
   readonly nextFolder: string;
-  /** A folder for what comes from elsewhere to be deleted, or is to be moved to its place. */
+  /** Folder for files that are about to be deleted or moved into place. */
   readonly scratchFolder: string;
   readonly #folder: string;
   readonly #release: () => Promise<void>;
@@ -59,12 +59,12 @@ export class ExportState {
     }
   }
 
-  /** The pages that an interrupted export read of a tag; null when there are none to go on with. */
+  /** A tag's pages from an interrupted export; null if there are none to continue from. */
   async resume(tag: string, published: ExportedTag | null): Promise<PageLog | null> {
     const log = await PageLog.resume(this.#logFolder(tag));
     if (log === null) return null;
     const { pin } = log;
-    // Interrupted between its publication and its end: the folder has it already.
+    // Interrupted after publishing: the folder already has this list.
     const isPublished =
       published?.snapshot === pin.snapshot && published.exported_at === pin.pinnedAt;
     if (pin.tag === tag && pin.source === this.#source && !isPublished) return log;
@@ -72,20 +72,20 @@ export class ExportState {
     return null;
   }
 
-  /** Begins to keep the pages of a tag. */
+  /** Starts a log of a tag's pages. */
   begin(pin: Omit<Pin, "version" | "source">): Promise<PageLog> {
     return PageLog.begin(this.#logFolder(pin.tag), { version: 2, source: this.#source, ...pin });
   }
 
-  /** Forgets the pages of a tag. */
+  /** Removes a tag's pages. */
   async forget(tag: string): Promise<void> {
     await remove(this.#logFolder(tag));
   }
 
-  /** Releases the folder and leaves what the next export can continue. */
+  /** Releases the folder and leaves the pages that the next export can continue from. */
   async release(): Promise<void> {
     await Promise.all([this.nextFolder, this.scratchFolder].map(remove)).catch(() => undefined);
-    // These remove nothing that is not empty.
+    // `rmdir` removes only empty folders.
     await rmdir(join(this.#folder, tagsFolder)).catch(() => undefined);
     await sweepLocks(join(this.#folder, "lock")).catch(() => undefined);
     await this.#release();
@@ -98,7 +98,7 @@ export class ExportState {
     for (const name of names) {
       const pin = await readPin(join(folder, name));
       const age = this.#options.clock.now() - Date.parse(pin?.pinnedAt ?? "");
-      // A clock that was put back makes an age below zero.
+      // The age is negative if the clock was set back.
       const isRecent = Math.abs(age) <= resumedWithinMs;
       if (!isRecent) await remove(join(folder, name));
     }
@@ -110,7 +110,7 @@ export class ExportState {
   }
 }
 
-/** Greatest age of an interrupted export that is continued: 6 hours. */
+/** Maximum age of an interrupted export that can be continued: 6 hours. */
 const resumedWithinMs = 6 * 3_600_000;
 
 const stateFolder = ".export.state";
@@ -123,7 +123,7 @@ async function lock(folder: string): Promise<() => Promise<void>> {
       return await takeLock(join(folder, "lock"));
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      // An export that just ended has removed the folder.
+      // Another export has just ended and removed the folder.
       const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isGone || attempt === 10) throw exportFault(folder, error);
     }

@@ -15,31 +15,31 @@ import { exportFault } from "../faults.js";
 
 const pinSchema = z.object({
   version: z.literal(2),
-  /** SHA-256 of the service's address: another service's pages are of no use. */
+  /** SHA-256 of the service's address. Pages of another service cannot be continued. */
   source: z.string(),
   tag: z.string(),
   snapshot: z.string(),
   lastUpdate: z.string(),
   total: z.number(),
-  /** When the first page came; RFC 3339 UTC. */
+  /** When the first page arrived, RFC 3339 UTC. */
   pinnedAt: z.string(),
   about: tagSchema,
 });
 
-/** What one reading of a tag's list is of: fixed by its first page, the same for all that follow. */
+/** Identifies one reading of a tag's list: fixed by the first page, the same for all later ones. */
 export type Pin = z.output<typeof pinSchema>;
 
 /**
- * The pages of one tag's list that came so far, and the snapshot that they are of; kept on disk as
- * they come, so that neither the memory for a list nor the pages are lost or spent before its end.
- * Each page is a file with a checksum: one that is not whole has not come.
+ * The pages read of one tag's list, and their snapshot. Kept on disk, which saves memory and
+ * survives an interruption. Each page is a file with a checksum; an incomplete file counts as
+ * missing.
  */
 export class PageLog {
   readonly pin: Pin;
-  /** True when an earlier export began it. */
+  /** True if an earlier export started it. */
   readonly resumed: boolean;
   pages = 0;
-  /** The page that came last. */
+  /** The latest page. */
   lastPage: ReadAddresses | null = null;
   readonly #folder: string;
   readonly #words = { v4: 0, v6: 0 };
@@ -50,7 +50,7 @@ export class PageLog {
     this.resumed = resumed;
   }
 
-  /** Begins a log, in the place of one that is there. @throws FatalError when it cannot be written */
+  /** Starts a log, replacing any existing one. @throws FatalError if it cannot be written */
   static async begin(folder: string, pin: Pin): Promise<PageLog> {
     try {
       await rm(folder, { recursive: true, force: true });
@@ -62,7 +62,7 @@ export class PageLog {
     }
   }
 
-  /** Opens a log that an earlier export left; null when there is none that makes sense. */
+  /** Opens the log of an earlier export; null if there is no valid one. */
   static async resume(folder: string): Promise<PageLog | null> {
     const pin = await readPin(folder);
     if (pin === null) return null;
@@ -73,12 +73,12 @@ export class PageLog {
     return log;
   }
 
-  /** Entries so far: the offset of the next page. */
+  /** Entries so far, which is the offset of the next page. */
   get entries(): number {
     return this.#words.v4 / widths.v4 + this.#words.v6 / widths.v6;
   }
 
-  /** Keeps a page. @throws FatalError when it cannot be written */
+  /** Appends a page. @throws FatalError if it cannot be written */
   async append(page: ReadAddresses): Promise<void> {
     const path = this.#pathOf(this.pages);
     try {
@@ -89,13 +89,13 @@ export class PageLog {
     this.#count(page);
   }
 
-  /** All addresses, in the order in which they came. @throws FatalError when they cannot be read */
+  /** All addresses in order of arrival. @throws FatalError if they cannot be read */
   async read(): Promise<ReadAddresses> {
     const all = { v4: new Uint32Array(this.#words.v4), v6: new Uint32Array(this.#words.v6) };
     const read = { v4: 0, v6: 0 };
     for (let number = 0; number < this.pages; number++) {
       const page = await this.#read(number);
-      if (!page) throw exportFault(this.#folder, new Error("a page that was kept is gone"));
+      if (!page) throw exportFault(this.#folder, new Error("a stored page is missing"));
       for (const family of ["v4", "v6"] as const) {
         all[family].set(page[family], read[family]);
         read[family] += page[family].length;
@@ -104,7 +104,7 @@ export class PageLog {
     return all;
   }
 
-  /** Forgets it. */
+  /** Deletes the log. */
   async remove(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -127,7 +127,7 @@ export class PageLog {
   }
 }
 
-/** What the log in a folder is of; null when there is none that makes sense. */
+/** Reads the pin of a log; null if there is no valid one. */
 export async function readPin(folder: string): Promise<Pin | null> {
   const pin = pinSchema.safeParse(await readJsonFile(join(folder, pinFile)).catch(() => null));
   return pin.success ? pin.data : null;
