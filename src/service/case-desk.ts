@@ -1,21 +1,21 @@
 import type { CaseContext, RepShareCase } from "../api/schema/operations.js";
 import type { CaseState, Dataset, PlaybookTransition, Webhook } from "./dataset/dataset.js";
 
-/** What came of calling a webhook. */
+/** Result of calling a webhook. */
 export interface WebhookCall {
-  /** HTTP status of the answer, or null when there was none. */
+  /** HTTP status of the answer; null if there was none. */
   readonly status: number | null;
   readonly error?: string | undefined;
 }
 
-/** The change of state that makes a webhook fire. */
+/** The state change that fires a webhook. */
 export interface CaseTransition {
   readonly caseId: string;
   readonly from: CaseState;
   readonly to: CaseState;
 }
 
-/** Renders a webhook's payload from the case's context and calls it. */
+/** Renders a webhook's payload from the case context and calls it. */
 export type FireWebhook = (
   webhook: Webhook,
   context: CaseContext,
@@ -26,7 +26,7 @@ interface FiredWebhook extends WebhookCall {
   readonly webhook: string;
 }
 
-/** What `POST /_local/cases/{id}/transition` tells. */
+/** Body of the answer to `POST /_local/cases/{id}/transition`. */
 export interface TransitionReport {
   readonly case: string;
   readonly from: CaseState;
@@ -34,7 +34,7 @@ export interface TransitionReport {
   readonly fired: readonly FiredWebhook[];
 }
 
-/** The cases with their states, the webhook settings, and the playbook that joins both. */
+/** The cases with their states, the webhook settings, and the playbook that connects them. */
 export class CaseDesk {
   readonly #cases: ReadonlyMap<string, RepShareCase>;
   readonly #contexts: ReadonlyMap<string, CaseContext>;
@@ -51,7 +51,7 @@ export class CaseDesk {
     this.#fire = fire;
   }
 
-  /** The case in its present state, or null. */
+  /** The case in its current state, or null. */
   find(caseId: string): RepShareCase | null {
     const known = this.#cases.get(caseId);
     if (!known) return null;
@@ -63,7 +63,7 @@ export class CaseDesk {
     return [...this.#webhooks.values()];
   }
 
-  /** Stores a webhook, in the place of one of the same name. */
+  /** Stores a webhook, replacing any with the same name. */
   save(webhook: Webhook): void {
     this.#webhooks.set(webhook.name, webhook);
   }
@@ -72,14 +72,17 @@ export class CaseDesk {
     return this.#transitions;
   }
 
-  /** Attaches a webhook to a transition; false when there is no such webhook. */
+  /** Attaches a webhook to a transition. Returns false if there is no such webhook. */
   attach(transition: PlaybookTransition): boolean {
     if (!this.#webhooks.has(transition.webhook)) return false;
     this.#transitions.push(transition);
     return true;
   }
 
-  /** Changes a case's state and fires what the playbook attaches to the change; null without the case. */
+  /**
+   * Changes a case's state and fires the webhooks attached to the change. Null if there is no such
+   * case.
+   */
   async move(caseId: string, to: CaseState): Promise<TransitionReport | null> {
     const known = this.find(caseId);
     if (!known) return null;
@@ -99,7 +102,10 @@ export class CaseDesk {
     const webhook = this.#webhooks.get(name);
     const context = this.#contexts.get(transition.caseId) ?? {};
     if (!webhook || !this.#fire) {
-      return { status: null, error: "this service was started without a way to call webhooks" };
+      return {
+        status: null,
+        error: "this service was started without fireWebhook, so it calls no webhooks",
+      };
     }
     try {
       return await this.#fire(webhook, context, transition);

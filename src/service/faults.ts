@@ -4,22 +4,22 @@ import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./seeded-hash.js";
 import type { EndpointName } from "./stats.js";
 
-/** What one request meets. `dice` are 32 further random bits, the same for the same request. */
+/** The fault for one request. `dice` are 32 more random bits, equal for equal requests. */
 export interface FaultDraw {
   readonly kind: "none" | "partial" | "unavailable" | "reset" | "malformed";
   readonly dice: number;
 }
 
-/** Shares of requests that go wrong, each from 0 to 1, together at most 1. */
+/** Probabilities of the faults, each from 0 to 1, with a sum of at most 1. */
 export type FaultRates = Pick<
   ServiceSettings,
   "partialRate" | "unavailableRate" | "resetRate" | "malformedRate"
 >;
 
 /**
- * Decides which request goes wrong. The decision hangs on the seed, the endpoint, the item and how
- * many times in a row this item went wrong already, and on nothing else: neither the order in which
- * requests arrive nor earlier runs change it. A request answered well begins anew.
+ * Decides which requests fail. The decision depends only on the seed, the endpoint, the item and
+ * the number of failures in a row of that item, so neither the order of requests nor earlier runs
+ * change it. A successful answer resets that number.
  */
 export class Faults {
   readonly #rates: FaultRates;
@@ -31,7 +31,7 @@ export class Faults {
     if (sum > 1 + Number.EPSILON * 4) {
       throw new UsageError(
         "fault_rates_invalid",
-        `The shares of partial, unavailable, reset and malformed answers come to ${sum}, which is more than 1.`,
+        `the rates of partial, unavailable, reset and malformed answers add up to ${sum}; lower them to a sum of at most 1`,
       );
     }
     this.#rates = rates;
@@ -61,8 +61,8 @@ export class Faults {
     rest -= resetRate;
     if (rest < 0) return "reset";
     rest -= malformedRate;
-    // A page in between that broke one answer has passed by the next: a client asks once more and
-    // no more than that (behaviour: Answers), so a second one would be the end of the row.
+    // A client repeats a malformed answer once and then fails the row, so do not break two in a
+    // row.
     if (rest < 0) return wasMalformed && malformedRate < 1 ? "none" : "malformed";
     return canBePartial && rest < partialRate ? "partial" : "none";
   }
@@ -74,12 +74,14 @@ const unavailableAnswers: readonly ServedAnswer[] = [
   { status: 503, body: "", contentType: null },
 ];
 
-/** A 503 as a gateway gives it: JSON, a page or nothing, never the envelope. */
+/** A 503 from a gateway: JSON, a page or nothing, but never the envelope. */
 export function unavailableAnswer(dice: number): ServedAnswer {
   return unavailableAnswers[dice % unavailableAnswers.length] as ServedAnswer;
 }
 
-/** Breaks an answer: 200 with a page, cut JSON, other JSON, an empty result or no body. */
+/**
+ * Breaks an answer: 200 with an HTML page, truncated JSON, other JSON, an empty result or no body.
+ */
 export function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
   switch (dice % 5) {
     case 0:

@@ -3,15 +3,16 @@ import { hostname } from "node:os";
 import { isLoopback } from "../api/http/dispatcher.js";
 
 /**
- * Makes a check that tells by its `Host` header whether a request is meant for this service. A web page whose name
- * its owner points at 127.0.0.1 (DNS rebinding) shares its origin with the service and could read
- * answers and change cases, but the browser still sends the page's name as `Host`.
+ * Creates a check of the `Host` header that protects against DNS rebinding. A web page whose name
+ * resolves to 127.0.0.1 has the same origin as the service and could read answers and change cases,
+ * but the browser still sends the page's name as `Host`.
  *
- * Accepted are the names and addresses of the loopback interface and the host the service listens
- * on; on all interfaces, every IP address and this machine's own name. The port is free, because a
- * forwarded port differs. A request of HTTP/1.0 may have no `Host`; browsers always send one.
+ * Accepts the names and addresses of the loopback interface and the host that the service listens
+ * on; when it listens on all interfaces, also any IP address and the machine's own name. Any port
+ * is accepted, because ports can be forwarded. HTTP/1.0 requests may lack the header; browsers
+ * always send it.
  *
- * @param listening host name or address that the service is told to listen on
+ * @param listening host name or address that the service listens on
  */
 export function hostCheck(listening: string): (header: string | undefined) => boolean {
   const isEverywhere = listening === "0.0.0.0" || listening === "::";
@@ -25,12 +26,12 @@ export function hostCheck(listening: string): (header: string | undefined) => bo
   };
 }
 
-/** A host as it stands in a URL: IPv6 addresses in brackets. */
+/** Formats a host for a URL: IPv6 addresses go in brackets. */
 export function inUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The host of a `Host` header, without port and as URLs spell it; null when it is none. */
+/** The host of a `Host` header without its port, normalised as in URLs; null if invalid. */
 function hostOf(header: string): string | null {
   if (!/^[^\s/?#@\\]+$/.test(header) || !URL.canParse(`http://${header}`)) return null;
   return new URL(`http://${header}`).hostname.replace(/\.$/, "");

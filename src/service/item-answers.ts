@@ -9,17 +9,17 @@ import { notListed } from "./not-listed.js";
 import type { BlocklistField } from "./options.js";
 import { quickCheckOf } from "./quick-check.js";
 
-/** What the service has to say of one item. */
+/** The answers of the service for one item. */
 export interface ItemAnswer {
-  /** Whether the interface has a partial result for it. */
+  /** True if the API specifies a partial result for its type. */
   readonly canBePartial: boolean;
   full(endpoint: LookupEndpoint): ServedAnswer;
-  /** The query's answer with some members missing; `dice` decides which. */
+  /** The answer to a query with some members missing, chosen by `dice`. */
   partial(dice: number): ServedAnswer;
 }
 
 /**
- * Finds the answer to any text in a path.
+ * Creates a lookup of answers by any text in a path.
  *
  * @param unlisted answers for items that are not in the dataset
  */
@@ -62,7 +62,7 @@ function writer(blocklistField: BlocklistField): ToJson {
     );
 }
 
-/** Without a label, names such as `install.sh` read as files; here they can only be domains. */
+/** Detection takes names such as `install.sh` for files. In a request they can only be domains. */
 function recognised(text: string): Recognition {
   const detected = recogniseItem(text);
   if (detected.item !== null) return detected;
@@ -82,7 +82,7 @@ function refusal(message: string): ItemAnswer {
   return { canBePartial: false, full: say, partial: say };
 }
 
-/** Answers from a result, and follows the item's partial script where it has one. */
+/** Answers from a result. Follows the item's partial script, if it has one. */
 class ResultAnswer implements ItemAnswer {
   readonly #listed: Omit<ListedItem, "item">;
   readonly #toJson: ToJson;
@@ -108,7 +108,7 @@ class ResultAnswer implements ItemAnswer {
     return this.#without(someMembers(this.#listed.result, dice));
   }
 
-  /** What the next answer lacks by the script; undefined for an answer in full. */
+  /** Members missing from the next answer by the script; undefined for a full answer. */
   #scripted(): readonly string[] | undefined {
     const { missing = [], forever = false } = this.#listed.partial ?? {};
     if (forever && this.#asked === missing.length) this.#asked = 0;
@@ -122,13 +122,13 @@ class ResultAnswer implements ItemAnswer {
   }
 }
 
-/** What each endpoint says of an item, by its query result. */
+/** The answer of each endpoint, derived from the query result. */
 const derived: Readonly<Record<LookupEndpoint, (result: QueryResult) => object>> = {
   query: (result) => result,
   "quick-check": quickCheckOf,
 };
 
-/** Two bits of the dice for each member that may be null; at least one member. */
+/** Picks members that may be null, with two bits of the dice each; at least one. */
 function someMembers(result: QueryResult, dice: number): string[] {
   const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
   const missing = members.filter((_, index) => ((dice >>> (2 * (index % 15))) & 3) === 0);

@@ -11,7 +11,7 @@ const types = {
   email: "EMAIL",
 } as const;
 
-/** What the service answers of an item that it knows nothing of (interface: Query result …). */
+/** The answer for an item that the service does not know. */
 export function notListed({ kind, value: item }: Item): QueryResult {
   if (kind === "ip") {
     return isBogon(item) ? { item, type: "IP_BOGON", bogon: true } : unknownAddress(item);

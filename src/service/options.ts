@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { duration, option, rate, share, wholeNumber } from "../core/options.js";
 
-/** The time that an answer takes, drawn evenly between both ends. */
+/** Delay of an answer, uniformly distributed between both ends. */
 export interface Latency {
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-/** Names of the mail blocklist member: the specification's, and the deployed service's. */
+/** Names of the mail blocklist member: in the specification, and in the deployed service. */
 const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
 
 export type BlocklistField = (typeof blocklistFields)[number];
 
 const seedLimit = 2 ** 32 - 1;
 
-/** How the embedded service listens, what it answers from and how it misbehaves. */
+/** How the embedded service listens, what it answers from and which faults it makes. */
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
     common: true,
@@ -77,7 +77,7 @@ function shareOption(of: string) {
   return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
 }
 
-/** A key that a header can carry (RFC 9110, 5.5). */
+/** A key that fits in a header field (RFC 9110 section 5.5). */
 function apiKey(): z.ZodType<string> {
   return z
     .string()

@@ -1,7 +1,7 @@
 import type { ObservedActivity, QueryResult } from "../api/schema/query-result.js";
 import type { QuickCheckResult } from "../api/schema/quick-check.js";
 
-/** The reduced verdict that follows from a query result (interface: Quick check result). */
+/** Derives a quick check result from a query result. */
 export function quickCheckOf(result: QueryResult): QuickCheckResult {
   const { item, type } = result;
   if (result.type === "IP_BOGON") {
@@ -18,7 +18,7 @@ export function quickCheckOf(result: QueryResult): QuickCheckResult {
   };
 }
 
-/** Kinds without an intent of their own take it from the blocklist. */
+/** Kinds without an `intent` member derive it from the blocklist. */
 function intentOf(result: Exclude<QueryResult, { type: "IP_BOGON" }>): string {
   if ("intent" in result) return (result.intent as string | null) ?? "unknown";
   return result.serviceMailBlocklist === "ACTIVE" ? "malicious" : "none";

@@ -1,10 +1,13 @@
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 
-/** Takes one request; returns the milliseconds until the next would be let through, 0 when it was. */
+/**
+ * Takes one request. Returns 0 if it is admitted, otherwise the milliseconds until the next one
+ * would be.
+ */
 export type RateLimit = () => number;
 
-/** A token bucket that holds one window's worth of requests and fills evenly over the window. */
+/** A token bucket that holds the requests of one window and fills evenly over the window. */
 export function rateLimit(rate: Rate, clock: Clock): RateLimit {
   const perMs = rate.count / rate.perMs;
   let tokens = rate.count;

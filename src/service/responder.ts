@@ -8,14 +8,14 @@ import type { RateLimit } from "./rate-limit.js";
 import { seededHash } from "./seeded-hash.js";
 import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js";
 
-/** What a route has to say. */
+/** The answer of a route. */
 export interface RouteAnswer {
   readonly full: () => ServedAnswer;
-  /** The answer with a part of its data missing; null where the interface has no such answer. */
+  /** The answer with part of its data missing; null if the API has no such answer. */
   readonly partial: ((dice: number) => ServedAnswer) | null;
 }
 
-/** An answer, or a connection that is broken on purpose. */
+/** An answer, or a deliberately broken connection. */
 type Outcome = ServedAnswer | "reset";
 
 export interface ResponderOptions {
@@ -25,12 +25,12 @@ export interface ResponderOptions {
   readonly latency: Latency;
   readonly seed: number;
   readonly clock: Clock;
-  /** Key that the threat intelligence endpoints want as `x-api-key`; null wants none. */
+  /** Key that the threat intelligence endpoints require as `x-api-key`; null requires none. */
   readonly apiKey: string | null;
   readonly onRequest: ((endpoint: EndpointName, subject: string) => void) | null;
 }
 
-/** Between a route's answer and the wire: counts the request, misbehaves as told, writes. */
+/** Sends the answers of routes: counts each request, applies faults and latency, and writes. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #closing = new AbortController();
@@ -40,7 +40,7 @@ export class Responder {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Answers one request; `subject` is the item, tag or case that it is about. */
+  /** Answers one request. `subject` is its item, tag or case. */
   answer(reply: FastifyReply, endpoint: EndpointName, subject: string, answer: RouteAnswer): void {
     const { stats, onRequest, apiKey, rateLimit, faults } = this.#options;
     stats.arrived(endpoint);
@@ -64,14 +64,14 @@ export class Responder {
     else this.#end(reply, endpoint, outcome);
   }
 
-  /** Answers one request as it stands, without faults or latency. */
+  /** Answers one request unchanged, without faults or latency. */
   say(reply: FastifyReply, endpoint: EndpointName, answer: ServedAnswer): void {
     this.#options.stats.arrived(endpoint);
     reply.hijack();
     this.#end(reply, endpoint, answer);
   }
 
-  /** Answers at once what still waits for its latency, and lets connections end with their answer. */
+  /** Sends delayed answers at once, and makes each connection close with its answer. */
   close(): void {
     this.#closing.abort();
   }
@@ -125,7 +125,7 @@ function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): O
   }
 }
 
-/** Writes an answer; `last` ends the connection with it. */
+/** Writes an answer. `last` closes the connection after it. */
 function write(raw: FastifyReply["raw"], answer: ServedAnswer, last: boolean): void {
   const headers: Record<string, string | number> = {
     ...answer.headers,

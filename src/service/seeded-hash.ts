@@ -1,7 +1,7 @@
 /**
- * 32 bits that depend on nothing but the seed, the text and the number: what decides on a fault, so
- * that the same request meets the same fault in whatever order requests arrive. FNV-1a over the
- * text, then the finaliser of MurmurHash3, without which similar texts would draw similar numbers.
+ * Hashes a seed, a text and a number to 32 bits, which decide on faults: the same request gets the
+ * same fault in whatever order requests arrive. Uses FNV-1a over the text, then the finaliser of
+ * MurmurHash3, without which similar texts would yield similar numbers.
  */
 export function seededHash(seed: number, text: string, number: number): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;

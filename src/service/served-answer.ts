@@ -1,4 +1,4 @@
-/** One HTTP answer, ready to be written. */
+/** An HTTP answer, ready to be written. */
 export interface ServedAnswer {
   readonly status: number;
   /** Empty for an answer without a body. */
@@ -9,25 +9,25 @@ export interface ServedAnswer {
 
 const json = "application/json; charset=utf-8";
 
-/** Envelope of an answer in full (interface: Envelope); `result` is JSON text. */
+/** Envelope of a full answer; `result` is JSON text. */
 export function success(result: string): ServedAnswer {
   const body = `{"status":"success","statusCode":200,"result":${result}}`;
   return { status: 200, body, contentType: json };
 }
 
-/** Envelope of an answer in part, with its empty `errors` (interface: Errors); `result` is JSON text. */
+/** Envelope of a partial answer, with empty `errors`; `result` is JSON text. */
 export function partialSuccess(result: string): ServedAnswer {
   const body = `{"status":"partial_success","statusCode":503,"result":${result},"errors":{}}`;
   return { status: 503, body, contentType: json };
 }
 
-/** Envelope of a refused request, with the message in `errors.$` (interface: Errors). */
+/** Envelope of a refused request, with the message in `errors.$`. */
 export function failure(message: string): ServedAnswer {
   const body = `{"status":"failure","statusCode":400,"errors":{"$":${JSON.stringify(message)}}}`;
   return { status: 400, body, contentType: json };
 }
 
-/** JSON outside the envelope. */
+/** JSON without the envelope. */
 export function plain(status: number, value: unknown): ServedAnswer {
   return { status, body: JSON.stringify(value), contentType: json };
 }
@@ -36,7 +36,7 @@ export function html(status: number, body: string): ServedAnswer {
   return { status, body, contentType: "text/html; charset=utf-8" };
 }
 
-/** An answer without a body, as the operations interface gives its refusals (interface: Operations). */
+/** An answer without a body, such as a refusal of the operations API. */
 export function bodiless(status: number, headers?: Readonly<Record<string, string>>): ServedAnswer {
   return { status, body: "", contentType: null, ...(headers ? { headers } : {}) };
 }

@@ -4,20 +4,23 @@ import type { Responder } from "./responder.js";
 import { hostCheck } from "./host-check.js";
 import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
 
-/** Longest request line and headers together, in bytes: a URL of 8 KiB triples when it is encoded. */
+/** Maximum size in bytes of request line and headers. An 8 KiB URL triples when percent-encoded. */
 const headerLimit = 64 * 1024;
 
-/** Longer than clients' pools keep a connection, so that they do not send into one that just closes. */
+/**
+ * Longer than clients' connection pools keep idle connections, so that they never reuse one that is
+ * just closing.
+ */
 const keepAliveMs = 90_000;
 
-/** How long answers in flight may take once the service is told to close. */
+/** Time for answers in flight to finish when the service closes. */
 const closingMs = 2_000;
 
 /**
- * An HTTP server without routes that refuses in JSON whatever it has no route for, and requests
- * meant for another host.
+ * Creates an HTTP server without routes. It refuses, in JSON, paths without a route and requests
+ * for other hosts.
  *
- * @param host host name or address that it will listen on
+ * @param host host name or address to listen on
  */
 export function createServer(
   responder: Responder,
@@ -55,7 +58,7 @@ export function createServer(
     else void refuse(request, reply, 421, misdirected(request));
   });
   app.setNotFoundHandler((request, reply) => {
-    const message = `there is no ${request.method} ${request.url.slice(0, 200)}${hintFor(request)}`;
+    const message = `no route for ${request.method} ${request.url.slice(0, 200)}${hintFor(request)}`;
     return refuse(request, reply, 404, message);
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
@@ -64,7 +67,7 @@ export function createServer(
   return app;
 }
 
-/** Closes at once what is idle, and what is not as soon as it is answered or after a short time. */
+/** Closes idle connections at once, and others when they are answered or after a short time. */
 export async function closeServer(app: FastifyInstance, responder: Responder): Promise<void> {
   responder.close();
   const timer = setTimeout(() => app.server.closeAllConnections(), closingMs);
@@ -75,16 +78,18 @@ export async function closeServer(app: FastifyInstance, responder: Responder): P
   }
 }
 
-/** RFC 9110, 15.5.20: the request reached a server that does not answer for its host. */
+/** RFC 9110 section 15.5.20: the server is not configured to answer for this host. */
 function misdirected({ headers: { host = "" } }: FastifyRequest): string {
   return (
-    `this service does not answer for ${JSON.stringify(host.slice(0, 100))}: ask for localhost, ` +
-    "or for the address given with --host"
+    `this service does not answer for ${JSON.stringify(host.slice(0, 100))}: use localhost, ` +
+    "or the address given with --host"
   );
 }
 
 function hintFor({ url }: FastifyRequest): string {
-  return isLookup(endpointOf(url)) ? "; an item is one path segment, percent-encoded" : "";
+  return isLookup(endpointOf(url))
+    ? "; percent-encode the item, which must be a single path segment"
+    : "";
 }
 
 function endpointOf(url: string): EndpointName {
@@ -94,7 +99,7 @@ function endpointOf(url: string): EndpointName {
   return first === "tags" ? "tag" : "unknown";
 }
 
-/** A path whose percent-encoding is broken. */
+/** Answer for a path with invalid percent-encoding. */
 function badPath(request: FastifyRequest, endpoint: EndpointName): ServedAnswer {
   const message = `the path is not valid percent-encoded UTF-8: ${request.url.slice(0, 200)}`;
   return endpoint === "unknown" ? plain(400, { message }) : failure(message);

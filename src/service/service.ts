@@ -22,55 +22,56 @@ import { TagLists } from "./snapshots.js";
 import { type EndpointName, RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
 
-/** Token that the sample service takes for the operations interface unless told otherwise. */
+/** Default token for the operations API of the sample service. */
 export const sampleAccessToken = "sample-access-token";
 
-/** Key that the sample service takes for case contexts unless told otherwise. */
+/** Default key for the case contexts of the sample service. */
 export const sampleCaseApiKey = "sample-case-api-key";
 
-/** How the embedded service is started: the flags of `serve`, and what only programs can give. */
+/** Options of the embedded service: the flags of `serve`, and some for programs only. */
 export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "dataset"> {
-  /** Folder, or a dataset already read. Default: the one that comes with the package. */
+  /** Folder, or a loaded dataset. @default the dataset in the package */
   readonly dataset?: string | Dataset | undefined;
   readonly clock?: Clock;
-  /** Bearer token of the operations interface. Default: `sampleAccessToken`. */
+  /** Bearer token of the operations API. @default `sampleAccessToken` */
   readonly accessToken?: string;
-  /** Bearer key of the case contexts. Default: `sampleCaseApiKey`. */
+  /** Bearer key of the case contexts. @default `sampleCaseApiKey` */
   readonly caseApiKey?: string;
-  /** Customers on a page, at least 1. Default: 2. */
+  /** Customers per page, at least 1. @default 2 */
   readonly customersPage?: number;
-  /** Milliseconds that a superseded tag list stays readable by its snapshot. Default: one hour. */
+  /** Milliseconds for which a replaced tag list stays readable by its snapshot. @default 1 hour */
   readonly snapshotLifetimeMs?: number;
-  /** Calls a webhook when a case's transition fires it. Without one, none is called. */
+  /** Calls a webhook when a case transition fires it. @default none is called */
   readonly fireWebhook?: FireWebhook;
-  /** Told of every request outside `/_local/`, as it arrives. */
+  /** Called when a request outside `/_local/` arrives. */
   readonly onRequest?: (endpoint: EndpointName, subject: string) => void;
 }
 
-/** The embedded service while it runs. */
+/** A running embedded service. */
 export interface Service {
-  /** Base of the threat intelligence interface, such as `http://127.0.0.1:8080/beta`. */
+  /** Base URL of the threat intelligence API, such as `http://127.0.0.1:8080/beta`. */
   readonly intelUrl: string;
-  /** Base of the operations interface, such as `http://127.0.0.1:8080`. */
+  /** Base URL of the operations API, such as `http://127.0.0.1:8080`. */
   readonly opsUrl: string;
-  /** Base of the case management instance; the same as `opsUrl`. */
+  /** Base URL of the case management instance; equal to `opsUrl`. */
   readonly caseUrl: string;
   readonly port: number;
-  /** Whether it listens beyond the loopback interface, so that other machines may reach it. */
+  /** True if it listens beyond the loopback interface, so that other machines can reach it. */
   readonly exposed: boolean;
-  /** What `GET /_local/stats` answers. */
+  /** The body of `GET /_local/stats`. */
   stats(): StatsSnapshot;
-  /** Stops listening, answers what is in flight and closes every connection. */
+  /** Stops listening, finishes the answers in flight and closes every connection. */
   close(): Promise<void>;
 }
 
 const defaultSnapshotLifetimeMs = 3_600_000;
 
 /**
- * Starts the embedded service (behaviour: The embedded service).
+ * Starts the embedded service.
  *
- * @throws UsageError `dataset_not_found`, `dataset_invalid`, `service_options_invalid`, `fault_rates_invalid`
- * @throws FatalError `listen_failed` when it cannot listen there
+ * @throws UsageError `dataset_not_found`, `dataset_invalid`, `service_options_invalid`,
+ *   `fault_rates_invalid`
+ * @throws FatalError `listen_failed`
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
@@ -126,7 +127,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 function settingsOf(options: ServiceOptions): ServiceSettings {
   const parsed = serviceOptions.strip().safeParse({ ...options, dataset: undefined });
   if (parsed.success) return parsed.data;
-  throw new UsageError("service_options_invalid", `The service's ${firstIssue(parsed.error)}`);
+  throw new UsageError(
+    "service_options_invalid",
+    `invalid option of the service: ${firstIssue(parsed.error)}`,
+  );
 }
 
 async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset> {
@@ -145,7 +149,7 @@ async function answersOf(dataset: Dataset, seed: number | undefined) {
   };
 }
 
-/** The host of a URL by which a listening address is reached from this machine. */
+/** The host for URLs that reach a listening address from this machine. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
@@ -155,9 +159,9 @@ function reachable(host: string): string {
 function listenFailed(host: string, port: number, error: unknown): FatalError {
   const code = (error as NodeJS.ErrnoException).code;
   const why =
-    code === "EADDRINUSE" ? "another program listens there already" : (error as Error).message;
-  return new FatalError("listen_failed", `Cannot listen on ${host}, port ${port}: ${why}.`, {
+    code === "EADDRINUSE" ? "another program already listens there" : (error as Error).message;
+  return new FatalError("listen_failed", `cannot listen on ${host}, port ${port}: ${why}`, {
     cause: error,
-    hint: "Give another --port, or 0 for a free one.",
+    hint: "set another --port, or 0 to let the system choose one",
   });
 }

@@ -3,27 +3,29 @@ import { snapshotLength } from "../api/schema/vocabulary.js";
 import type { Clock } from "../core/clock.js";
 import type { DatasetTag } from "./dataset/dataset.js";
 
-/** One state of a tag's list, fixed by its token. */
+/** One version of a tag's list, identified by its token. */
 export interface TagListVersion {
   readonly list: readonly string[];
   /** When the data was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
-  /** Exactly 24 characters (interface: Tag IP list). */
+  /** Exactly 24 characters, as in the API specification. */
   readonly snapshot: string;
 }
 
 interface Superseded {
   readonly version: TagListVersion;
-  /** Milliseconds of the clock's `monotonic`. */
+  /** Monotonic clock time in milliseconds. */
   readonly since: number;
 }
 
-/** Superseded versions of one tag that stay readable at most, however fast its list changes. */
+/**
+ * Maximum number of replaced versions per tag that stay readable, however fast its list changes.
+ */
 const keptVersions = 16;
 
 /**
- * The IP lists of all tags and their snapshots. A list changes by a new version; the versions
- * before it answer to their tokens for a time, which begins when they are superseded.
+ * The IP lists of all tags and their snapshots. Each change makes a new version. Replaced versions
+ * stay readable by their tokens for a limited time.
  */
 export class TagLists {
   readonly #tags: ReadonlyMap<string, DatasetTag>;
@@ -33,14 +35,14 @@ export class TagLists {
   readonly #superseded = new Map<string, readonly Superseded[]>();
   #generation = 0;
 
-  /** `lifetimeMs`: how long a superseded version stays readable. */
+  /** @param lifetimeMs how long a replaced version stays readable */
   constructor(tags: ReadonlyMap<string, DatasetTag>, clock: Clock, lifetimeMs: number) {
     this.#tags = tags;
     this.#clock = clock;
     this.#lifetimeMs = lifetimeMs;
   }
 
-  /** The newest version of a tag's list, or null when there is no such tag. */
+  /** The current version of a tag's list; null if there is no such tag. */
   current(tag: string): TagListVersion | null {
     const known = this.#current.get(tag);
     if (known) return known;
@@ -48,7 +50,7 @@ export class TagLists {
     return source ? this.#publish(tag, source.list, source.lastUpdate) : null;
   }
 
-  /** The version that a token fixes, or null when it is another tag's, expired, or was never given. */
+  /** The version with this token; null if it is another tag's, expired or unknown. */
   pinned(tag: string, snapshot: string): TagListVersion | null {
     const current = this.current(tag);
     if (current?.snapshot === snapshot) return current;
@@ -56,7 +58,7 @@ export class TagLists {
     return kept?.version ?? null;
   }
 
-  /** Gives a tag another list from now on. */
+  /** Replaces a tag's list. */
   replace(tag: string, list: readonly string[]): TagListVersion {
     const before = this.current(tag);
     const now = new Date(this.#clock.now()).toISOString();
@@ -68,7 +70,7 @@ export class TagLists {
     return version;
   }
 
-  /** Makes every token that a tag's list was given so far unknown; the list stays as it is. */
+  /** Expires all tokens of a tag's list issued so far. The list itself stays. */
   expire(tag: string): void {
     const current = this.current(tag);
     this.#superseded.delete(tag);

@@ -1,6 +1,6 @@
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
-/** The other endpoints whose requests are counted; `unknown` takes every path that is none of them. */
+/** The other counted endpoints. `unknown` stands for any other path. */
 const otherPaths = {
   tags: "/beta/tags",
   tag: "/beta/tags/{name}",
@@ -13,7 +13,7 @@ const otherPaths = {
 
 export type EndpointName = LookupEndpoint | keyof typeof otherPaths;
 
-/** The endpoints of the threat intelligence interface, which the deployed service wants a key for. */
+/** Endpoints of the threat intelligence API, for which the deployed service requires a key. */
 export const keyedEndpoints: ReadonlySet<EndpointName> = new Set([
   ...lookupEndpoints,
   "tags",
@@ -29,30 +29,30 @@ function pathOf(endpoint: EndpointName): string {
   return isLookup(endpoint) ? `/beta/${endpoint}/{item}` : otherPaths[endpoint];
 }
 
-/** Faults that the service made on request, and requests over its rate limit. */
+/** Injected faults, and requests over the rate limit. */
 export type FaultName = "partial" | "unavailable" | "reset" | "malformed" | "rate-limit";
 
 interface EndpointCounts {
   readonly path: string;
-  /** Requests that arrived; equals the sum of the outcomes when none is in flight. */
+  /** Requests received. Equals the sum of the outcomes when none is in flight. */
   readonly total: number;
   /**
-   * HTTP status → requests answered with it; `reset`: the connection was broken on purpose;
-   * `aborted`: the client went away before the answer.
+   * HTTP status → requests answered with it. `reset`: connection broken on purpose. `aborted`: the
+   * client disconnected before the answer.
    */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
 /** Body of `GET /_local/stats`. Requests below `/_local/` are not counted. */
 export interface StatsSnapshot {
-  /** Endpoints that were asked at least once. */
+  /** Endpoints with at least one request. */
   readonly requests: Readonly<Partial<Record<EndpointName, EndpointCounts>>>;
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
-  /** Requests that have no outcome yet. */
+  /** Requests without an outcome so far. */
   readonly in_flight: number;
 }
 
-/** Counts each request once when it arrives and once when its outcome is decided. */
+/** Counts each request when it arrives, and its outcome when that is decided. */
 export class RequestStats {
   readonly #endpoints = new Map<EndpointName, { total: number; outcomes: Map<string, number> }>();
   readonly #faults = new Map<FaultName, number>();

@@ -5,10 +5,10 @@ import type { Webhook } from "./configuration.js";
 type Address = Pick<Webhook, "name" | "endpoint" | "path">;
 
 /**
- * The address that a webhook calls: its path beneath its endpoint, with one slash between them.
- * A query of the endpoint comes before that of the path.
+ * Builds the URL that a webhook calls: its path below its endpoint, joined by one slash. The
+ * endpoint's query goes before the path's.
  *
- * @throws WebhookError as {@link addressProblems} finds them
+ * @throws WebhookError with the errors of {@link addressProblems}
  */
 export function webhookUrl(webhook: Address): URL {
   refuseErrors(addressProblems(webhook), webhook.name);
@@ -22,17 +22,17 @@ export function webhookUrl(webhook: Address): URL {
 }
 
 /**
- * What is wrong with the address of a webhook: credentials in it (they would be logged on the
- * way), PQL fields (the interface has them in the payload only), a path that leaves the endpoint.
+ * Checks the address of a webhook for credentials (which would be logged on the way), PQL fields
+ * (which are allowed in the payload only), and paths that leave the endpoint.
  */
 export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
   const problems: Problem[] = [];
   for (const [pointer, text] of Object.entries({ "/endpoint": endpoint, "/path": path })) {
     if (text.includes("{{")) {
-      const message = "PQL fields are filled in within the payload only";
+      const message = "PQL fields are filled in only in the payload; write the value here";
       problems.push(errorAt(pointer, "field_outside_payload", message));
     } else if (text.includes("#")) {
-      const message = 'what follows "#" is never sent; write "#" as %23';
+      const message = 'the part after "#" is never sent; write "#" as %23';
       problems.push(errorAt(pointer, "bad_path", message));
     }
   }
@@ -45,7 +45,7 @@ export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
   }
   if (url.username !== "" || url.password !== "") {
     const message =
-      "user name and password do not belong into an address; use Bearer authentication with an API key";
+      "user name and password do not belong in an address; use Bearer authentication with an API key";
     problems.push(errorAt("/endpoint", "credentials_in_endpoint", message));
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
@@ -57,13 +57,13 @@ export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
     const names = [...new URLSearchParams(query).keys()];
     if (!names.some((name) => secretName.test(name))) continue;
     const message =
-      "a secret in an address ends up in logs; use Bearer authentication with an API key";
+      "secrets in addresses end up in logs; use Bearer authentication with an API key";
     problems.push(warningAt(pointer, "secret_in_address", message));
   }
   return problems;
 }
 
-/** The address as it may be shown: values of parameters that sound like secrets are hidden. */
+/** The URL for display, with the values of parameters that look like secrets hidden. */
 export function shownUrl(url: URL): string {
   if (url.search === "") return url.href;
   const query = url.search
@@ -81,28 +81,28 @@ export function shownUrl(url: URL): string {
 const secretName =
   /^(?:.*[-_.])?(?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|passwd|pwd|signature|sig)$/i;
 
-/** Why a path (without its query) could lead elsewhere than beneath the endpoint, or null. */
+/** Explains why a path (without its query) could lead out of the endpoint; null if it cannot. */
 function pathFault(path: string): string | null {
   if (/[\u0000-\u001f\u007f\\]/.test(path))
-    return "must hold neither control characters nor backslashes";
+    return "must not contain control characters or backslashes";
   if (path.startsWith("//") || /^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
-    return "must be a path within the endpoint, not an address of its own";
+    return "must be a path within the endpoint, not a full address";
   }
   for (const segment of path.split("/")) {
     let decoded: string;
     try {
       decoded = decodeURIComponent(segment);
     } catch {
-      return 'holds a "%" that starts no percent-encoding; write "%" as %25';
+      return 'contains a "%" that starts no percent-encoding; write "%" as %25';
     }
     if (decoded.split(/[\\/]/).some((part) => part === "." || part === "..")) {
-      return 'must not hold the segments "." and "..": it would leave the endpoint';
+      return 'must not contain the segments "." and "..", which would leave the endpoint';
     }
   }
   return null;
 }
 
-/** Path and query; a "?" within the query is part of it. */
+/** Splits path and query. Only the first "?" separates them. */
 function split(path: string): readonly string[] {
   const mark = path.indexOf("?");
   return mark === -1 ? [path] : [path.slice(0, mark), path.slice(mark + 1)];

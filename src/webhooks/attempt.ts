@@ -6,30 +6,30 @@ import type { Answer } from "../api/types.js";
 import { CredentialMask } from "../core/credential-mask.js";
 import type { PreparedCall } from "./prepare.js";
 
-/** What a receiver answered, as far as a person may see it. */
+/** A receiver's answer, safe to display. */
 export interface Reply {
   readonly status: number;
   readonly headers: Answer["headers"];
   readonly location: string | null;
   readonly allow: string | null;
-  /** The beginning of the body, the API key blotted out where the server echoes it. */
+  /** The start of the body. An echoed API key is masked. */
   readonly body: string;
-  /** True when the body went on, or broke off. */
+  /** True if the body was longer or broke off. */
   readonly truncated: boolean;
 }
 
-/** Bytes of a character, at most, with JSON's escapes: `\u006b`. */
+/** Maximum bytes per character of a key, with JSON escapes such as `\u006b`. */
 const longestSpelling = 6;
 
-/** Most that is kept of a body: it is for explanations. */
+/** Maximum size of a kept body. It only serves to explain failures. */
 const keptBodyBytes = 64 * 1024;
 
 /**
- * Makes a call once. Redirects are not followed. The status counts, whatever becomes of the body.
+ * Makes a call once, without following redirects. Succeeds once there is a status, even if the body
+ * breaks off.
  *
- * @param timeoutMs from connecting to the last byte that is read
- * @throws TransportError; the signal's reason when it aborts; what undici throws for a closed
- *   dispatcher
+ * @param timeoutMs from connecting to the last byte read
+ * @throws TransportError; the signal's reason if aborted; undici's error for a closed dispatcher
  */
 export async function attemptCall(
   { url, headers, body, apiKey, shown }: PreparedCall,
@@ -42,7 +42,7 @@ export async function attemptCall(
     dispatcher,
     timeoutMs,
     beginningOnly: true,
-    // So much more that a key across the cut is seen whole and blotted out.
+    // Read far enough past the cut that a key across it is found and masked.
     maxBodyBytes: keptBodyBytes + longestSpelling * (apiKey?.length ?? 0),
     headers: apiKey === null ? [] : [["authorization", `Bearer ${apiKey}`]],
   });

@@ -7,12 +7,12 @@ import { malformedFields, renderCollecting } from "./render.js";
 import { findSubscriberValues, subscriberValues, type SubscriberValue } from "./static-data.js";
 
 /**
- * Looks a webhook over without sending it (behaviour: Webhooks). Nothing is called, nothing thrown.
+ * Checks a webhook without sending it. Neither calls nor throws.
  *
- * With a case context to compare with, fields that it lacks are errors, and subscriber data that
- * stands in the payload or the address as static text is warned about.
+ * With a case context, reports fields missing from it as errors, and warns about subscriber data
+ * that the payload or the address contains as static text.
  *
- * @returns errors first, each group in the order of the webhook; empty when all is well
+ * @returns errors first, otherwise in the order of the webhook; empty if there are none
  */
 export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly Problem[] {
   const problems: Problem[] = [...addressProblems(webhook), ...bodyProblems(webhook)];
@@ -32,7 +32,7 @@ interface PayloadText {
   readonly kind: "text" | "number" | "member name";
 }
 
-/** Every text of a payload, and every number as text. */
+/** Every string of a payload, and every number as text. */
 function* payloadTexts(payload: unknown, pointer: string, depth = 0): Generator<PayloadText> {
   if (typeof payload === "string") yield { text: payload, pointer, kind: "text" };
   if (typeof payload === "number") yield { text: String(payload), pointer, kind: "number" };
@@ -53,7 +53,7 @@ function textProblems(
 ): Problem[] {
   if (kind === "member name") {
     if (!text.includes("{{")) return [];
-    const message = "PQL fields in the name of a member are not filled in";
+    const message = "PQL fields in member names are not filled in; use them in values only";
     return [warningAt(pointer, "field_in_member_name", message)];
   }
   const parsed = parsePql(text);
@@ -63,7 +63,7 @@ function textProblems(
     statics,
   );
   if (bare && parsed.faults.length === 0) {
-    const message = `a PQL field stands between braces: write {{ ${bare[0]} }}`;
+    const message = `a PQL field needs double braces: write {{ ${bare[0]} }}`;
     problems.push(warningAt(pointer, "bare_field", message));
   }
   for (const { fields } of findSubscriberValues(statics, values)) {
@@ -72,7 +72,7 @@ function textProblems(
   return problems;
 }
 
-/** A value that stands in an address cannot become a field; the payload is the place for it. */
+/** Warns about values in an address, where fields cannot replace them. */
 function staticAddress(webhook: Webhook, values: readonly SubscriberValue[]): Problem[] {
   if (values.length === 0) return [];
   const url = URL.canParse(webhook.endpoint) ? new URL(webhook.endpoint) : null;
@@ -83,14 +83,14 @@ function staticAddress(webhook: Webhook, values: readonly SubscriberValue[]): Pr
     findSubscriberValues(decoded(text), values).map(({ fields }) =>
       staticData(
         pointer,
-        `an address is the same for every case, so send it in the payload as ${alternatives(fields)}`,
+        `the address is the same for every case, so send it in the payload as ${alternatives(fields)}`,
       ),
     ),
   );
 }
 
 function staticData(pointer: string, advice: string): Problem {
-  const message = `subscriber data stands here as static text, which is right for one case only; ${advice}`;
+  const message = `this static text contains subscriber data, which is right for one case only; ${advice}`;
   return warningAt(pointer, "static_data", message);
 }
 
@@ -105,12 +105,12 @@ function bodyProblems({ method, payload }: Webhook): Problem[] {
   const problems: Problem[] = [];
   if (method === "GET" && payload !== null) {
     const message =
-      "the body of a GET has no defined meaning (RFC 9110, section 9.3.1); many servers ignore it";
+      "the body of a GET has no defined meaning (RFC 9110 section 9.3.1), and many servers ignore it; use POST";
     problems.push(warningAt("/payload", "payload_with_get", message));
   }
   if (typeof payload === "string" && /^\s*(?:\{(?!\{)|\[)/.test(payload)) {
     const message =
-      "this text looks like JSON but is sent as plain text, its fields not escaped; write the payload as a JSON value, without quotes around it";
+      "this string looks like JSON, but is sent as plain text without escaping its fields; write the payload as a JSON value, without quotes around it";
     problems.push(warningAt("/payload", "json_as_text", message));
   }
   return problems;

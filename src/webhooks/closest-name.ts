@@ -1,8 +1,8 @@
 import { didYouMean } from "../core/did-you-mean.js";
 
 /**
- * The name that was likely meant by `word`, or null: the same but for case and punctuation, the
- * end of a longer name (`CustomerEmail` for `s.resolver_data.CustomerEmail`), or a few letters off.
+ * The name probably meant by `word`, or null: equal except for case and punctuation, the end of a
+ * longer name (`CustomerEmail` for `s.resolver_data.CustomerEmail`), or a few letters off.
  */
 export function closestName(word: string, names: readonly string[]): string | null {
   const folded = fold(word);

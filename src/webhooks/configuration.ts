@@ -5,19 +5,19 @@ import { closestName } from "./closest-name.js";
 import { findJsonFault } from "./json-fault.js";
 import { childPointer, quote } from "./problem.js";
 
-/** Methods that a webhook can use; the interface names POST, PUT and PATCH as examples. */
+/** Methods that a webhook can use. The API specification names POST, PUT and PATCH as examples. */
 const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 
-/** A webhook as it is configured (interface: Webhook configuration). */
+/** Configuration of a webhook. */
 export const webhookSchema = z.strictObject({
-  /** Label of the webhook; not empty. */
+  /** Label; not empty. */
   name: z
-    .string({ error: expected("a text") })
+    .string({ error: expected("a string") })
     .regex(/\S/, "must not be empty")
     .max(200, "must not be longer than 200 characters"),
-  /** API endpoint that is called: an absolute http:// or https:// address. */
+  /** Endpoint to call: an absolute http:// or https:// address. */
   endpoint: z
-    .string({ error: expected("a text") })
+    .string({ error: expected("a string") })
     .refine(isHttpAddress, "must be an http:// or https:// address"),
   /** HTTP method, upper case. */
   method: z.enum(webhookMethods, {
@@ -26,11 +26,11 @@ export const webhookSchema = z.strictObject({
         ? "is missing"
         : `must be one of ${webhookMethods.join(", ")}${didYouMean(input, webhookMethods)}`,
   }),
-  /** Path within the endpoint, with or without a leading slash; may bear a query. */
-  path: z.string({ error: expected("a text") }).optional(),
+  /** Path within the endpoint, with or without a leading slash. May include a query. */
+  path: z.string({ error: expected("a string") }).optional(),
   /**
-   * Data sent in the request: any JSON value, in whose texts PQL fields are filled in. A text is
-   * sent as plain text, null as no body at all, everything else as JSON.
+   * Data to send: any JSON value, with PQL fields in its strings. A string is sent as plain text,
+   * null as no body, everything else as JSON.
    */
   payload: z.unknown().nonoptional({ error: "is missing" }),
 });
@@ -38,9 +38,9 @@ export const webhookSchema = z.strictObject({
 export type Webhook = Readonly<z.output<typeof webhookSchema>>;
 
 /**
- * Reads a file that holds one webhook, an array of them, or one a line (NDJSON).
+ * Reads a file with one webhook, an array of them, or one per line (NDJSON).
  *
- * @throws UsageError `webhook_file` when the file cannot be read, and as {@link parseWebhooks}
+ * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhooks}
  */
 export async function readWebhooks(file: string): Promise<readonly Webhook[]> {
   let text: string;
@@ -49,22 +49,22 @@ export async function readWebhooks(file: string): Promise<readonly Webhook[]> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     const why =
-      code === "ENOENT" ? "there is no such file" : `it cannot be read (${code ?? "unknown"})`;
+      code === "ENOENT" ? "the file does not exist" : `cannot be read (${code ?? "unknown"})`;
     throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
   }
   return parseWebhooks(text, file);
 }
 
 /**
- * Reads webhooks from text; see {@link readWebhooks}.
+ * Parses webhooks; see {@link readWebhooks}.
  *
- * @param origin what the text came from, for messages
+ * @param origin source of the text, for messages
  * @throws UsageError `webhook_json` with line and column of the first fault; `webhook_schema` with
- *   the place of every member at fault; `webhook_names` when two bear the same name
+ *   the place of every invalid member; `webhook_names` if a name occurs twice
  */
 export function parseWebhooks(text: string, origin: string): readonly Webhook[] {
   const entries = parseEntries(text.replace(/^\uFEFF/, ""), origin);
-  if (entries.length === 0) throw new UsageError("webhook_json", `${origin}: holds no webhook`);
+  if (entries.length === 0) throw new UsageError("webhook_json", `${origin}: contains no webhook`);
   const faults: string[] = [];
   const webhooks: Webhook[] = [];
   for (const { value, where } of entries) {
@@ -83,14 +83,17 @@ export function parseWebhooks(text: string, origin: string): readonly Webhook[] 
   const names = webhooks.map((webhook) => webhook.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
-    throw new UsageError("webhook_names", `${origin}: two webhooks bear the name ${quote(twice)}`);
+    throw new UsageError(
+      "webhook_names",
+      `${origin}: two webhooks have the name ${quote(twice)}; rename one`,
+    );
   }
   return webhooks;
 }
 
 interface Entry {
   readonly value: unknown;
-  /** Which webhook of the file, for messages; "" when there is one only. */
+  /** Which webhook of the file, for messages; "" if there is only one. */
   readonly where: string;
 }
 
@@ -129,7 +132,7 @@ function describe(issue: z.core.$ZodIssue): readonly string[] {
     return issue.keys.map((key) => `unknown member ${quote(key)}${didYouMean(key, known)}`);
   }
   if (issue.path.length === 0)
-    return ["a webhook is an object with name, endpoint, method and payload"];
+    return ["a webhook must be an object with name, endpoint, method and payload"];
   return [`${issue.path.map(String).reduce(childPointer, "")} ${issue.message}`];
 }
 

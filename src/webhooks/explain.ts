@@ -8,11 +8,11 @@ import { quote } from "./problem.js";
 export interface Refusal {
   /** `authentication_failed`, `redirect`, or `http_` and the status. */
   readonly code: ErrorCode;
-  /** What happened and what to do, for a person; no secrets. */
+  /** What happened and what to do. Contains no secrets. */
   readonly message: string;
 }
 
-/** Explains an answer that is no success. */
+/** Explains an unsuccessful answer. */
 export function explain(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
@@ -24,7 +24,7 @@ export function explain(answer: Reply, call: PreparedCall): Refusal {
   if (status >= 300 && status < 400) {
     const target =
       answer.location === null ? "" : ` to ${quote(withoutQuery(answer.location), 200)}`;
-    const message = `${what}, a redirect${target}; redirects are not followed: write the final address into endpoint and path.`;
+    const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
     return { code: "redirect", message };
   }
   const advice =
@@ -33,8 +33,8 @@ export function explain(answer: Reply, call: PreparedCall): Refusal {
 }
 
 /**
- * Whether the receiver did not accept the credentials: 401, 403, or a body that says so under any
- * status. A success that repeats the phrase from the payload it was sent says nothing by it.
+ * True if the receiver refused the credentials: 401, 403, or a body that says so with any status.
+ * Ignores the phrase in a success if the request contained it too, since receivers may echo.
  */
 export function isAuthenticationFailure({ status, body }: Reply, call: PreparedCall): boolean {
   if (status === 401 || status === 403) return true;
@@ -46,36 +46,39 @@ function authentication({ url, apiKey }: PreparedCall): string {
   const sent =
     apiKey === null
       ? `Authentication Failed, and no API key is configured for ${url.origin}.`
-      : `Authentication Failed; the API key configured for ${url.origin} was sent as Bearer and not accepted.`;
-  return `${sent} ${authenticationSteps} Give repute the key of the case management instance in REPUTE_CASE_API_KEY, that of another endpoint with --endpoint-keys-file.`;
+      : `Authentication Failed: the API key configured for ${url.origin} was sent as Bearer and refused.`;
+  return `${sent} ${authenticationSteps} Set the key of the case management instance in REPUTE_CASE_API_KEY, and keys of other endpoints with --endpoint-keys-file.`;
 }
 
 const adviceFor: ReadonlyMap<number, string> = new Map([
   [400, "the receiver did not understand the payload; compare it with what it expects."],
-  [404, "there is nothing at this address; check endpoint and path."],
-  [408, "the receiver did not get the request in time; send it again."],
-  [409, "the receiver sees a conflict, perhaps an earlier call with the same idempotency key."],
+  [404, "nothing exists at this address; check endpoint and path."],
+  [408, "the receiver timed out waiting for the request; send it again."],
+  [
+    409,
+    "the receiver reports a conflict, perhaps with an earlier call that had the same idempotency key.",
+  ],
   [410, "this address is no longer in use; check endpoint and path."],
-  [413, "the receiver found the payload too large; send single fields instead of whole objects."],
+  [413, "the payload is too large for the receiver; send single fields instead of whole objects."],
   [
     415,
-    "the receiver does not take this content type; a JSON value as payload is sent as application/json, a text as text/plain.",
+    "the receiver does not accept this content type; a JSON payload is sent as application/json, a string as text/plain.",
   ],
   [
     422,
-    "the receiver understood the payload but not its values; compare them with what it expects.",
+    "the receiver understood the payload but rejects its values; compare them with what it expects.",
   ],
-  [429, "the receiver is asked too often; send it again later."],
+  [429, "the receiver gets too many requests; send it again later."],
 ]);
 
 function generic(status: number): string {
   return status >= 500
-    ? "the receiver is at fault; send it again later."
-    : "the receiver did not accept the call; it was not tried again.";
+    ? "the receiver failed; send it again later."
+    : "the receiver did not accept the call, and repeating it would not help.";
 }
 
 function notAllowed(call: PreparedCall, { allow }: Reply): string {
-  const instead = allow === null || allow.trim() === "" ? "" : `, it allows ${quote(allow, 100)}`;
+  const instead = allow === null || allow.trim() === "" ? "" : `, only ${quote(allow, 100)}`;
   return `the receiver does not allow ${call.shown.method} here${instead}; check method and path.`;
 }
 

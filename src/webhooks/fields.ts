@@ -2,18 +2,18 @@ import { closestName } from "./closest-name.js";
 import { formatPath, readField, type PqlField } from "./pql.js";
 import { errorAt, type Problem, quote } from "./problem.js";
 
-/** Where the interface puts subscriber data (interface: Case context). */
+/** Path of the subscriber data in a case context. */
 export const resolverDataPath = ["s", "resolver_data"] as const;
 
-/** A value of the context and the path to it. */
+/** A value of the context and its path. */
 export interface ContextValue {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
 }
 
 /**
- * The values below a point of the context, that point left out: outer ones first, members in their
- * order. Stops after `limit` values, so that a huge context costs no more than a large one.
+ * All values below a point of the context, breadth first, members in order. Stops after `limit`
+ * values, so that a huge context costs no more than a large one.
  */
 export function* contextValues(root: ContextValue, limit: number): Generator<ContextValue> {
   const waiting = [root];
@@ -35,13 +35,16 @@ export function* contextValues(root: ContextValue, limit: number): Generator<Con
   }
 }
 
-/** A field that was written but is not in the context, and where. */
+/** A field that is used but missing from the context, and its place. */
 export interface MissingField {
   readonly field: PqlField;
   readonly pointer: string;
 }
 
-/** Tells of each missing field what was likely meant, and with the last one which fields exist. */
+/**
+ * Reports each missing field with the name probably meant; the last report also lists the existing
+ * fields.
+ */
 export function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
   if (missing.length === 0) return [];
   const names = fieldNames(context);
@@ -60,7 +63,7 @@ const mostCompared = 1000;
 const mostListed = 20;
 const longestListed = 120;
 
-/** Subscriber data first: that is what payloads are about. */
+/** Names of existing fields. Subscriber data goes first, since most payloads use it. */
 function fieldNames(context: unknown): string[] {
   const data = readField(context, resolverDataPath);
   const names = new Set<string>();
@@ -82,10 +85,10 @@ function fieldNames(context: unknown): string[] {
 function existing(names: readonly string[], context: unknown): string {
   const data = readField(context, resolverDataPath);
   const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
-  if (names.length === 0) return `The context has no fields at all.${none}`;
+  if (names.length === 0) return `The context has no fields.${none}`;
   const left = names.length - mostListed;
   const more = left > 0 ? `, … and ${left} more` : "";
-  return `Fields that exist: ${names.slice(0, mostListed).join(", ")}${more}.${none}`;
+  return `Existing fields: ${names.slice(0, mostListed).join(", ")}${more}.${none}`;
 }
 
 function shorten(name: string): string {

@@ -1,30 +1,30 @@
 import { visible } from "./problem.js";
 
-/** A reference to a value of the case context, e.g. `s.resolver_data.CustomerEmail`. */
+/** A reference to a value of the case context, such as `s.resolver_data.CustomerEmail`. */
 export interface PqlField {
   /** Member names and array indexes from the root of the context. */
   readonly path: readonly (string | number)[];
 }
 
-/** Something between `{{` and `}}` that is no field. */
+/** An invalid field between `{{` and `}}`. */
 interface PqlFault {
-  /** Offset of its `{{` in the text, from 0. */
+  /** Offset of its `{{` in the text. */
   readonly at: number;
   readonly message: string;
 }
 
-/** A text taken apart at its fields. */
+/** A text split at its fields. */
 export interface PqlText {
-  /** Static text and fields in order; of a faulty field nothing is kept. */
+  /** Static text and fields in order, without invalid fields. */
   readonly parts: readonly (string | PqlField)[];
   readonly faults: readonly PqlFault[];
 }
 
 /**
- * Finds the PQL fields of a text. A field is `{{ path }}`, white space optional; a path is a name
- * followed by any number of `.name`, `["any name"]` (a JSON string) and `[0]` (an array index).
- * `{{ "text" }}` is that text itself, so that `{{ "{{" }}` writes two braces. There is nothing
- * else: no operators, no calls. A `}}` without its `{{` is plain text.
+ * Finds the PQL fields of a text. A field is `{{ path }}`, with optional white space; a path is a
+ * name followed by any number of `.name`, `["any name"]` (a JSON string) and `[0]` (an array
+ * index). `{{ "text" }}` yields the text itself, so `{{ "{{" }}` writes two braces. There are no
+ * operators and no calls. A `}}` without `{{` is plain text.
  */
 export function parsePql(text: string): PqlText {
   const parts: (string | PqlField)[] = [];
@@ -50,7 +50,7 @@ export function parsePql(text: string): PqlText {
   return { parts, faults };
 }
 
-/** Writes a path as it stands in a payload, without the braces. */
+/** Formats a path as in a payload, but without braces. */
 export function formatPath(path: readonly (string | number)[]): string {
   return path
     .map((step, index) => {
@@ -62,10 +62,10 @@ export function formatPath(path: readonly (string | number)[]): string {
 }
 
 /**
- * Follows a path through own members of objects and elements of arrays, and nothing else:
- * no inherited member, no length of an array, no character of a text, never `__proto__`.
+ * Follows a path through own members of objects and elements of arrays only: no inherited members,
+ * array lengths or characters of strings, and never `__proto__`.
  *
- * @returns the value in a box, or null where there is none
+ * @returns the boxed value, or null if there is none
  */
 export function readField(
   context: unknown,
@@ -83,13 +83,13 @@ export function readField(
 }
 
 const name = String.raw`[\p{L}_$][\p{L}\p{N}_$-]*`;
-/** A JSON string (RFC 8259, section 7). */
+/** A JSON string (RFC 8259 section 7). */
 const string = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
 const inBrackets = String.raw`\[\s*(?:\d{1,9}|${string})\s*\]`;
-/** The braces and as much of a field as is well written: a string, or a path. */
+/** The opening braces, and a string or path up to where it stops being valid. */
 const fieldStart = String.raw`\{\{\s*(?:(${string})|(${name}(?:\s*(?:\.${name}|${inBrackets}))*))?\s*`;
 
-/** The steps of a path that is well written. */
+/** The steps of a valid path. */
 function readPath(path: string): readonly (string | number)[] {
   const steps = new RegExp(String.raw`${name}|\d{1,9}(?=\s*\])|${string}`, "gu");
   return [...path.matchAll(steps)].map(([step]) => {
@@ -104,12 +104,12 @@ function unquoted(text: string): string {
 
 function noName(text: string, at: number): string {
   return text.startsWith("}}", at)
-    ? 'there is no field between "{{" and "}}"'
-    : 'after "{{" the name of a field must follow, such as s.resolver_data; two braces as text are written {{ "{{" }}';
+    ? 'there is no field between "{{" and "}}"; name one, such as {{ s.resolver_data }}'
+    : 'the name of a field must follow "{{", such as s.resolver_data; to write two braces as text, use {{ "{{" }}';
 }
 
 function notClosed(text: string, at: number): string {
   return at >= text.length
-    ? '"{{" is never closed with "}}"'
-    : `character ${at + 1} cannot stand in a field, which is a path like s.resolver_data.CustomerEmail, items[0] or s.resolver_data["two words"]; expressions are not evaluated`;
+    ? '"{{" has no closing "}}"'
+    : `character ${at + 1} is not allowed in a field; write a path such as s.resolver_data.CustomerEmail, items[0] or s.resolver_data["two words"] (expressions are not evaluated)`;
 }

@@ -6,37 +6,39 @@ import type { Webhook } from "./configuration.js";
 import { errorAt, refuseErrors, WebhookError } from "./problem.js";
 import { renderCollecting } from "./render.js";
 
-/** An API key and where it may go. */
+/** An API key and the origin it is for. */
 export interface ApiKey {
-  /** The key is sent to this origin (scheme, host, port) only; of a longer address the origin counts. */
+  /**
+   * Origin (scheme, host, port) that the key is sent to. The rest of a longer address is ignored.
+   */
   readonly origin: string;
-  /** The key itself, sent as `Authorization: Bearer <key>` (interface: Authentication, 3). */
+  /** The key, sent as `Authorization: Bearer <key>`. */
   readonly key: string;
 }
 
 export interface PrepareOptions {
-  /** @default none: the call bears no Authorization header */
+  /** @default none: the call has no Authorization header */
   readonly apiKeys?: readonly ApiKey[] | undefined;
   /**
-   * Bears the same value on every attempt of a call, so that the receiver can tell a repetition
-   * from a second call. Give the key of an earlier call to repeat that one.
+   * Sent with every attempt of a call, so that the receiver can tell a repetition from a new call.
+   * To repeat an earlier call, pass its key.
    *
    * @default a new random UUID
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A call as it may be shown: secrets are replaced by `[hidden]`. */
+/** A call for display, with secrets replaced by `[hidden]`. */
 export interface WebhookRequest {
   readonly method: string;
   readonly url: string;
-  /** Header fields, names in lower case. */
+  /** Header fields, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as sent, or null for none. Bears subscriber data. */
+  /** The body as sent; null for none. Contains subscriber data. */
   readonly body: string | null;
 }
 
-/** A call ready to be made. `headers` are without the key. */
+/** A call ready to be made. `headers` lack the API key. */
 export interface PreparedCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -47,10 +49,10 @@ export interface PreparedCall {
 }
 
 /**
- * What {@link sendWebhook} would send, without sending it.
+ * Returns what {@link sendWebhook} would send, without sending it.
  *
- * @throws WebhookError when payload or address are at fault
- * @throws UsageError when an API key or the idempotency key cannot stand in a header
+ * @throws WebhookError if the payload or the address is invalid
+ * @throws UsageError if an API key or the idempotency key does not fit in a header
  */
 export function previewWebhook(
   webhook: Webhook,
@@ -60,7 +62,7 @@ export function previewWebhook(
   return prepareCall(webhook, context, options).shown;
 }
 
-/** Renders a webhook for a case; throws as {@link previewWebhook}. */
+/** Renders a webhook for a case. Throws like {@link previewWebhook}. */
 export function prepareCall(
   webhook: Webhook,
   context: JsonObject,
@@ -74,7 +76,7 @@ export function prepareCall(
   if (!/^[\u0021-\u007e]{1,255}$/.test(idempotencyKey)) {
     throw new UsageError(
       "idempotency_key",
-      "an idempotency key is 1 to 255 visible ASCII characters without spaces",
+      "an idempotency key must have 1 to 255 visible ASCII characters and no spaces",
     );
   }
   const headers: Record<string, string> = {
@@ -88,7 +90,7 @@ export function prepareCall(
   return { url, headers, body, idempotencyKey, apiKey, shown };
 }
 
-/** A rendered text goes as text, null as nothing, everything else as JSON. */
+/** Encodes a payload: a string as text, null as no body, everything else as JSON. */
 function encode(
   payload: unknown,
   name: string,
@@ -101,7 +103,8 @@ function encode(
     return { body: JSON.stringify(payload), contentType: "application/json" };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    const message = "the rendered payload is nested too deep, or too large, to be sent";
+    const message =
+      "the rendered payload is nested too deeply or too large to send; use single fields instead of whole objects";
     throw new WebhookError([errorAt("/payload", "too_large", message)], name);
   }
 }
@@ -112,14 +115,14 @@ function keyFor(origin: string, apiKeys: readonly ApiKey[]): string | null {
     if (url?.protocol !== "https:" && url?.protocol !== "http:") {
       throw new UsageError(
         "api_key_origin",
-        "an API key needs the http:// or https:// address that it is for",
+        "an API key needs the http:// or https:// address it is for",
       );
     }
     if (url.origin !== origin) continue;
     if (!/^[\u0021-\u007e]+$/.test(entry.key)) {
       throw new UsageError(
         "api_key",
-        `the API key for ${origin} is empty or holds characters that no header can bear (white space, line breaks, non-ASCII)`,
+        `the API key for ${origin} is empty or contains characters not allowed in a header (white space, line breaks, non-ASCII)`,
       );
     }
     return entry.key;

@@ -1,31 +1,31 @@
 import type { ErrorCode } from "../core/error-codes.js";
 import { UsageError } from "../core/errors.js";
 
-/** Something wrong, or doubtful, about a webhook. */
+/** An error or a warning about a webhook. */
 export interface Problem {
-  /** `error`: the webhook cannot be sent like this. `warning`: it can, but likely not as meant. */
+  /** `error`: the webhook cannot be sent. `warning`: it can, but probably not as intended. */
   readonly level: "error" | "warning";
   /** Stable, lower case with underscores: `unknown_field`, `static_data`, `bad_path` … */
   readonly code: ErrorCode;
-  /** For a person; names neither secrets nor subscriber data. */
+  /** Contains neither secrets nor subscriber data. */
   readonly message: string;
-  /** Place in the webhook as a JSON pointer (RFC 6901), e.g. `/payload/customer/email`. */
+  /** Place in the webhook as a JSON pointer (RFC 6901), such as `/payload/customer/email`. */
   readonly pointer: string;
 }
 
-/** Something that keeps a webhook from being sent. */
+/** A problem that prevents sending. */
 export function errorAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "error", code, message, pointer };
 }
 
-/** Something that is likely not meant. */
+/** A problem that is probably unintended. */
 export function warningAt(pointer: string, code: ErrorCode, message: string): Problem {
   return { level: "warning", code, message, pointer };
 }
 
 /** A webhook that cannot be rendered or sent. `code` is that of the first problem. */
 export class WebhookError extends UsageError {
-  /** Everything that was found, at least one. */
+  /** All problems found, at least one. */
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly [Problem, ...Problem[]], name?: string) {
@@ -38,27 +38,27 @@ export class WebhookError extends UsageError {
 }
 
 /**
- * Throws what stands against sending, if anything does.
+ * Throws if any problem is an error.
  *
- * @param name of the webhook, for the message
- * @throws WebhookError when a problem is an error
+ * @param name name of the webhook, for the message
+ * @throws WebhookError
  */
 export function refuseErrors(problems: readonly Problem[], name?: string): void {
   const [first, ...rest] = problems.filter((problem) => problem.level === "error");
   if (first) throw new WebhookError([first, ...rest], name);
 }
 
-/** One step deeper in a JSON pointer (RFC 6901, section 3). */
+/** Appends a step to a JSON pointer (RFC 6901 section 3). */
 export function childPointer(pointer: string, member: string | number): string {
   return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** A text of unknown origin in quotes: shortened, and nothing in it acts on a terminal. */
+/** Quotes untrusted text: shortened, and without characters that act on a terminal. */
 export function quote(text: string, longest = 80): string {
   return visible(text.length > longest ? `${text.slice(0, longest)}…` : text);
 }
 
-/** Writes a text as a JSON string in which nothing acts on a terminal or hides from the reader. */
+/** Formats a text as a JSON string with every control and invisible character escaped. */
 export function visible(text: string): string {
   return JSON.stringify(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character

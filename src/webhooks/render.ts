@@ -5,17 +5,17 @@ import { parsePql, readField, type PqlText } from "./pql.js";
 import { childPointer, errorAt, type Problem, refuseErrors, warningAt } from "./problem.js";
 
 /**
- * Puts the values of a case context in the place of a payload's PQL fields (behaviour: Webhooks).
+ * Replaces the PQL fields of a payload with values of a case context.
  *
- * - A text that is one field and nothing else becomes the value itself, whatever its JSON type.
- * - Inside text a value is written out: objects and arrays as JSON, null as nothing.
- * - Names of members stay as they are. What has no field in it comes out unchanged.
+ * - A string that is a single field becomes the value itself, of any JSON type.
+ * - Within a longer string, objects and arrays are written as JSON, and null as nothing.
+ * - Member names, and strings without fields, stay as they are.
  *
- * Values are looked up, never evaluated: see `pql.ts` for what a field is. The result may share
- * objects with the context.
+ * Values are looked up, never evaluated; `pql.ts` defines the syntax. The result may share objects
+ * with the context.
  *
- * @throws WebhookError that names every field which the context lacks (`unknown_field`) or which
- *   is miswritten (`malformed_field`), each with its place
+ * @throws WebhookError with every missing (`unknown_field`) or invalid (`malformed_field`) field
+ *   and its place
  */
 export function renderPayload(payload: unknown, context: JsonObject): unknown {
   const { value, problems } = renderCollecting(payload, context);
@@ -23,14 +23,14 @@ export function renderPayload(payload: unknown, context: JsonObject): unknown {
   return value;
 }
 
-/** The result of rendering; use the value only when no problem is an error. */
+/** The result of rendering. Use the value only if no problem is an error. */
 export interface Rendering {
   readonly value: unknown;
-  /** Errors, and a warning for each null that was written into text. */
+  /** Errors, and a warning for each null written into a string. */
   readonly problems: readonly Problem[];
 }
 
-/** As {@link renderPayload}, with the problems as data. */
+/** Like {@link renderPayload}, but returns the problems. */
 export function renderCollecting(payload: unknown, context: JsonObject): Rendering {
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
@@ -39,7 +39,7 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
     if (typeof value === "string") return renderText(value, pointer);
     if (typeof value !== "object" || value === null) return value;
     if (depth === deepestJson) {
-      const message = `nested deeper than ${deepestJson} levels`;
+      const message = `nested deeper than ${deepestJson} levels; send single fields instead of whole objects`;
       problems.push(errorAt(pointer, "too_deep", message));
       return null;
     }
@@ -48,7 +48,7 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
         render(element, childPointer(pointer, index), depth + 1),
       );
     }
-    // fromEntries defines members, so that one named __proto__ stays a member.
+    // `fromEntries` defines own members, even one named __proto__.
     return Object.fromEntries(
       Object.entries(value).map(([member, inner]) => [
         member,
@@ -76,7 +76,7 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
-/** What is wrong with the fields of a text, as problems at its place. */
+/** The invalid fields of a text as problems at its place. */
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
@@ -84,7 +84,7 @@ export function malformedFields(text: PqlText, pointer: string): Problem[] {
 }
 
 function nullInText(pointer: string): Problem {
-  const message = "a field within this text is null in the context and is left out";
+  const message = "a field in this string is null in the context and is left out";
   return warningAt(pointer, "null_in_text", message);
 }
 
@@ -94,7 +94,7 @@ function joined(values: readonly unknown[], pointer: string, problems: Problem[]
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const message =
-      "with its fields filled in, this text is nested too deep, or too large, to be written";
+      "with its fields filled in, this string is nested too deeply or too large; use single fields instead of whole objects";
     problems.push(errorAt(pointer, "too_large", message));
     return "";
   }

@@ -18,14 +18,14 @@ import {
 export interface SendOptions extends PrepareOptions {
   /** Makes the connections. */
   readonly dispatcher: Dispatcher;
-  /** Measures the pauses between attempts. */
+  /** Measures the delays between attempts. */
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** How often the call is tried again. @default 5 */
+  /** Maximum number of retries. @default 5 */
   readonly retries?: number;
-  /** Longest time that one attempt may take, in milliseconds. @default 30000 */
+  /** Timeout for one attempt in milliseconds. @default 30000 */
   readonly timeoutMs?: number;
-  /** A number from 0 to below 1, for the backoff's jitter. @default Math.random */
+  /** Returns a number from 0 to below 1, for the jitter of the backoff. @default Math.random */
   readonly random?: () => number;
 }
 
@@ -33,34 +33,34 @@ export interface SendOptions extends PrepareOptions {
 export interface WebhookDelivery {
   /**
    * - `delivered`: answered with 2xx, and not with `Authentication Failed`.
-   * - `refused`: answered with something that another attempt would not change.
-   * - `failed`: no such answer, however often it was tried.
+   * - `refused`: answered in a way that another attempt would not change.
+   * - `failed`: no final answer after all retries.
    */
   readonly outcome: "delivered" | "refused" | "failed";
-  /** HTTP status of the last answer; null when the last attempt had none. */
+  /** HTTP status of the last answer; null if the last attempt had none. */
   readonly status: number | null;
-  /** Calls made, at least 1. */
+  /** Number of attempts, at least 1. */
   readonly attempts: number;
-  /** What every one of them bore as `Idempotency-Key`. */
+  /** The `Idempotency-Key` of every attempt. */
   readonly idempotencyKey: string;
   readonly request: WebhookRequest;
-  /** The beginning of the last answer's body, 64 KiB at most; null without an answer. */
+  /** The start of the last answer's body, at most 64 KiB; null without an answer. */
   readonly response: { readonly body: string; readonly truncated: boolean } | null;
-  /** Why it was not delivered, or null when it was. */
+  /** Why it was not delivered; null if it was. */
   readonly error: Refusal | null;
 }
 
-/** Longest wait that a receiver can ask for, in milliseconds; beyond it the call is given up. */
+/** Longest delay that a receiver can ask for, in milliseconds. Beyond it, the call fails. */
 const longestPauseMs = 300_000;
 
 /**
- * Renders a webhook for a case and calls its endpoint. Network errors and 5xx are tried again with
- * full-jitter backoff, `Retry-After` obeyed; every other answer is final, 429 included. What the
- * receiver does is data; nothing of it throws.
+ * Renders a webhook for a case and calls its endpoint. Retries network errors and 5xx with
+ * full-jitter backoff and obeys `Retry-After`; every other answer is final, including 429. Nothing
+ * that the receiver does makes it throw.
  *
- * @throws WebhookError before anything is sent, when payload or address are at fault
- * @throws UsageError before anything is sent, when a key cannot stand in a header
- * @throws the signal's reason when it aborts
+ * @throws WebhookError before sending, if the payload or the address is invalid
+ * @throws UsageError before sending, if a key does not fit in a header
+ * @throws the signal's reason if aborted
  */
 export async function sendWebhook(
   webhook: Webhook,
@@ -79,7 +79,7 @@ export async function sendWebhook(
     if (wait === null) return delivery(call, outcome, attempts, `tried ${times(attempts)}`);
     if (wait > longestPauseMs) {
       const minutes = Math.ceil((again.afterMs ?? wait) / 60_000);
-      const wish = `the receiver asks to be left alone for ${minutes} minutes`;
+      const wish = `the receiver asks to wait ${minutes} minutes`;
       return delivery(call, outcome, attempts, `tried ${times(attempts)}; ${wish}`);
     }
     await clock.sleep(wait, signal);
@@ -91,7 +91,7 @@ function faultOnly(error: unknown): TransportError {
   throw error;
 }
 
-/** A call changes something: only what the receiver did not take on is tried again. */
+/** A call has side effects, so only what the receiver has not processed is retried. */
 function againFor(outcome: Reply | TransportError, clock: Clock): Again | null {
   if (outcome instanceof TransportError) {
     return outcome.passing ? { policy: "transient", afterMs: null } : null;
@@ -99,7 +99,7 @@ function againFor(outcome: Reply | TransportError, clock: Clock): Again | null {
   return outcome.status >= 500 ? againAfter(outcome, clock) : null;
 }
 
-/** @param gaveUp why it was not tried again although it might have helped; null otherwise */
+/** @param gaveUp why a fault that may pass is not retried any more; null otherwise */
 function delivery(
   call: PreparedCall,
   outcome: Reply | TransportError,

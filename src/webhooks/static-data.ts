@@ -1,17 +1,17 @@
 import { contextValues, resolverDataPath } from "./fields.js";
 import { formatPath, readField } from "./pql.js";
 
-/** A value of the subscriber's data by which static text can be told. */
+/** A value of the subscriber data to search for in static text. */
 export interface SubscriberValue {
-  /** Fields that hold this value, as they stand in a payload. */
+  /** Fields with this value, as written in a payload. */
   readonly fields: readonly string[];
-  /** The value as text, lower case. */
+  /** The value as lower-case text. */
   readonly text: string;
 }
 
 /**
- * Texts and numbers of the subscriber's data, longest first. Left out is what would be found
- * anywhere: fewer than three characters, booleans, words such as `none`.
+ * Strings and numbers of the subscriber data, longest first. Omits values that occur everywhere:
+ * shorter than three characters, booleans, words such as `none`.
  */
 export function subscriberValues(context: unknown): readonly SubscriberValue[] {
   const data = readField(context, resolverDataPath);
@@ -34,8 +34,8 @@ export function subscriberValues(context: unknown): readonly SubscriberValue[] {
 }
 
 /**
- * The subscriber's values that a static text holds, as a whole or as words within it. A value
- * inside a longer one that was found (the name in the address) does not count again.
+ * Subscriber values found in a static text as whole words. A value within a longer match (the name
+ * in the e-mail address) does not count again.
  */
 export function findSubscriberValues(
   text: string,
@@ -63,7 +63,7 @@ const plainWords: ReadonlySet<string> = new Set([
   "n/a",
 ]);
 
-/** Replaces the word wherever it stands by itself with a character that no value holds. */
+/** Replaces whole-word matches with a character that occurs in no value. */
 function withoutWord(text: string, word: string): string {
   let rest = "";
   let done = 0;

@@ -10,7 +10,7 @@ import { checked, invalid, type Placed, quoted } from "./placed.js";
 import { listedItemRecord, refusedItemRecord } from "./record-schemas.js";
 
 /**
- * Checks a line of `items.ndjson`.
+ * Validates a line of `items.ndjson`.
  *
  * @throws UsageError `dataset_invalid`
  */
@@ -23,7 +23,7 @@ export function assembleItem(record: Placed): DatasetItem {
   const entry = checked(listedItemRecord, record);
   const item = itemAt(record, "result.item", entry.result.item);
   if (kindOfType[entry.result.type] !== item.kind) {
-    throw invalid(record, `result.type: ${entry.result.type} is no type of a ${item.kind} item`);
+    throw invalid(record, `result.type: ${entry.result.type} is not a type of ${item.kind} items`);
   }
   checkTimes(record, entry.result);
   const script = entry.partial;
@@ -34,7 +34,7 @@ export function assembleItem(record: Placed): DatasetItem {
   return { item, result: entry.result, answers, partial };
 }
 
-/** The result with the members null that are missing (interface: Partial result). */
+/** A partial result: the same, with the missing members null. */
 export function withMissing(result: QueryResult, missing: readonly string[]): object {
   return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
@@ -53,7 +53,10 @@ function itemAt(record: Placed, member: string, text: string): Item {
   const { item, reason } = recogniseItem(text);
   if (item === null) throw invalid(record, `${member}: ${quoted(text)}: ${reason.message}`);
   if (item.value === text) return item;
-  throw invalid(record, `${member}: the normal form of ${quoted(text)} is ${quoted(item.value)}`);
+  throw invalid(
+    record,
+    `${member}: write ${quoted(text)} in its normal form, ${quoted(item.value)}`,
+  );
 }
 
 function checkScript(record: Placed, result: QueryResult, script: PartialScript): void {

@@ -5,7 +5,7 @@ import { readIpList } from "./ip-list.js";
 import { checked, invalid, quoted, type Placed } from "./placed.js";
 import * as schemas from "./record-schemas.js";
 
-/** The parts of a dataset, each with a file of records. */
+/** The parts of a dataset, each a file of records. */
 export type DatasetPart =
   | "items"
   | "tags"
@@ -15,16 +15,16 @@ export type DatasetPart =
   | "webhooks"
   | "transitions";
 
-/** All that a dataset is made of, unchecked. */
+/** The contents of a dataset before validation. */
 export interface DatasetRecords extends Readonly<Record<DatasetPart, readonly Placed[]>> {
-  /** By the tag's name: texts of one address a line. */
+  /** Address list by tag name, one address per line. */
   readonly tagIps: (tag: string) => Placed<string> | null;
 }
 
 /**
- * Checks the records against the interface and each other.
+ * Validates the records against the API schemas and against each other.
  *
- * @throws UsageError `dataset_invalid` that names the place of the first fault
+ * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
 export function assemble(records: DatasetRecords): Dataset {
   const items = unique(records.items, assembleItem, (entry) => entry.item.value);
@@ -43,7 +43,8 @@ export function assemble(records: DatasetRecords): Dataset {
     records.contexts,
     (record) => {
       const entry = checked(schemas.contextRecord, record);
-      if (!cases.has(entry.case)) throw invalid(record, `there is no case ${quoted(entry.case)}`);
+      if (!cases.has(entry.case))
+        throw invalid(record, `case: ${quoted(entry.case)} is not in cases.ndjson`);
       return entry;
     },
     (entry) => entry.case,
@@ -56,7 +57,7 @@ export function assemble(records: DatasetRecords): Dataset {
   const transitions = records.transitions.map((record) => {
     const entry = checked(schemas.transitionRecord, record);
     if (webhooks.has(entry.webhook)) return entry;
-    throw invalid(record, `there is no webhook ${quoted(entry.webhook)}`);
+    throw invalid(record, `webhook: ${quoted(entry.webhook)} is not in webhooks.ndjson`);
   });
   const customers = unique(
     records.customers,
@@ -85,7 +86,7 @@ function unique<T>(
     const entry = read(record);
     const key = keyOf(entry);
     const first = places.get(key);
-    if (first !== undefined) throw invalid(record, `${quoted(key)} stands already at ${first}`);
+    if (first !== undefined) throw invalid(record, `${quoted(key)} is a duplicate of ${first}`);
     places.set(key, record.where);
     entries.set(key, entry);
   }
@@ -104,12 +105,12 @@ function assembleTags(
     const list = readIpList([lines, file?.value ?? ""]);
     if (!("line" in list)) return { tag: entry.tag, list, lastUpdate: entry.lastUpdate };
     const place = list.source === 0 || !file ? record : { where: `${file.where}:${list.line}` };
-    throw invalid(place, `${quoted(list.text)} is no IP address`);
+    throw invalid(place, `${quoted(list.text)} is not an IP address`);
   };
   return unique(records.tags, read, (entry) => entry.tag.name);
 }
 
-/** The addresses that carry a tag stand in the tag's list. */
+/** The addresses that carry each tag, which are part of the tag's list. */
 function addressesByTag(items: ReadonlyMap<string, DatasetItem>): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
   for (const entry of items.values()) {
@@ -133,6 +134,6 @@ function checkTagsExist(
     const unknown = (entry.result.tags as readonly string[]).find((tag) => !tags.has(tag));
     const record = records[index];
     if (unknown === undefined || !record) continue;
-    throw invalid(record, `result.tags: there is no tag ${quoted(unknown)} in tags.ndjson`);
+    throw invalid(record, `result.tags: tag ${quoted(unknown)} is not in tags.ndjson`);
   }
 }

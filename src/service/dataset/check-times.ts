@@ -2,17 +2,17 @@ import type { ObservedActivity, QueryResult } from "../../api/schema/query-resul
 import type { RepShareCase } from "../../api/schema/operations.js";
 import { invalid, type Placed } from "./placed.js";
 
-/** When something was first and last seen; null where that is unknown. */
+/** First and last sighting; null if unknown. */
 interface Span {
   readonly firstSeen: string | null;
   readonly lastSeen: string | null;
 }
 
 /**
- * Checks that a result's times agree: `firstSeen` is not after `lastSeen`, observations lie within
- * their interactions, and interactions within the result.
+ * Checks that the times in a result are consistent: `firstSeen` is not after `lastSeen`,
+ * observations lie within their interactions, and interactions within the result.
  *
- * @throws UsageError `dataset_invalid` that names the first time that contradicts another
+ * @throws UsageError `dataset_invalid`, naming the first time that contradicts another
  */
 export function checkTimes(record: Placed, result: QueryResult): void {
   if (!("firstSeen" in result)) return;
@@ -51,14 +51,14 @@ function checkSpan(
   const fault = isAfter(firstSeen, lastSeen)
     ? `firstSeen ${firstSeen} is after lastSeen ${lastSeen}`
     : isAfter(around.firstSeen, firstSeen)
-      ? `firstSeen ${firstSeen} is before that of ${outer?.path}, ${around.firstSeen}`
+      ? `firstSeen ${firstSeen} is before firstSeen of ${outer?.path}, ${around.firstSeen}`
       : isAfter(lastSeen, around.lastSeen)
-        ? `lastSeen ${lastSeen} is after that of ${outer?.path}, ${around.lastSeen}`
+        ? `lastSeen ${lastSeen} is after lastSeen of ${outer?.path}, ${around.lastSeen}`
         : null;
   if (fault !== null) throw invalid(record, `${path}: ${fault}`);
 }
 
-/** False where either time is unknown. */
+/** False if either time is unknown. */
 function isAfter(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && Date.parse(one) > Date.parse(other);
 }

@@ -7,29 +7,29 @@ import type { LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { transitionRecord, webhookRecord } from "./record-schemas.js";
 
-/** What the embedded service answers from; made by `loadDataset`. */
+/** The data that the embedded service answers from. Load it with `loadDataset`. */
 export interface Dataset {
-  /** By the item's normal form. */
+  /** By normal form of the item. */
   readonly items: ReadonlyMap<string, DatasetItem>;
-  /** By the tag's name. */
+  /** By tag name. */
   readonly tags: ReadonlyMap<string, DatasetTag>;
   readonly customers: readonly Customer[];
-  /** By the case's `id`. */
+  /** By case `id`. */
   readonly cases: ReadonlyMap<string, RepShareCase>;
-  /** By the case's `id`. */
+  /** By case `id`. */
   readonly contexts: ReadonlyMap<string, CaseContext>;
-  /** By the webhook's name. */
+  /** By webhook name. */
   readonly webhooks: ReadonlyMap<string, Webhook>;
   readonly transitions: readonly PlaybookTransition[];
 }
 
-/** An item that the service knows something of. */
+/** An item known to the service. */
 export type DatasetItem = ListedItem | RefusedItem;
 
 export interface ListedItem {
   readonly item: Item;
   readonly result: QueryResult;
-  /** Results that do not derive from `result`. */
+  /** Answers given instead of those derived from `result`. */
   readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
   readonly partial: PartialScript | null;
 }
@@ -41,10 +41,12 @@ interface RefusedItem {
   readonly refuse: string;
 }
 
-/** An item that is first answered in part: the first ask lacks the first list of members, and so on. */
+/**
+ * Partial answers to give before a full one: each request gets the next list of missing members.
+ */
 export interface PartialScript {
   readonly missing: readonly (readonly string[])[];
-  /** After the last list: begin again with the first (true), or answer in full once (false). */
+  /** After the last list: start over with the first (true), or give one full answer (false). */
   readonly forever: boolean;
 }
 
@@ -57,8 +59,8 @@ export interface DatasetTag {
 
 export type CaseState = (typeof caseStates)[number];
 
-/** A webhook as it is configured (interface: Webhook configuration). */
+/** A webhook's configuration. */
 export type Webhook = Readonly<z.output<typeof webhookRecord>>;
 
-/** A change of a case's state that fires a webhook. */
+/** A state change of a case that fires a webhook. */
 export type PlaybookTransition = Readonly<z.output<typeof transitionRecord>>;

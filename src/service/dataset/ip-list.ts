@@ -1,9 +1,9 @@
 import { isIPv4 } from "node:net";
 import { readIpv6 } from "../../core/item/ip.js";
 
-/** A line that is no IP address. */
+/** A line that is not an IP address. */
 export interface IpListFault {
-  /** Which of the texts, from 0. */
+  /** Index of the text. */
   readonly source: number;
   /** From 1. */
   readonly line: number;
@@ -11,11 +11,10 @@ export interface IpListFault {
 }
 
 /**
- * Reads texts of one address a line, one text after the other; blank lines and lines that begin
- * with `#` are left out.
+ * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
  *
- * @returns the distinct addresses, IPv4 first, then IPv6, each in the order of the texts; or the
- *   first line that is no address
+ * @returns the distinct addresses, IPv4 before IPv6, otherwise in order of appearance; or the first
+ *   invalid line
  */
 export function readIpList(sources: readonly string[]): readonly string[] | IpListFault {
   const v4 = new Set<string>();

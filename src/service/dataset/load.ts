@@ -18,16 +18,20 @@ const recordFiles = {
 const tagIpsFolder = "tag-ips";
 
 /**
- * Reads a dataset folder and checks it whole. Every file is optional; one that no dataset has is a
- * fault, because it is likely a misspelt name.
+ * Loads and validates a dataset folder. Every file is optional, but an unknown one is an error,
+ * since its name is probably misspelt.
  *
- * @throws UsageError `dataset_not_found`, or `dataset_invalid` that names file and line of the first fault
+ * @throws UsageError `dataset_not_found`, or `dataset_invalid`, naming file and line of the first
+ *   fault
  */
 export async function loadDataset(folder: string): Promise<Dataset> {
   const known = new Set<string>(Object.values(recordFiles));
   for (const name of await namesIn(folder)) {
     if (!name.endsWith(".ndjson") || known.has(name)) continue;
-    throw invalid({ where: join(folder, name) }, `a dataset consists of ${[...known].join(", ")}`);
+    throw invalid(
+      { where: join(folder, name) },
+      `not a file of a dataset; known files are ${[...known].join(", ")}`,
+    );
   }
   const entries = Object.entries(recordFiles).map(
     async ([part, name]) => [part, await records(join(folder, name))] as const,
@@ -37,12 +41,12 @@ export async function loadDataset(folder: string): Promise<Dataset> {
   const dataset = assemble({ ...parts, tagIps: (tag) => files.get(tagIpsName(tag)) ?? null });
   const names = new Set([...dataset.tags.keys()].map(tagIpsName));
   for (const [name, { where }] of files) {
-    if (!names.has(name)) throw invalid({ where }, "belongs to no tag of tags.ndjson");
+    if (!names.has(name)) throw invalid({ where }, "belongs to no tag in tags.ndjson");
   }
   return dataset;
 }
 
-/** The file in `tag-ips/` that holds the addresses of a tag, `<group>--<name>.txt`. */
+/** Name of the file in `tag-ips/` with a tag's addresses: `<group>--<name>.txt`. */
 export function tagIpsName(tag: string): string {
   return `${tag.split(":").map(encodeURIComponent).join("--")}.txt`;
 }
@@ -51,9 +55,9 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
   } catch (error) {
-    throw new UsageError("dataset_not_found", `The dataset folder ${folder} cannot be read.`, {
+    throw new UsageError("dataset_not_found", `cannot read the dataset folder ${folder}`, {
       cause: error,
-      hint: "Give a folder laid out as samples/dataset/README.md tells.",
+      hint: "name a folder laid out as in samples/dataset/README.md",
     });
   }
 }
@@ -71,11 +75,11 @@ function parsedLine(line: string, where: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
-    throw invalid({ where }, `is no JSON: ${(error as Error).message}`);
+    throw invalid({ where }, `not valid JSON: ${(error as Error).message}`);
   }
 }
 
-/** What `read` makes of a file or folder; `absent` where there is none. */
+/** Reads a file or folder, and returns `absent` if it does not exist. */
 async function ifThere<T>(where: string, absent: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -2,14 +2,14 @@ import type { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { firstIssue } from "./record-schemas.js";
 
-/** A value of the dataset and where it stands, such as `items.ndjson:4`. */
+/** A value of the dataset and its place, such as `items.ndjson:4`. */
 export interface Placed<T = unknown> {
   readonly value: T;
   readonly where: string;
 }
 
 /**
- * The value as it was written, its members in their order, once the schema has nothing against it.
+ * Validates a value and returns it as written, with its members in their order.
  *
  * @throws UsageError `dataset_invalid`
  */
@@ -21,11 +21,11 @@ export function checked<S extends z.ZodType>(schema: S, record: Placed): z.input
 
 export function invalid(record: Pick<Placed, "where">, what: string): UsageError {
   return new UsageError("dataset_invalid", `${record.where}: ${what}`, {
-    hint: "samples/dataset/README.md tells what each file of a dataset holds.",
+    hint: "see samples/dataset/README.md for the files of a dataset",
   });
 }
 
-/** A text as it may stand in a message. */
+/** Quotes a text for a message. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

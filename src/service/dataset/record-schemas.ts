@@ -10,7 +10,7 @@ import { queryResultSchema } from "../../api/schema/query-result.js";
 import { tagSchema } from "../../api/schema/tag.js";
 import { caseStates } from "../../api/schema/vocabulary.js";
 
-/** A line of `items.ndjson` that says what is known of an item. */
+/** A line of `items.ndjson` with what is known of an item. */
 export const listedItemRecord = z.strictObject({
   result: queryResultSchema,
   ...ownResults(),
@@ -23,7 +23,9 @@ export const listedItemRecord = z.strictObject({
   note: z.string().optional(),
 });
 
-/** Results of other endpoints than the query, such as `quickCheck`, where they do not derive from it. */
+/**
+ * Results of other endpoints than `query`, such as `quickCheck`, that override the derived ones.
+ */
 function ownResults(): Record<string, z.ZodOptional> {
   const others = lookupEndpoints.filter((endpoint) => endpoint !== "query");
   return Object.fromEntries(
@@ -31,14 +33,14 @@ function ownResults(): Record<string, z.ZodOptional> {
   );
 }
 
-/** A line of `items.ndjson` that makes the service refuse an item. */
+/** A line of `items.ndjson` with an item that the service refuses. */
 export const refusedItemRecord = z.strictObject({
   item: z.string(),
   refuse: z.string(),
   note: z.string().optional(),
 });
 
-/** A line of `tags.ndjson`. Longer lists of addresses are files in `tag-ips/`. */
+/** A line of `tags.ndjson`. Longer address lists are files in `tag-ips/`. */
 export const tagRecord = z.strictObject({
   tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
@@ -70,7 +72,7 @@ export const transitionRecord = z.strictObject({
   webhook: z.string().min(1),
 });
 
-/** The first thing wrong with a value, as `result.asn.name: …`. */
+/** The first validation issue, as `result.asn.name: …`. */
 export function firstIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = issue?.path.map(String).join(".") ?? "";

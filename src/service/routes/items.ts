@@ -8,7 +8,7 @@ interface ItemPath {
   Params: { item: string };
 }
 
-/** `GET /beta/query/{item}`, `GET /beta/quick-check/{item}` … (interface: Endpoints, Lookup). */
+/** `GET /beta/query/{item}` and `GET /beta/quick-check/{item}`. */
 export function itemRoutes(
   app: FastifyInstance,
   responder: Responder,

@@ -7,7 +7,7 @@ import { firstIssue, transitionRecord, webhookRecord } from "../dataset/record-s
 import type { TagLists } from "../snapshots.js";
 import type { RequestStats } from "../stats.js";
 
-/** Largest list that can be put in one request. */
+/** Maximum size of a list in one request. */
 const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
@@ -18,8 +18,8 @@ interface TagPath {
 }
 
 /**
- * What the specification does not have, below `/_local/`: the counts, the webhook settings, the
- * trigger of a case's transition, and changes of a tag's list. Never counted, never at fault.
+ * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
+ * transitions, and changes to a tag's list. They are not counted and never fail.
  */
 export function localRoutes(
   app: FastifyInstance,
@@ -35,8 +35,10 @@ export function localRoutes(
     const { id } = request.params;
     const known = desk.find(id);
     if (known?.state === body.data.state)
-      return refuse(reply, 409, `${id} is ${known.state} already`);
-    return (await desk.move(id, body.data.state)) ?? refuse(reply, 404, `there is no case ${id}`);
+      return refuse(reply, 409, `${id} is already ${known.state}`);
+    return (
+      (await desk.move(id, body.data.state)) ?? refuse(reply, 404, `case ${id} does not exist`)
+    );
   });
   listRoutes(app, lists);
 }
@@ -54,21 +56,22 @@ function webhookRoutes(app: FastifyInstance, desk: CaseDesk): void {
     const body = transitionRecord.safeParse(request.body);
     if (!body.success) return refuse(reply, 400, firstIssue(body.error));
     if (desk.attach(body.data)) return reply.code(201).send(body.data);
-    return refuse(reply, 404, `there is no webhook ${JSON.stringify(body.data.webhook)}`);
+    return refuse(reply, 404, `webhook ${JSON.stringify(body.data.webhook)} does not exist`);
   });
 }
 
 function listRoutes(app: FastifyInstance, lists: TagLists): void {
   app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request, reply) => {
     const { name } = request.params;
-    if (!lists.current(name)) return refuse(reply, 404, `there is no tag ${JSON.stringify(name)}`);
+    if (!lists.current(name))
+      return refuse(reply, 404, `tag ${JSON.stringify(name)} does not exist`);
     const text = typeof request.body === "string" ? request.body : entriesOf(request.body);
     if (text === null) {
-      return refuse(reply, 400, 'send {"entries": [...]}, or one address a line as text/plain');
+      return refuse(reply, 400, 'send {"entries": [...]}, or one address per line as text/plain');
     }
     const list = readIpList([text]);
     if ("line" in list) {
-      const what = `entry ${list.line}: ${JSON.stringify(list.text)} is no IP address`;
+      const what = `entry ${list.line}: ${JSON.stringify(list.text)} is not an IP address`;
       return refuse(reply, 400, what);
     }
     const { lastUpdate, snapshot } = lists.replace(name, list);
@@ -76,7 +79,8 @@ function listRoutes(app: FastifyInstance, lists: TagLists): void {
   });
   app.delete<TagPath>("/_local/tags/:name/snapshots", (request, reply) => {
     const { name } = request.params;
-    if (!lists.current(name)) return refuse(reply, 404, `there is no tag ${JSON.stringify(name)}`);
+    if (!lists.current(name))
+      return refuse(reply, 404, `tag ${JSON.stringify(name)} does not exist`);
     lists.expire(name);
     return reply.code(204).send();
   });

@@ -14,11 +14,11 @@ interface CasePath {
 
 export interface OperationsOptions {
   readonly accessToken: string;
-  /** Customers on a page. */
+  /** Customers per page. */
   readonly customersPage: number;
 }
 
-/** The operations interface (interface: Endpoints, Operations; the cursor: facts). */
+/** Routes of the operations API. Its document leaves the cursor open; this one encodes an index. */
 export function operationsRoutes(
   app: FastifyInstance,
   responder: Responder,
@@ -49,7 +49,7 @@ export function operationsRoutes(
   });
 }
 
-/** `GET /api/v1/cases/{caseId}/context` (interface: Endpoints, Case context). */
+/** `GET /api/v1/cases/{caseId}/context`. */
 export function caseContextRoutes(
   app: FastifyInstance,
   responder: Responder,
@@ -67,12 +67,14 @@ export function caseContextRoutes(
   });
 }
 
-/** Whether an `Authorization` header bears the token (interface: Authentication). */
+/** True if an `Authorization` header carries the Bearer token. */
 function bears(header: string | undefined, token: string): boolean {
   return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
 }
 
-/** The refusal of the operations interface and the case management instance: 401 and no body. */
+/**
+ * How the operations API and the case management instance refuse credentials: 401 without a body.
+ */
 function unauthorized(): ServedAnswer {
   return bodiless(401, { "www-authenticate": "Bearer" });
 }
@@ -81,7 +83,7 @@ function cursorAt(index: number): string {
   return Buffer.from(`customers:${index}`).toString("base64url");
 }
 
-/** Index of a page's first customer; null for a cursor that was never given. */
+/** Index of a page's first customer; null for an unknown cursor. */
 function startAt(cursor: string | string[] | undefined, count: number): number | null {
   if (cursor === undefined || cursor === "") return 0;
   if (typeof cursor !== "string") return null;

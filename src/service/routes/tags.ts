@@ -5,7 +5,9 @@ import type { DatasetTag } from "../dataset/dataset.js";
 import type { Responder } from "../responder.js";
 import type { TagLists } from "../snapshots.js";
 
-/** Entries on a page when the request has no `limit`; the interface does not show the default. */
+/**
+ * Entries per page if the request has no `limit`. The API specification leaves the default open.
+ */
 const defaultLimit = 1000;
 
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -15,7 +17,7 @@ interface TagPath {
   Querystring: Query;
 }
 
-/** The tags and their IP lists (interface: Endpoints, Lookup; `GET /tags`: facts). */
+/** Routes of tags and their IP lists. */
 export function tagRoutes(
   app: FastifyInstance,
   responder: Responder,
@@ -49,7 +51,7 @@ function tagList(tags: ReadonlyMap<string, DatasetTag>, descriptions: boolean): 
 }
 
 function unknownTag(name: string): ServedAnswer {
-  return failure(`there is no tag ${JSON.stringify(name)}`);
+  return failure(`tag ${JSON.stringify(name)} does not exist`);
 }
 
 function tagIps(lists: TagLists, name: string, query: Query): ServedAnswer {
@@ -66,7 +68,7 @@ function tagIps(lists: TagLists, name: string, query: Query): ServedAnswer {
   }
   const version =
     snapshot === undefined ? lists.current(name) : lists.pinned(name, String(snapshot));
-  if (!version) return failure(`snapshot is not one of ${name}, or it has expired`);
+  if (!version) return failure(`snapshot does not belong to ${name}, or has expired`);
   const page = {
     tag: name,
     entries: version.list.slice(offset, offset + limit),
