@@ -42,16 +42,16 @@ describe("an output that cannot be is told before anything is asked or written o
       "a folder that is not there",
       ["-o", "none/out.csv"],
       2,
-      /^repute: there is no folder .*none\n/,
+      /^repute: the folder .*none does not exist\n/,
     ],
     ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
-    ["the input", ["-o", "in.csv"], 2, /^repute: the output in\.csv would replace the input\n/],
-    ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would replace the input\n/],
+    ["the input", ["-o", "in.csv"], 2, /^repute: the output in\.csv would overwrite the input\n/],
+    ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would overwrite the input\n/],
     [
       "a format that is none",
       ["-o", "out.xlsx"],
       2,
-      /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and give its format with --to\n/,
+      /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and set the format with --to\n/,
     ],
     ["an address that is none", ["-o", "sqlite:out.db"], 2, /there is no output for sqlite:/],
     [
@@ -70,7 +70,7 @@ describe("an output that cannot be is told before anything is asked or written o
       "rejects over the input",
       ["-o", "out.csv", "--rejects", "in.csv"],
       2,
-      /would replace the input/,
+      /would overwrite the input/,
     ],
   ])("%s", async (_, args, code, message) => {
     const cwd = await folderWithInput();

@@ -44,7 +44,7 @@ test("a run stops at its deadline, finishes what is open and can be resumed", as
   const slow = [...args, "--rate", "10/s", "--quiet"];
   const first = await runRepute([...slow, "--deadline", "500ms"], { cwd });
   expect(first.code).toBe(75);
-  expect(first.stderr).toContain("the deadline 500ms is reached");
+  expect(first.stderr).toContain("the deadline 500ms has passed");
   const second = await runRepute([...args, "--quiet", "--resume"], { cwd });
   expect(second.code).toBe(0);
   expect(requests()).toBe(40);

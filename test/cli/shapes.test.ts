@@ -195,6 +195,6 @@ test("retry says that it is the flag which asks for a shape when the file has no
   const args = ["retry", "out.csv", "-o", "again.stix", "--to", "stix", "--local"];
   const { code, stderr } = await runRepute(args, { cwd });
   expect(code).toBe(2);
-  expect(stderr).toContain("--to stix is in the shape of a security platform");
+  expect(stderr).toContain("--to stix has the shape of a security platform");
   expect(stderr).not.toContain("out.csv is");
 });

@@ -43,7 +43,7 @@ describe("tags export", () => {
     const args = ["tags", "export", "no:such", "spam:snowshoe", "-o", folder, "--local"];
     const { code, stderr } = await runRepute(args);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/no:such: failed, .*there is no tag/);
+    expect(stderr).toMatch(/no:such: failed, .*tag "no:such" does not exist/);
     expect(await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).not.toBe("");
   });
 

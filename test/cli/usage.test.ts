@@ -93,7 +93,7 @@ describe("wrong usage ends with 2 and says", () => {
     const { code, stderr } = await runRepute(args, { cwd: folder });
     expect([code, stderr.split("\n")[0]]).toEqual([
       2,
-      'repute: "fail-on" in repute.json:1:2 must be one of failed, partial, invalid, unsupported, never, or all but never with a share such as unsupported:90%; got "sometimes"',
+      'repute: "fail-on" in repute.json:1:2 must be one of failed, partial, invalid, unsupported, never, optionally (except never) with a share such as unsupported:90%; got "sometimes"',
     ]);
   });
 

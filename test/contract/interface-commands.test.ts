@@ -103,7 +103,7 @@ describe("tags", () => {
   test("a tag that is not there is told in the service's words", async () => {
     const { code, stderr } = await runInProcess(["tags", "show", "no:such", "--local"]);
     expect(code).toBe(1);
-    expect(stderr).toContain('refuses: there is no tag "no:such"');
+    expect(stderr).toContain('refuses: tag "no:such" does not exist');
   });
 
   test.each([

@@ -93,7 +93,7 @@ it("an output of a newer schema version is not verified, and the error says why"
   await writeFile(path, JSON.stringify({ ...manifest, schema_version: 99 }));
   const { code, stderr } = await runRepute(["verify", "out.csv"], { cwd });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/has schema version 99; this program reads versions up to \d+$/m);
+  expect(stderr).toMatch(/has schema version 99; this version of repute reads up to \d+$/m);
 });
 
 /** A folder with an output without verdicts, and a manifest that fits it. */

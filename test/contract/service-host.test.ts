@@ -29,7 +29,7 @@ test.each([
     421,
     {
       message:
-        'this service does not answer for "rebound.example:8080": ask for localhost, or for the address given with --host',
+        'this service does not answer for "rebound.example:8080": use localhost, or the address given with --host',
     },
   ]);
 });

@@ -44,7 +44,7 @@ describe.each(drifts)("a list that changes on the way: %s", (what, bend) => {
     expect(report.tags[0]?.error).toEqual({
       code: "snapshot_drift",
       message: expect.stringMatching(
-        new RegExp(`a:b changed each of the 4 times that it was read; .*${what}`),
+        new RegExp(`a:b changed during each of 4 attempts to read it; .*${what}`),
       ) as string,
     });
     expect(offsets(server)).toEqual([0, 10_000, 0, 10_000, 0, 10_000, 0, 10_000]);
@@ -86,7 +86,7 @@ describe("a list that cannot be right fails its tag at once", () => {
       (page, { offset }) =>
         offset === 10_000 ? { ...page, entries: [many[0]!, ...page.entries.slice(1)] } : page,
       "count_mismatch",
-      /24999 distinct addresses where its total says 25000; 1 entries repeat another/,
+      /24999 distinct addresses, but its reported total is 25000; 1 entries are duplicates/,
     ],
     [
       "an entry twice, spelt in two ways",
@@ -107,14 +107,14 @@ describe("a list that cannot be right fails its tag at once", () => {
       "more entries than its total",
       (page) => ({ ...page, total: 9_999 }),
       "count_mismatch",
-      /10000 distinct addresses where its total says 9999/,
+      /10000 distinct addresses, but its reported total is 9999/,
     ],
     [
       "an entry that is no address",
       (page, { offset }) =>
         offset === 10_000 ? { ...page, entries: [...page.entries.slice(1), "192.0.2.0/24"] } : page,
       "invalid_entry",
-      /entry 20000 of the list of tag a:b is "192\.0\.2\.0\/24", which is no IP address/,
+      /entry 20000 of the list of tag a:b is "192\.0\.2\.0\/24", which is not an IP address/,
     ],
     [
       "a page of another tag",
@@ -156,7 +156,7 @@ test("a list whose total no disk holds is given up after its first page", async 
   expect(report.tags[0]?.error).toEqual({
     code: "list_too_large",
     message: expect.stringMatching(
-      /total of the list of tag a:b is 1,000,000,000,000: it needs at least 16,000 GB on disk, where [\d.,]+ GB are free/,
+      /list of tag a:b has a total of 1,000,000,000,000 and needs at least 16,000 GB on disk \([\d.,]+ GB free\)/,
     ) as string,
   });
   expect(offsets(server)).toEqual([0]);

@@ -278,9 +278,7 @@ describe("a service that is away", () => {
     expect(server.pages.length).toBeLessThan(12);
     expect(report.tags[29]?.error).toEqual({
       code: "http_502",
-      message: expect.stringMatching(
-        /^not asked for, because the tags before it all failed/,
-      ) as string,
+      message: expect.stringMatching(/^not requested because all tags before it failed/) as string,
     });
   });
 

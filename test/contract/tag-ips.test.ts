@@ -182,7 +182,7 @@ test("a folder whose index is something else is told of before anything is asked
   await symlink(folder, join(folder, "lists"));
   const { code, stderr } = await enrich();
   expect([code, server.requests.length]).toEqual([2, 0]);
-  expect(stderr).toMatch(/index\.json is there and was not made by an export/);
+  expect(stderr).toMatch(/index\.json exists and does not belong to an export/);
 });
 
 test("tags export --all drops no list because the service lists no tags", async () => {
@@ -203,5 +203,5 @@ test("rows with tags beyond those that a run counts are told of", async () => {
   );
   const { code, stderr } = await exportSeenIn(out);
   expect(code).toBe(0);
-  expect(stderr).toContain("warning: 7 rows carry a tag beyond the first 1 names");
+  expect(stderr).toContain("warning: 7 rows carry tags beyond the 1 names that a run keeps");
 });

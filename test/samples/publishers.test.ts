@@ -18,11 +18,11 @@ const kinds = {
 };
 
 const chosen = {
-  "misp-export.csv": ["value", "7 of 7", '; kinds are in "type"'],
-  "commented-header.csv": ["ioc_value", "4 of 4", '; kinds are in "ioc_type"'],
+  "misp-export.csv": ["value", "7 of 7", '; "type" holds the kinds'],
+  "commented-header.csv": ["ioc_value", "4 of 4", '; "ioc_type" holds the kinds'],
   "semicolons.csv": ["Peer", "3 of 3", ""],
   "counted-list.txt": ["column_1", "4 of 4", ""],
-  "report.csv": ["Data", "7 of 8", '; kinds are in "Indicator"'],
+  "report.csv": ["Data", "7 of 8", '; "Indicator" holds the kinds'],
 };
 
 type Sample = keyof typeof kinds;
@@ -81,6 +81,6 @@ test("a run with nothing to look up does not pass for a success in silence", asy
   const { code, stderr } = await enriched(input, ["--item-column", "name", "--quiet"]);
   expect(code).toBe(0);
   expect(stderr).toContain(
-    'repute: warning: 2 of 2 rows have no indicator in the column "name"; --item-column names another',
+    'repute: warning: 2 of 2 rows have no indicator in column "name"; choose another with --item-column',
   );
 });

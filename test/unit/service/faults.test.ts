@@ -69,9 +69,9 @@ test("nothing is partial that the interface has no partial answer for", () => {
   expect(faults.draw("quick-check", "192.0.2.1", false).kind).toBe("none");
 });
 
-test("shares that come to more than 1 are refused", () => {
+test("refuses rates that add up to more than 1", () => {
   const rates = { ...none, partialRate: 0.6, resetRate: 0.5 };
-  expect(() => new Faults(rates, 1)).toThrow(/come to 1\.1, which is more than 1/);
+  expect(() => new Faults(rates, 1)).toThrow(/add up to 1\.1; lower them to a sum of at most 1/);
 });
 
 test.each([0, 1, 2])("unavailable answer %i bears no envelope", (dice) => {

@@ -13,10 +13,10 @@ test.each([
 test.each([
   [
     { disk: 15.9e9, memory: 4e9 },
-    "is 1,000,000,000: it needs at least 16 GB on disk, where 15.9 GB are free",
+    "has a total of 1,000,000,000 and needs at least 16 GB on disk (15.9 GB free)",
   ],
-  [{ disk: null, memory: 3.9e9 }, "it needs at least 4 GB of memory, where there are 3.9 GB"],
-  [{ disk: 0, memory: 1 }, "16 GB on disk, where 0 GB are free, and 4 GB of memory, where"],
+  [{ disk: null, memory: 3.9e9 }, "needs at least 4 GB of memory (3.9 GB available)"],
+  [{ disk: 0, memory: 1 }, "16 GB on disk (0 GB free), and 4 GB of memory ("],
 ])("one that cannot fit is refused with both numbers: %j", (room, words) => {
   expect(() => assertRoom(billion, room)).toThrow(words);
 });

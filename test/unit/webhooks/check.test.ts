@@ -53,7 +53,7 @@ describe("checkWebhook", () => {
   it("finds an unknown field when a case is given", () => {
     const [problem] = checkWebhook(webhook({ payload: "{{ s.resolver_data.Fax }}" }), context);
     expect(problem).toMatchObject({ level: "error", code: "unknown_field", pointer: "/payload" });
-    expect(problem?.message).toContain("Fields that exist: s.resolver_data, ");
+    expect(problem?.message).toContain("Existing fields: s.resolver_data, ");
   });
 
   it("puts errors before warnings", () => {

@@ -61,10 +61,8 @@ describe("parseWebhooks", () => {
     expect(error.message).toBe('hooks.json, line 3, column 10: expected a value, found "}"');
   });
 
-  it("refuses a member that stands twice", () => {
-    expect(faultOf('{"name": "a", "name": "b"}').message).toContain(
-      'the member "name" stands twice',
-    );
+  it("refuses a duplicate member", () => {
+    expect(faultOf('{"name": "a", "name": "b"}').message).toContain('duplicate member "name"');
   });
 
   it.each([
@@ -80,12 +78,12 @@ describe("parseWebhooks", () => {
     ],
     [{ ...good, endpoint: "crm.example.com" }, "/endpoint must be an http:// or https:// address"],
     [{ ...good, endpoint: "https://" }, "/endpoint must be an http:// or https:// address"],
-    [{ ...good, endpoint: null }, "/endpoint must be a text"],
+    [{ ...good, endpoint: null }, "/endpoint must be a string"],
     [{ ...good, name: " " }, "/name must not be empty"],
-    [{ ...good, path: 1 }, "/path must be a text"],
+    [{ ...good, path: 1 }, "/path must be a string"],
     [{ ...good, Path: "/x" }, 'unknown member "Path"; did you mean path?'],
     [{ ...good, headers: {} }, 'unknown member "headers"'],
-    ["text", "a webhook is an object with name, endpoint, method and payload"],
+    ["text", "a webhook must be an object with name, endpoint, method and payload"],
   ])("names the member at fault: %j", (webhook, message) => {
     expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
   });
@@ -106,8 +104,8 @@ describe("parseWebhooks", () => {
     expect(faultOf(JSON.stringify([good, good])).code).toBe("webhook_names");
   });
 
-  it.each(["", " \n", "[]"])("refuses %j, which holds no webhook", (text) => {
-    expect(faultOf(text).message).toBe("hooks.json: holds no webhook");
+  it.each(["", " \n", "[]"])("refuses %j, which contains no webhook", (text) => {
+    expect(faultOf(text).message).toBe("hooks.json: contains no webhook");
   });
 });
 
@@ -130,10 +128,10 @@ describe("readWebhooks", () => {
 
   it("names a file that is not there", async () => {
     const file = join(folder, "none.json");
-    await expect(readWebhooks(file)).rejects.toThrow(`${file}: there is no such file`);
+    await expect(readWebhooks(file)).rejects.toThrow(`${file}: the file does not exist`);
   });
 
   it("names a file that is a folder", async () => {
-    await expect(readWebhooks(folder)).rejects.toThrow(`${folder}: it cannot be read (EISDIR)`);
+    await expect(readWebhooks(folder)).rejects.toThrow(`${folder}: cannot be read (EISDIR)`);
   });
 });

@@ -13,18 +13,13 @@ describe("findJsonFault", () => {
     ["{'a': 1}", 1, 2, "expected a value, found \"'a'\""],
     ['{"a":', 1, 6, "expected a value, found the end of the text"],
     ["", 1, 1, "expected a value, found the end of the text"],
-    ['{"a": 1} 2', 1, 10, '"2" after the end of the value'],
-    ["01", 1, 2, '"1" after the end of the value'],
-    ['"a\nb"', 1, 1, 'a string that is not closed on its line: "\\"a"'],
-    ['"a\tb"', 1, 1, 'a control character within the string "\\"a\\tb\\""'],
-    [
-      '"C:\\x"',
-      1,
-      1,
-      'an escape that JSON does not know in "\\"C:\\\\x\\""; a backslash itself is written "\\\\"',
-    ],
-    ['\n "abc', 2, 2, 'a string that is not closed on its line: "\\"abc"'],
-    ['{"a": 1, "\\u0061": 2}', 1, 10, 'the member "a" stands twice'],
+    ['{"a": 1} 2', 1, 10, 'unexpected "2" after the end of the value'],
+    ["01", 1, 2, 'unexpected "1" after the end of the value'],
+    ['"a\nb"', 1, 1, 'unterminated string: "\\"a"'],
+    ['"a\tb"', 1, 1, 'control character in the string "\\"a\\tb\\""'],
+    ['"C:\\x"', 1, 1, 'invalid escape in "\\"C:\\\\x\\""; write a backslash itself as "\\\\"'],
+    ['\n "abc', 2, 2, 'unterminated string: "\\"abc"'],
+    ['{"a": 1, "\\u0061": 2}', 1, 10, 'duplicate member "a"'],
   ])("names place and fault of %j", (text, line, column, message) => {
     expect(findJsonFault(text)).toEqual({ line, column, message });
   });
@@ -56,7 +51,7 @@ describe("findJsonFault", () => {
     fc.assert(
       fc.property(damaged, (text) => {
         const fault = findJsonFault(text);
-        if (fault?.message.endsWith("stands twice")) return;
+        if (fault?.message.startsWith("duplicate member ")) return;
         expect(fault === null).toBe(parses(text));
       }),
       { numRuns: 500 },

@@ -46,7 +46,7 @@ describe("parsePql", () => {
   });
 
   it.each([
-    ["{{ s.x", "never closed"],
+    ["{{ s.x", "no closing"],
     ["{{ }}", "no field"],
     ["{{ s..x }}", "character 5"],
     ["{{ s.x() }}", "not evaluated"],

@@ -77,7 +77,7 @@ describe("previewWebhook", () => {
       const apiKeys = [{ origin: "https://crm.example.com", key }];
       const preview = () => previewWebhook(webhook, context, { apiKeys });
       expect(preview).toThrow(UsageError);
-      expect(preview).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or holds/i);
+      expect(preview).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or contains/i);
     },
   );
 

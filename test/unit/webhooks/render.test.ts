@@ -107,7 +107,7 @@ describe("an unknown field", () => {
   it("is told together with the fields that exist", () => {
     const { message } = errorOf("{{ s.resolver_data.Fax }}");
     expect(message).toContain(
-      "Fields that exist: s.resolver_data, s.resolver_data.CustomerEmail, s.resolver_data.ContractId",
+      "Existing fields: s.resolver_data, s.resolver_data.CustomerEmail, s.resolver_data.ContractId",
     );
     expect(message).toContain('s.resolver_data.Site["Postal code"]');
   });
@@ -132,7 +132,7 @@ describe("an unknown field", () => {
       "/payload/1",
       "/payload/1",
     ]);
-    expect(error.message.match(/Fields that exist/g)).toHaveLength(1);
+    expect(error.message.match(/Existing fields/g)).toHaveLength(1);
   });
 
   it("is told with few of very many fields", () => {

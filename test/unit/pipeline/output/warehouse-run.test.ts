@@ -31,15 +31,15 @@ it.each([
 ])("refuses a checkpoint in the table %s", async (_, note, rows) => {
   await expect(resumed(note, rows)).rejects.toMatchObject({
     code: "checkpoint_damaged",
-    message: "the checkpoint of the interrupted run in the table is not what the run wrote",
-    hint: "start anew with --restart",
+    message: "the checkpoint of the interrupted run in the table is damaged",
+    hint: "start over with --restart",
   });
 });
 
 it("refuses a table that holds other rows than its checkpoint says", async () => {
   await expect(resumed(writeNote(newer), 3)).rejects.toMatchObject({
     code: "output_table_differs",
-    message: "the table holds 3 rows of the interrupted run where 5 were written",
+    message: "the table holds 3 rows of the interrupted run, but its checkpoint says 5",
   });
 });
 

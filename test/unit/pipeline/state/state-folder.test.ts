@@ -79,7 +79,7 @@ describe("openStateFolder", () => {
     const text = `${sealJson(aCheckpoint())}\n`;
     const output = await interrupted(text);
     const path = join(statePath(output), "checkpoint.json");
-    const damaged = { code: "checkpoint_damaged", hint: "start anew with --restart" };
+    const damaged = { code: "checkpoint_damaged", hint: "start over with --restart" };
     for (let at = 0; at < text.length - 1; at++) {
       const flipped = Buffer.from(text);
       flipped[at]! ^= 1 + (at % 255);
@@ -99,7 +99,7 @@ describe("openStateFolder", () => {
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({
       code: "checkpoint_missing",
       message: expect.stringContaining("checkpoint.json is missing") as string,
-      hint: "start anew with --restart",
+      hint: "start over with --restart",
     });
     await writeFile(records, "x".repeat(32));
     await (await openStateFolder(output, resume)).release();

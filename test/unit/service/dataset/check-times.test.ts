@@ -68,12 +68,12 @@ test.each<[string, Parameters<typeof load>, string]>([
   [
     "an observation before the first interaction",
     [year, { firstSeen: day2, lastSeen: day4 }, { firstSeen: day1, lastSeen: day3 }],
-    `firstSeen ${day1} is before that of result.observedActivity.honeypotInteractions, ${day2}`,
+    `firstSeen ${day1} is before firstSeen of result.observedActivity.honeypotInteractions, ${day2}`,
   ],
   [
     "an observation after the last interaction",
     [year, { firstSeen: day1, lastSeen: day3 }, { firstSeen: day1, lastSeen: day4 }],
-    `lastSeen ${day4} is after that of result.observedActivity.honeypotInteractions, ${day3}`,
+    `lastSeen ${day4} is after lastSeen of result.observedActivity.honeypotInteractions, ${day3}`,
   ],
   [
     "an interaction after the result was last seen",
@@ -81,7 +81,7 @@ test.each<[string, Parameters<typeof load>, string]>([
       { firstSeen: day1, lastSeen: day2 },
       { firstSeen: day1, lastSeen: day3 },
     ],
-    `honeypotInteractions: lastSeen ${day3} is after that of result, ${day2}`,
+    `honeypotInteractions: lastSeen ${day3} is after lastSeen of result, ${day2}`,
   ],
 ])("refuses %s", (_, times, message) => {
   expect(() => load(...times)).toThrow(message);

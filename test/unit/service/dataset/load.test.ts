@@ -98,7 +98,7 @@ test.each<[string, Record<string, string>, string, string]>([
     "broken JSON",
     { "items.ndjson": `${lines({ result: url })}\n{"result":` },
     "items.ndjson:3",
-    "is no JSON",
+    "not valid JSON",
   ],
   [
     "a missing member",
@@ -116,7 +116,7 @@ test.each<[string, Record<string, string>, string, string]>([
     "an item that is not in its normal form",
     { "items.ndjson": lines({ result: { ...domain, item: "Example.COM" } }) },
     "items.ndjson:1",
-    'the normal form of "Example.COM" is "example.com"',
+    'write "Example.COM" in its normal form, "example.com"',
   ],
   [
     "an item that is none",
@@ -128,7 +128,7 @@ test.each<[string, Record<string, string>, string, string]>([
     "a type that is not the item's",
     { "items.ndjson": lines({ result: { ...url, item: "example.com" } }) },
     "items.ndjson:1",
-    "URL is no type of a domain item",
+    "URL is not a type of domain items",
   ],
   [
     "an item that stands twice",

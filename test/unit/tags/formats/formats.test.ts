@@ -120,7 +120,7 @@ test("ipset leaves out the addresses of zero bits, and says so", async () => {
     "add spam--bulk_v4_n 0.0.0.1",
     "add spam--bulk_v6_n ::1",
   ]);
-  expect(lines.filter((line) => line.startsWith("# left out"))).toHaveLength(2);
+  expect(lines.filter((line) => line.startsWith("# omitted"))).toHaveLength(2);
 });
 
 test.each(["nft", "ipset"] as const)(
