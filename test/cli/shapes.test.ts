@@ -183,7 +183,7 @@ test.each([
   const args = ["retry", out, "-o", join(out, "..", `again.${name}`), "--local", ...flags];
   const { code, stderr } = await runRepute(args);
   expect(code).toBe(2);
-  expect(stderr).toContain("in the shape of a security platform");
+  expect(stderr).toContain("has the shape of a security platform");
   expect(stderr).toContain("--cache");
 });
 

@@ -70,7 +70,7 @@ test("a webhook that could not be called is reported, and the case changes all t
 test("a service that cannot call webhooks says so", async () => {
   const service = await runningService();
   expect(await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }))).toMatchObject({
-    fired: [{ status: null, error: expect.stringContaining("without a way") as string }],
+    fired: [{ status: null, error: expect.stringContaining("without fireWebhook") as string }],
   });
 });
 

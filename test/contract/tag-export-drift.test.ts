@@ -142,7 +142,7 @@ test("a service that ignores the offset is found out at its second page", async 
   const report = await (await exporterOf(server)).run();
   expect(report.tags[0]?.error).toEqual({
     code: "page_repeated",
-    message: expect.stringMatching(/page at offset 10000 .* is that before it again/) as string,
+    message: expect.stringMatching(/page at offset 10000 .* repeats the one before it/) as string,
   });
   expect(offsets(server)).toEqual([0, 10_000]);
 });
