@@ -50,7 +50,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(first.signal).toBe("SIGKILL");
     const refused = await enrich(["in.csv", "-o", output, "--unordered"]);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(`an interrupted run of ${output} is there`);
+    expect(refused.stderr).toContain(`an interrupted run of ${output} exists`);
     expect(refused.stderr).toMatch(/--resume[^]*--restart/);
     const second = await enrichKilled({ server, cwd, args, kill: null });
     expect(second).toMatchObject({ code: 0, stderr: "" });
@@ -138,7 +138,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const from = await runRepute(["retry", output, "-o", "again.csv", ...service], { cwd });
     const to = await runRepute(["retry", "out.csv", "-o", output, ...service], { cwd });
     expect([from.code, to.code]).toEqual([2, 2]);
-    expect(from.stderr).toMatch(/retry fills in text outputs[^]*rep_status is failed or partial/);
+    expect(from.stderr).toMatch(/retry works on text outputs[^]*rep_status is failed or partial/);
     expect(to.stderr).toMatch(/retry keeps the format of out\.csv[^]*--rejects/);
   });
 

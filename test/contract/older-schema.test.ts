@@ -52,7 +52,9 @@ it.each(texts.slice(0, 4))(
     const args = ["retry", output, "-o", `again.${output}`, "--local"];
     const { code, stderr } = await runRepute(args, { cwd });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/has schema version 1, which lacks rep_verdict[^]*run enrich[^]*--cache/);
+    expect(stderr).toMatch(
+      /has schema version 1, which lacks rep_verdict[^]*run enrich[^]*--cache/,
+    );
   },
 );
 

@@ -52,7 +52,7 @@ test("it does not go on with a case that has changed since", async () => {
   state.case = "CLOSED";
   const { code, stderr } = await run("--resume");
   expect(code).toBe(2);
-  expect(stderr).toMatch(/not the run that was interrupted.*case c-1/);
+  expect(stderr).toMatch(/the interrupted run was a different one.*case c-1/);
 });
 
 test("it is started anew when told to", async () => {

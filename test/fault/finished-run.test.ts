@@ -74,7 +74,7 @@ test("another input is a new run, once the finished one is published", async () 
   });
   expect(next.manifest.run_id).not.toBe(run.manifest.run_id);
   expect(next.records().map(({ item }) => item)).toEqual(["c.example.com"]);
-  expect(warnings.join()).toContain("completed the earlier run");
+  expect(warnings.join()).toContain("completed the interrupted run");
 });
 
 test("without a flag a finished run that was killed is not overwritten", async () => {
