@@ -1,6 +1,8 @@
 import { columns, schemaVersion } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
-import { memberTexts } from "../../core/json-members.js";
+import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
+import { asObject, memberTexts } from "../../core/json-members.js";
+import type { Row } from "../../core/row.js";
 import { addedMemberName, countRows } from "../added-names.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
@@ -76,17 +78,42 @@ function readNested(text: string, member: string): EarlierRecord | null {
   const error = rep["error"] as Record<string, unknown> | null;
   const values: Record<string, unknown> = {
     ...rep,
-    tags: (rep["query"] as Record<string, unknown> | null)?.["tags"],
     error_code: error?.["code"],
     error: error?.["message"],
   };
   return {
-    ...readers((name) => values[name]),
+    ...readers((name) => (Object.hasOwn(values, name) ? values[name] : columnIn(rep, name))),
     cells: [],
     json: objectText(members),
     extra: rep["extra"] === undefined ? null : (memberTexts(own).get("extra") ?? null),
   };
 }
+
+/** What a column says of the results in a nested row. */
+function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown {
+  const answers = Object.fromEntries(
+    lookupEndpoints.flatMap((endpoint) => {
+      const result = asObject(rep[resultMember(endpoint)]);
+      return result === null ? [] : [[endpoint, { result }]];
+    }),
+  );
+  const finding = { ...unasked("complete", null), answers };
+  return columns.find((column) => column.name === name)?.value({ row: noRow, item: null, finding });
+}
+
+/** Results don't depend on the row. */
+const noRow: Row = {
+  number: 0,
+  line: 0,
+  cells: [],
+  extra: null,
+  json: null,
+  itemText: "",
+  kindText: "",
+  fault: null,
+  end: 0,
+  endLine: 0,
+};
 
 function readFlat(text: string, prefix: string): EarlierRecord | null {
   const members = objectMembers(text);
@@ -114,7 +141,9 @@ function readers(valueOf: (name: string) => unknown): Pick<EarlierRecord, "text"
 }
 
 function textIn(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : "";
 }
 
 function textsIn(value: unknown): string[] {
