@@ -1,3 +1,20 @@
+export { repute, Repute } from "./library/repute.js";
+export type {
+  CompleteResult,
+  FailedResult,
+  IncompleteResult,
+  LookupResult,
+  UnsupportedResult,
+} from "./library/result.js";
+export type {
+  Duration,
+  EnrichFileOptions,
+  LookupCall,
+  RateOption,
+  ReputeOptions,
+  TagListOptions,
+  WebhookCall,
+} from "./library/types.js";
 export { CaseClient } from "./api/case-client.js";
 export type { CaseClientOptions } from "./api/case-client.js";
 export { createDispatcher } from "./api/http/dispatcher.js";
@@ -102,6 +119,7 @@ export type {
   TagExportRecord,
 } from "./pipeline/types.js";
 export type { FireWebhook } from "./service/case-desk.js";
+export type { ExportReport, TagResult } from "./tags/types.js";
 export { startService } from "./service/service.js";
 export type { Service, ServiceOptions } from "./service/service.js";
 export type { Sink, SinkPosition, SinkResult } from "./outputs/types.js";

@@ -1,9 +1,10 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
-import type { FindingStatus, Verdict } from "../core/finding.js";
+import type { FindingStatus, LookupEndpoint, Verdict } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { SourceInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
+import type { Pace } from "../lookup/pace/pace.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
@@ -73,6 +74,8 @@ export interface EnrichJob {
 export interface SharedResources {
   /** Replaces `--rate`: decides when each request may leave. */
   readonly pace?: RequestPace | undefined;
+  /** Replaces `--rate-query` and `--rate-quick-check`: paces of single endpoints. */
+  readonly shares?: Partial<Record<LookupEndpoint, Pace>> | undefined;
   /** Replaces `--cache`: answers of earlier runs. */
   readonly cache?: FindingStore | undefined;
   /** Replaces the counts in the state folder: use of quotas of an hour and longer. */

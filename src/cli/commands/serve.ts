@@ -8,7 +8,7 @@ import { exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
-import { callWebhook } from "../services/call-webhook.js";
+import { callWebhook } from "../../webhooks/call-webhook.js";
 import { formatCount } from "../../core/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;

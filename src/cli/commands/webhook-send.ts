@@ -9,7 +9,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { wantsLines, writeText } from "../terminal/data-output.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { callWebhook } from "../services/call-webhook.js";
+import { callWebhook } from "../../webhooks/call-webhook.js";
 import { printable } from "../../core/printable.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { showRecord } from "../terminal/show-record.js";

@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { IntelClient } from "../../api/intel-client.js";
 import {
@@ -12,6 +11,7 @@ import type { Rate } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { composeLookup } from "../../lookup/compose.js";
+import { inOrder } from "../../lookup/in-order.js";
 import type { Pace } from "../../lookup/pace/pace.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FailOn } from "../../pipeline/run/reading.js";
@@ -64,8 +64,7 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
       stack.defer(() => pace.giveBack());
       const work = answerWith(lookup, signal, stop);
       // In the order of the items, each as soon as it and all before it are there.
-      const answers = Readable.from(items).map(work, { concurrency: settings.concurrency * 2 });
-      for await (const answer of answers as AsyncIterable<AnsweredItem>) {
+      for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
         counts[answer.finding.status]++;
         await output.add(answer);
       }

@@ -1,10 +1,10 @@
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
-import type { Pace } from "../pace/pace.js";
+import type { RequestPace } from "../pace/request-pace.js";
 import { type RetryOptions, RetryPlan, Sleeps } from "./retry.js";
 
 export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
-  readonly pace: Pace;
+  readonly pace: RequestPace;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../../api/http/rate-limit-headers.js";
 import { IntelClient } from "../../api/intel-client.js";
 import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
@@ -6,6 +5,7 @@ import type { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { Outage, reachable } from "../../lookup/attempt/outage.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
+import { obeyHints } from "../../lookup/pace/obey-hints.js";
 import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FindingStore, LookupStore } from "../../store/store.js";
@@ -173,16 +173,9 @@ function clientOf(
     apiKey: apiKey ?? undefined,
     timeoutMs: settings.timeout,
     onAttempt: (attempt) => {
-      const { endpoint, outcome, headers } = attempt;
-      tally.request(endpoint, outcome);
+      tally.request(attempt.endpoint, attempt.outcome);
       address.note(attempt);
-      if (headers === null) return;
-      if (tellsLimit(headers)) slots.limited();
-      else if (outcome === "200") slots.answered();
-      const hint = rateLimitHintMs(headers, clock);
-      if (hint !== null) paces.run.hold(hint);
-      const allowed = rateLimitPolicy(headers);
-      if (allowed !== null) paces.run.advise(endpoint, allowed);
+      obeyHints(attempt, { pace: paces.run, slots, clock });
     },
     // A later run may read cached results into its rows as received.
     asReceived: asReceived || settings.cache !== undefined || shared?.cache !== undefined,

@@ -86,7 +86,7 @@ function perSecond(rates: readonly Rate[]): number {
 export interface OpenPacesOptions {
   /** Where rates per hour and longer are counted; null counts in memory, for this run only. */
   readonly quotas: QuotaPlaces | null;
-  readonly shared?: Pick<SharedResources, "pace" | "quotas"> | undefined;
+  readonly shared?: Pick<SharedResources, "pace" | "shares" | "quotas"> | undefined;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
 }
@@ -125,7 +125,7 @@ export async function openPaces(
   }
   return {
     run: shared?.pace ?? ofRun,
-    shares,
+    shares: shared?.shares ?? shares,
     async giveBack() {
       for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
     },

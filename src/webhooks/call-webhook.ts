@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../core/finding.js";
-import type { Webhook } from "../../webhooks/configuration.js";
-import type { SendOptions, WebhookDelivery } from "../../webhooks/send.js";
+import type { JsonObject } from "../core/finding.js";
+import type { Webhook } from "./configuration.js";
+import type { SendOptions, WebhookDelivery } from "./send.js";
 
 /** Fills a webhook in for a case and calls its endpoint over a connection of its own. */
 export async function callWebhook(
@@ -9,8 +9,8 @@ export async function callWebhook(
   options: Omit<SendOptions, "dispatcher">,
 ): Promise<WebhookDelivery> {
   const [{ createDispatcher }, { sendWebhook }] = await Promise.all([
-    import("../../api/http/dispatcher.js"),
-    import("../../webhooks/send.js"),
+    import("../api/http/dispatcher.js"),
+    import("./send.js"),
   ]);
   const dispatcher = createDispatcher(webhook.endpoint, { connections: 1 });
   try {

@@ -1,0 +1,69 @@
+import type { Readable, Writable } from "node:stream";
+import type { Manifest } from "../pipeline/types.js";
+import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
+import type { Parts } from "./parts.js";
+import type { EnrichFileOptions } from "./types.js";
+
+/** Runs the main job with a client's settings, pace and cache. */
+export async function enrichFile(
+  parts: Parts,
+  input: string | Readable,
+  output: string | Writable,
+  options: EnrichFileOptions,
+): Promise<Manifest> {
+  const {
+    signal = new AbortController().signal,
+    onStart,
+    onNotice,
+    ...file
+  } = fileSettings(options);
+  const { local, stateFolder } = parts.settings;
+  const [{ url, credential, name }, paces, cache, { enrich }] = await Promise.all([
+    parts.access("url"),
+    parts.paces("url"),
+    parts.cache(),
+    import("../pipeline/run/execute.js"),
+  ]);
+  const toFile = typeof output === "string";
+  return enrich({
+    settings: {
+      ...file,
+      ...lookupSettings(parts.settings),
+      rate: parts.rates,
+      intelUrl: url,
+      output: toFile ? output : "-",
+      failOn: defaultFailOn,
+    },
+    input: typeof input === "string" ? { path: input } : { stream: input, name: "the stream" },
+    stdout: toFile ? process.stdout : output,
+    ...(local && { serviceName: name }),
+    embedded: local,
+    ...(stateFolder !== undefined && { stateFolder }),
+    apiKey: credential,
+    command: ["enrichFile"],
+    signal,
+    clock: parts.clock,
+    shared: { pace: paces.run, shares: paces.shares, cache },
+    ...(onStart && { onStart }),
+    ...(onNotice && { onNotice }),
+    onWarning: parts.onWarning,
+  });
+}
+
+/** The settings of a client that are also those of a run. */
+function lookupSettings({
+  url: _url,
+  apiKey: _apiKey,
+  local: _local,
+  opsUrl: _opsUrl,
+  accessToken: _accessToken,
+  caseUrl: _caseUrl,
+  caseApiKey: _caseApiKey,
+  pace: _pace,
+  stateFolder: _stateFolder,
+  clock: _clock,
+  onWarning: _onWarning,
+  ...settings
+}: ClientSettings) {
+  return settings;
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
+import { allowedWords, explainIssue } from "../core/option-issue.js";
+import { didYouMean } from "../core/did-you-mean.js";
+import { UsageError } from "../core/errors.js";
+import { sourceOptions } from "../inputs/open-input.js";
+import { lookupOptions } from "../lookup/options.js";
+import { sinkOptions } from "../outputs/options.js";
+import { runOptions } from "../pipeline/options.js";
+import type { EnrichFileOptions, ReputeOptions } from "./types.js";
+
+const secret = z.string().min(1).optional();
+
+/** Callbacks, signals and shared objects: their types say what they are. */
+function having<T>(member: string, what: string): z.ZodType<T> {
+  return z.custom<T>(
+    (value) =>
+      (typeof value === "object" || typeof value === "function") &&
+      value !== null &&
+      typeof (value as Record<string, unknown>)[member] === "function",
+    `must be ${what}`,
+  );
+}
+
+/** The members of an options type, each with the schema that checks it. */
+type SchemaOf<Options> = Record<keyof Options, z.ZodType>;
+
+const clientSchema = z.strictObject({
+  url: apiOptions.shape.intelUrl,
+  apiKey: secret,
+  local: z.boolean().default(false),
+  opsUrl: opsOptions.shape.opsUrl,
+  accessToken: secret,
+  caseUrl: caseOptions.shape.caseUrl,
+  caseApiKey: secret,
+  timeout: apiOptions.shape.timeout,
+  ...lookupOptions.shape,
+  pace: having<NonNullable<ReputeOptions["pace"]>>(
+    "take",
+    "a pace, such as await other.pace()",
+  ).optional(),
+  stateFolder: z.string().min(1).nullable().optional(),
+  clock: having<NonNullable<ReputeOptions["clock"]>>("monotonic", "a clock").optional(),
+  onWarning: having<NonNullable<ReputeOptions["onWarning"]>>("call", "a function").optional(),
+} satisfies SchemaOf<ReputeOptions>);
+
+/** The options of a client, checked and with their defaults. */
+export type ClientSettings = z.output<typeof clientSchema>;
+
+const { output: _output, tagIps: _tagIps, failOn, ...runShape } = runOptions.shape;
+
+const fileSchema = z.strictObject({
+  ...sourceOptions.shape,
+  ...runShape,
+  ...sinkOptions.shape,
+  signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
+  onStart: having<NonNullable<EnrichFileOptions["onStart"]>>("call", "a function").optional(),
+  onNotice: having<NonNullable<EnrichFileOptions["onNotice"]>>("call", "a function").optional(),
+} satisfies SchemaOf<EnrichFileOptions>);
+
+/** The options of a run, checked and with their defaults. */
+export type FileSettings = z.output<typeof fileSchema>;
+
+/** `failOn` decides an exit code, which a library has none of. */
+export const defaultFailOn = failOn.parse(undefined);
+
+/** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
+export function clientSettings(options: ReputeOptions): ClientSettings {
+  const settings = checked("repute()", clientSchema, options);
+  const { url, opsUrl, caseUrl, local } = settings;
+  for (const [name, address] of Object.entries({ url, opsUrl, caseUrl })) {
+    if (address === undefined) continue;
+    const { username, password } = new URL(address);
+    if (username === "" && password === "") continue;
+    throw new UsageError(
+      "credential_in_address",
+      `repute(): ${name} must not hold a user name or password`,
+      {
+        hint: "errors and manifests show addresses; give apiKey, accessToken or caseApiKey",
+      },
+    );
+  }
+  const addresses = [url, opsUrl, caseUrl].filter((address) => address !== undefined);
+  if (local && addresses.length > 0) {
+    throw new UsageError(
+      "local_and_intel_url",
+      "repute(): local and an address exclude each other",
+      {
+        hint: "keep one: local for the embedded service, or the address of a real one",
+      },
+    );
+  }
+  if (!local && addresses.length === 0) {
+    throw new UsageError("intel_url_missing", "repute(): url is missing", {
+      hint: 'give the address of the service, as in repute({ url: "https://intel.example/beta" }), or try repute({ local: true })',
+    });
+  }
+  return settings;
+}
+
+/** @throws UsageError `invalid_setting` that names each wrong option */
+export function fileSettings(options: EnrichFileOptions): FileSettings {
+  return checked("enrichFile()", fileSchema, options);
+}
+
+function checked<Schema extends z.ZodObject>(
+  call: string,
+  schema: Schema,
+  options: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(options);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `${call}: ${lineOf(issue, options, schema)}`);
+  throw new UsageError("invalid_setting", [...new Set(lines)].join("\n"));
+}
+
+function lineOf(issue: z.core.$ZodIssue, options: unknown, schema: z.ZodObject): string {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => unknownOption(key, schema)).join("; ");
+  }
+  const [key] = issue.path;
+  if (key === undefined) return `the options ${explainIssue(issue)}`;
+  const value = (options as Record<PropertyKey, unknown>)[key];
+  return `${String(key)} ${explainIssue(issue)}${got(String(key), value, issue)}`;
+}
+
+function unknownOption(key: string, schema: z.ZodObject): string {
+  const other = schema === clientSchema ? fileSchema : clientSchema;
+  const place = schema === clientSchema ? "enrichFile()" : "repute()";
+  if (key in other.shape) return `${key} is an option of ${place}`;
+  const meant = didYouMean(key, Object.keys(schema.shape));
+  return `there is no option ${key}${meant === null ? "" : `; did you mean ${meant}?`}`;
+}
+
+/** Keys and addresses, which may hold one, are never shown. */
+const hidden = /key|token|url/i;
+
+function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
+  if (hidden.test(key)) return "";
+  const text = JSON.stringify(value) ?? typeof value;
+  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  const meant = typeof value === "string" ? didYouMean(value, allowedWords(issue)) : null;
+  return `; got ${shown}${meant === null ? "" : ` (did you mean ${meant}?)`}`;
+}

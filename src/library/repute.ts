@@ -1,0 +1,251 @@
+import type { Readable, Writable } from "node:stream";
+import type { CaseContext, Customer, RepShareCase } from "../api/schema/operations.js";
+import type { Tag, TagIps, TagSummary } from "../api/schema/tag.js";
+import type { CallOptions } from "../api/types.js";
+import { ReputeError } from "../core/errors.js";
+import { inOrder } from "../lookup/in-order.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
+import type { Lookup } from "../lookup/types.js";
+import type { Manifest } from "../pipeline/types.js";
+import type { ExportReport } from "../tags/types.js";
+import type { Webhook } from "../webhooks/configuration.js";
+import type { WebhookDelivery } from "../webhooks/send.js";
+import { enrichFile } from "./enrich-file.js";
+import { clientSettings } from "./options.js";
+import { Parts } from "./parts.js";
+import { lookUp, type LookupResult } from "./result.js";
+import type {
+  EnrichFileOptions,
+  LookupCall,
+  ReputeOptions,
+  TagListOptions,
+  WebhookCall,
+} from "./types.js";
+
+/**
+ * A client of the service. Nothing is opened before the first call; `close()` closes everything.
+ *
+ * ```ts
+ * const r = repute({ url: "https://intel.example/beta", apiKey: process.env.REPUTE_API_KEY });
+ * const { status, verdict } = await r.lookup("1.2.3[.]4");
+ * await r.close();
+ * ```
+ *
+ * @throws UsageError `invalid_setting` that names each wrong option; `intel_url_missing` without an
+ *   address and without `local`
+ */
+export function repute(options: ReputeOptions): Repute {
+  return new Repute(options);
+}
+
+/** Findings that `lookupAll` remembers, so that repeated items aren't asked for twice. */
+const remembered = 10_000;
+
+/**
+ * What `repute()` returns. Every method may reject with a `FatalError` (credentials refused, or nothing
+ * but 404 at the address), an `EarlyEndError` (a quota is used up), a `ReputeError` `client_closed`,
+ * or the reason of an aborted signal.
+ */
+export class Repute implements AsyncDisposable {
+  readonly #parts: Parts;
+  readonly #running = new Set<Promise<unknown>>();
+  /** Ends what is under way: a used-up quota ends that, closing ends the client. */
+  #stop = new AbortController();
+  #lookup: Promise<Lookup> | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(options: ReputeOptions) {
+    this.#parts = new Parts(clientSettings(options), (error) => {
+      this.#stop.abort(error);
+      this.#stop = new AbortController();
+    });
+  }
+
+  /**
+   * Looks one item up, defanged or not. Whatever the service answers is a result with a status; see
+   * `LookupResult`. Simultaneous lookups of one item share a request; later ones ask again, unless
+   * there is a `cache`.
+   */
+  async lookup(input: string, { kind, signal }: LookupCall = {}): Promise<LookupResult> {
+    const stop = this.#signal(signal);
+    this.#lookup ??= this.#parts.lookup(0);
+    this.#lookup.catch(() => (this.#lookup = null));
+    return lookUp(await this.#lookup, input, { kind, signal: stop });
+  }
+
+  /**
+   * Looks items up, `concurrency` at once, and yields one result per item in input order. Reads the
+   * items as fast as results are taken, so memory stays bounded. An item that repeats within the
+   * latest 10,000 answers isn't asked for again (`source` is `duplicate`).
+   */
+  async *lookupAll(
+    inputs: Iterable<string> | AsyncIterable<string>,
+    { kind, signal }: LookupCall = {},
+  ): AsyncGenerator<LookupResult, void, undefined> {
+    const own = new AbortController();
+    const stop = this.#signal(signal, own.signal);
+    const lookup = await this.#parts.lookup(remembered);
+    const work = async (input: string): Promise<LookupResult> => {
+      try {
+        return await lookUp(lookup, input, { kind, signal: stop });
+      } catch (error) {
+        own.abort(error);
+        throw error;
+      }
+    };
+    try {
+      yield* inOrder(inputs, work, this.#parts.settings.concurrency * 2);
+    } finally {
+      // Ends lookups whose results nobody takes any more.
+      own.abort(new ReputeError("lookup_abandoned", "the loop over the results has ended"));
+    }
+  }
+
+  /**
+   * Enriches a file, stream or table: one row in, one row out, in input order, as `repute enrich`
+   * does. OUT appears by rename when it is whole, with `OUT.manifest.json` beside it; an interrupted
+   * run can be continued with `resume: true`.
+   *
+   * @param input path, or a stream
+   * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable)
+   * @returns the manifest: counts of rows, statuses, verdicts and requests. Failed rows don't reject;
+   *   check `statuses.failed`, and `exit_reason` for `too_many_failed`
+   * @throws UsageError if the run cannot begin, FatalError if it cannot continue, EarlyEndError
+   */
+  async enrichFile(
+    input: string | Readable,
+    output: string | Writable,
+    options: EnrichFileOptions = {},
+  ): Promise<Manifest> {
+    const signal = this.#signal(options.signal);
+    return this.#track(enrichFile(this.#parts, input, output, { ...options, signal }));
+  }
+
+  /** All tags. @throws ServiceError, FatalError, as all calls below */
+  async tags(
+    options: CallOptions & { readonly includeDescriptions?: boolean } = {},
+  ): Promise<TagSummary[]> {
+    return (await this.#parts.intel()).tags(this.#call(options));
+  }
+
+  /** One tag's description. @param name `<group>:<name>` @throws RejectedError for an unknown tag */
+  async tag(name: string, options: CallOptions = {}): Promise<Tag> {
+    return (await this.#parts.intel()).tag(name, this.#call(options));
+  }
+
+  /**
+   * The IP addresses of a tag, page by page, all from the snapshot of the first page.
+   *
+   * @param options `limit`: entries per page, 1 to 10000, default 10000
+   * @throws SnapshotChangedError if the service changes the list meanwhile: start again
+   */
+  async *tagIps(
+    name: string,
+    options: CallOptions & { readonly limit?: number } = {},
+  ): AsyncGenerator<TagIps, void, undefined> {
+    yield* (await this.#parts.intel()).iterateTagIps(name, this.#call(options));
+  }
+
+  /**
+   * Writes tags' IP addresses to files in a folder, as `repute tags export` does: all lists appear at
+   * once. A tag that fails is a result with an error, and its earlier list stays.
+   *
+   * @throws UsageError if the folder holds something else or is in use, FatalError
+   */
+  async exportTags(options: TagListOptions): Promise<ExportReport> {
+    const { exportTags } = await import("../tags/export-tags.js");
+    const parts = this.#parts;
+    const { signal } = this.#call(options);
+    const [client, { name: source }] = [await parts.intel(), await parts.access("url")];
+    const { clock, onWarning } = parts;
+    return this.#track(exportTags({ ...options, client, source, clock, onWarning, signal }));
+  }
+
+  /** All customers; pages are read as they are needed. Needs `opsUrl`. */
+  async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
+    yield* (await this.#parts.ops()).customers(this.#call(options));
+  }
+
+  /** One reputation-share case. Needs `opsUrl`. @throws NotFoundError */
+  async repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
+    return (await this.#parts.ops()).repShareCase(id, this.#call(options));
+  }
+
+  /** The context of a case, which webhook payloads read. Needs `caseUrl`. @throws NotFoundError */
+  async caseContext(id: string, options: CallOptions = {}): Promise<CaseContext> {
+    return (await this.#parts.cases()).context(id, this.#call(options));
+  }
+
+  /**
+   * Renders a webhook for a case and calls its endpoint. What the receiver answers is data. Bears
+   * `caseApiKey` if the endpoint is at `caseUrl`, and the keys in `apiKeys` at their origins.
+   *
+   * @param about a case id, whose context is read first, or a context
+   * @throws WebhookError if payload or address are at fault; nothing was sent
+   */
+  async sendWebhook(
+    webhook: Webhook,
+    about: string | CaseContext,
+    { apiKeys = [], idempotencyKey, ...options }: WebhookCall = {},
+  ): Promise<WebhookDelivery> {
+    const call = this.#call(options);
+    const context = typeof about === "string" ? await this.caseContext(about, options) : about;
+    const { callWebhook } = await import("../webhooks/call-webhook.js");
+    const { clock, settings, caseKeys } = this.#parts;
+    const { retries, timeout: timeoutMs } = settings;
+    return callWebhook(webhook, context, {
+      ...call,
+      apiKeys: [...apiKeys, ...caseKeys],
+      idempotencyKey,
+      clock,
+      retries,
+      timeoutMs,
+    });
+  }
+
+  /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
+  async pace(): Promise<RequestPace> {
+    this.#call({});
+    return (await this.#parts.paces("url")).run;
+  }
+
+  /**
+   * Ends what is under way (lookups reject, runs stay resumable), then closes connections, cache and
+   * embedded service, and gives unused quota back. Later calls reject. Safe to call twice.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#stop.abort(new ReputeError("client_closed", "the client is closed"));
+    await Promise.allSettled(this.#running);
+    await this.#parts.close();
+  }
+
+  /** The signal of one operation. @throws ReputeError `client_closed` */
+  #signal(...others: readonly (AbortSignal | undefined)[]): AbortSignal {
+    if (this.#closed !== null) throw this.#stop.signal.reason;
+    const given = others.filter((signal) => signal !== undefined);
+    return given.length === 0 ? this.#stop.signal : AbortSignal.any([this.#stop.signal, ...given]);
+  }
+
+  #call<Options extends CallOptions>(options: Options): Options & { readonly signal: AbortSignal } {
+    return { ...options, signal: this.#signal(options.signal) };
+  }
+
+  /** Lets `close()` wait until work on files has ended. */
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+}
