@@ -55,6 +55,7 @@ function lookupSettings({
   url: _url,
   apiKey: _apiKey,
   local: _local,
+  synthetic: _synthetic,
   opsUrl: _opsUrl,
   accessToken: _accessToken,
   caseUrl: _caseUrl,

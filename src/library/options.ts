@@ -7,6 +7,7 @@ import { sourceOptions } from "../inputs/open-input.js";
 import { lookupOptions } from "../lookup/options.js";
 import { sinkOptions } from "../outputs/options.js";
 import { runOptions } from "../pipeline/options.js";
+import { serviceOptions } from "../service/options.js";
 import type { EnrichFileOptions, ReputeOptions } from "./types.js";
 
 const secret = z.string().min(1).optional();
@@ -29,6 +30,7 @@ const clientSchema = z.strictObject({
   url: apiOptions.shape.intelUrl,
   apiKey: secret,
   local: z.boolean().default(false),
+  synthetic: serviceOptions.shape.synthetic,
   opsUrl: opsOptions.shape.opsUrl,
   accessToken: secret,
   caseUrl: caseOptions.shape.caseUrl,
@@ -94,6 +96,9 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
     throw new UsageError("intel_url_missing", "repute(): url is missing", {
       hint: 'give the address of the service, as in repute({ url: "https://intel.example/beta" }), or try repute({ local: true })',
     });
+  }
+  if (!local && settings.synthetic !== undefined) {
+    throw new UsageError("synthetic_without_local", "repute(): synthetic needs local: true");
   }
   return settings;
 }

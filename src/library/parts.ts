@@ -65,7 +65,11 @@ export class Parts {
     if (!settings.local) throw missing(name);
     const { service, credentials } = await this.#embedded();
     const address = { url: service.intelUrl, opsUrl: service.opsUrl, caseUrl: service.caseUrl };
-    return { url: address[name], credential: credentials[name], name: embeddedServiceName };
+    return {
+      url: address[name],
+      credential: credentials[name],
+      name: embeddedServiceName(settings.synthetic),
+    };
   }
 
   /** The key of the case management instance, for webhooks of that origin. */
@@ -171,10 +175,13 @@ export class Parts {
         await import("../service/service.js");
       const {
         apiKey,
+        synthetic,
         accessToken = sampleAccessToken,
         caseApiKey = sampleCaseApiKey,
       } = this.settings;
-      const service = this.#stack.use(await startService({ apiKey, accessToken, caseApiKey }));
+      const service = this.#stack.use(
+        await startService({ apiKey, accessToken, caseApiKey, synthetic }),
+      );
       return {
         service,
         credentials: { url: apiKey ?? null, opsUrl: accessToken, caseUrl: caseApiKey },

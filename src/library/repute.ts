@@ -97,7 +97,7 @@ export class Repute implements AsyncDisposable {
       yield* inOrder(inputs, work, this.#parts.settings.concurrency * 2);
     } finally {
       // Ends lookups whose results nobody takes any more.
-      own.abort(new ReputeError("lookup_abandoned", "the loop over the results has ended"));
+      own.abort();
     }
   }
 
@@ -214,8 +214,7 @@ export class Repute implements AsyncDisposable {
    * embedded service, and gives unused quota back. Later calls reject. Safe to call twice.
    */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return (this.#closed ??= this.#close());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -26,6 +26,8 @@ export interface ReputeOptions {
    * by `close()`. Excludes the addresses. @default false
    */
   readonly local?: boolean | undefined;
+  /** With `local`: seed of invented answers for every item that the sample dataset doesn't list. */
+  readonly synthetic?: number | undefined;
   /** Base address of the operations interface (customers, cases), without `/beta`. */
   readonly opsUrl?: string | undefined;
   /** Sent as Bearer token to `opsUrl`. */

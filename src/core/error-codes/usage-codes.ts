@@ -40,6 +40,7 @@ export const usageCodes = {
   local_and_intel_url: ["--local and --intel-url exclude each other", "give one of them"],
   local_and_ops_url: ["--local and --ops-url exclude each other", "give one of them"],
   local_and_case_url: ["--local and --case-url exclude each other", "give one of them"],
+  client_closed: ["a library client was used after close()", "make another with repute()"],
   synthetic_without_local: ["--synthetic was given without --local", "add --local"],
 } as const satisfies CodeEntries;
 
