@@ -86,10 +86,11 @@ export async function readSecret(
   given: GivenSettings,
   context: Pick<CliContext, "env" | "reporter" | "signal">,
 ): Promise<string | null> {
-  const file = given.get(secret.fileKey);
-  const text = context.env[secret.variable] ?? "";
-  if (text !== "" && file?.level !== "flag") return checked(secret, text, secret.variable);
-  if (file === undefined) return null;
+  const file = secretOrigin(secret, given, context.env);
+  if (file === null) return null;
+  if (file === "variable") {
+    return checked(secret, context.env[secret.variable] ?? "", secret.variable);
+  }
   const path = String(file.value);
   const bytes = await readKeyFile(path, longestKeyFile, context).catch((error: unknown) => {
     context.signal.throwIfAborted();
@@ -97,6 +98,16 @@ export async function readSecret(
   });
   if (bytes !== null) return checked(secret, bytes.toString(), path);
   throw malformed(secret, path, `it is longer than ${longestKeyFile} bytes`);
+}
+
+/** The setting that names the secret's file, or `variable`; null when neither is given. */
+export function secretOrigin(
+  { variable, fileKey }: Secret,
+  given: GivenSettings,
+  env: CliContext["env"],
+): GivenSetting | "variable" | null {
+  const file = given.get(fileKey) ?? null;
+  return (env[variable] ?? "") !== "" && file?.level !== "flag" ? "variable" : file;
 }
 
 function checked(secret: Secret, text: string, place: string): string {

@@ -94,7 +94,8 @@ export function settingsFromEnvironment(
     const text = env[spec.variable];
     if (text === undefined || text === "") continue;
     const value = spec.isSwitch ? readSwitch(text) : text;
-    given.set(spec.key, { value, level: "variable", name: spec.variable });
+    const hidden = spec.secret ? { secret: true } : {};
+    given.set(spec.key, { value, level: "variable", name: spec.variable, ...hidden });
   }
   return given;
 }

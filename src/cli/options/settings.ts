@@ -18,6 +18,8 @@ export interface GivenSetting {
   readonly name: string;
   /** Its place in a config file. */
   readonly origin?: ConfigOrigin;
+  /** The value must not be shown. */
+  readonly secret?: boolean;
 }
 
 /** A key in a config file. Line and column count from 1. */

@@ -31,22 +31,28 @@ export interface FakeContextOptions {
   readonly env?: CliContext["env"];
   /** Text that is piped in; null for a terminal at which nobody types. */
   readonly stdin?: string | null;
+  /** Lines typed at a terminal, which ends then. */
+  readonly typed?: readonly string[];
   /** Width of stdout as a terminal; none by default. */
   readonly columns?: number;
 }
 
 /** What a command sees of the process around it, in memory. */
 export function fakeContext(options: FakeContextOptions = {}): FakeContext {
-  const { env = {}, stdin = null, columns = null } = options;
+  const { env = {}, stdin = null, typed, columns = null } = options;
   const controller = new AbortController();
   const stderr = new FakeStream();
   return {
     version: "9.9.9",
     env,
     stdin: () =>
-      stdin === null
-        ? Object.assign(new PassThrough(), { isTTY: true })
-        : Readable.from([Buffer.from(stdin)]),
+      typed !== undefined
+        ? Object.assign(Readable.from(typed.map((line) => Buffer.from(`${line}\n`))), {
+            isTTY: true,
+          })
+        : stdin === null
+          ? Object.assign(new PassThrough(), { isTTY: true })
+          : Readable.from([Buffer.from(stdin)]),
     stdout: new FakeStream(columns),
     stderr,
     signal: controller.signal,

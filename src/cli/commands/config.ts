@@ -1,0 +1,157 @@
+import { caseOptions, opsOptions } from "../../api/options.js";
+import { option } from "../../core/options.js";
+import { sourceOptions } from "../../inputs/open-input.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes, exitCodes } from "../exit-code.js";
+import { cliOptions, flagName, optionSpecs } from "../options/option-spec.js";
+import { redactAddress } from "../options/redact.js";
+import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
+import type { GivenSetting } from "../options/settings.js";
+import { runGroups } from "../run/enrich-job.js";
+import { writeText } from "../terminal/data-output.js";
+import { TerminalTable } from "../terminal/terminal-table.js";
+
+const { opsUrl, accessTokenFile } = opsOptions.shape;
+const { caseUrl, caseApiKeyFile } = caseOptions.shape;
+
+const groups = {
+  Input: sourceOptions.shape,
+  ...runGroups,
+  Service: { ...runGroups.Service, opsUrl, accessTokenFile, caseUrl, caseApiKeyFile },
+  Run: {
+    ...runGroups.Run,
+    json: option(cliOptions.shape.json, {
+      description: "One JSON object, unset settings included",
+    }),
+  },
+};
+
+/** Shows the settings in force and their origins. */
+export const configCommand = defineCommand({
+  name: "config",
+  usage: "[flags]",
+  summary: "show every setting in force and where it comes from",
+  description: [
+    "Shows the settings that enrich would use, with their origins: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Secrets are shown as set or not set.",
+    "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.json, config.yaml, config.yml or config.toml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
+    "Piped output has one setting a line: name, value and origin, separated by tabs.",
+  ],
+  operands: [],
+  groups,
+  examples: {
+    "repute config": "shows the settings in force",
+    "repute config --profile nightly": "shows them with a profile",
+    "repute config | grep rate": "shows where the rate comes from",
+    "repute config --json | jq -r .config_file": "prints the path of the config file",
+  },
+  exitCodes: [commonExitCodes[0], ["2", "wrong usage or configuration"]],
+  run: showConfig,
+});
+
+type Call = CommandCall<SettingsOf<typeof groups>>;
+
+/** A setting as the command shows it. */
+interface ShownSetting {
+  readonly setting: string;
+  /** As a person writes it; null when unset. */
+  readonly value: string | null;
+  readonly origin: GivenSetting["level"] | "default";
+  /** The flag, the variable, or the place in the config file. */
+  readonly from: string;
+  /** The key in the config file. */
+  readonly key?: string;
+  readonly path?: string;
+  readonly line?: number;
+  readonly profile?: string;
+}
+
+interface ShownSecret {
+  readonly secret: string;
+  readonly state: "set" | "not set" | "not usable";
+  readonly from: string | null;
+}
+
+async function showConfig(call: Call): Promise<number> {
+  const { context, settings, configFile, others } = call;
+  const own = optionSpecs(configCommand.options).map(({ key, flag, defaultText }) => {
+    const given = call.given.get(key);
+    if (given !== undefined) return shownSetting(flag, given);
+    const value = defaultOf(call, key, defaultText);
+    return { setting: flag, value, origin: "default", from: "default" } satisfies ShownSetting;
+  });
+  const ofOthers = [...others]
+    .filter(([, { secret }]) => secret !== true)
+    .map(([key, given]) => shownSetting(flagName(key), given));
+  const held: ShownSecret[] = [];
+  for (const secret of Object.values(secrets)) held.push(await shownSecret(secret, call));
+  if (settings.json) {
+    const shown = { config_file: configFile, profile: settings.profile ?? null };
+    const all = { ...shown, settings: own, other_settings: ofOthers, secrets: held };
+    await writeText(context, `${JSON.stringify(all)}\n`);
+    return exitCodes.done;
+  }
+  const rows = [
+    ...[...own, ...ofOthers]
+      .filter(({ value }) => value !== null)
+      .map(({ setting, value, from }) => [setting, value ?? "", from]),
+    ...held.map(({ secret, state, from }) => [secret, state, from ?? ""]),
+  ];
+  await writeRows(context, rows);
+  return exitCodes.done;
+}
+
+/** What applies when nothing is given, where the schema doesn't say. */
+function defaultOf({ settings, configFile }: Call, key: string, text: string | null) {
+  if (key === "config") return configFile;
+  if (key === "rate") return settings.local ? "none" : "100/s";
+  return text;
+}
+
+function shownSetting(setting: string, given: GivenSetting): ShownSetting {
+  const { value, level, name, origin } = given;
+  const text = Array.isArray(value) ? value.map(textOf).join(",") : textOf(value);
+  const shown = { setting, value: redactAddress(text), origin: level };
+  if (origin === undefined) return { ...shown, from: name };
+  const { path, key, line, column, profile } = origin;
+  const place = line === undefined ? path : `${path}:${line}:${column}`;
+  return {
+    ...shown,
+    from: profile === null ? place : `${place} (profile ${profile})`,
+    key,
+    path,
+    ...(line === undefined ? {} : { line }),
+    ...(profile === null ? {} : { profile }),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+async function shownSecret(secret: Secret, { given, context }: Call): Promise<ShownSecret> {
+  const { name, variable, fileKey } = secret;
+  const origin = secretOrigin(secret, given, context.env);
+  if (origin === null) return { secret: name, state: "not set", from: null };
+  const from =
+    origin === "variable"
+      ? variable
+      : `${String(origin.value)} (${shownSetting(flagName(fileKey), origin).from})`;
+  try {
+    await readSecret(secret, given, context);
+    return { secret: name, state: "set", from };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.reporter.warning((error as Error).message);
+    return { secret: name, state: "not usable", from };
+  }
+}
+
+async function writeRows(context: Call["context"], rows: readonly (readonly string[])[]) {
+  if (context.stdout.isTTY !== true) {
+    await writeText(context, rows.map((cells) => `${cells.join("\t")}\n`).join(""));
+    return;
+  }
+  const table = new TerminalTable(context, ["setting", "value", "from"]);
+  for (const cells of rows) await table.add(cells);
+  await table.end();
+}

@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { replaceFile } from "../../core/files/json-file.js";
+import { makeFolder, userConfigFolder } from "../../core/files/make-folder.js";
+import type { InitCall } from "../commands/init.js";
+import { type ConfigFormat, formatOf } from "../options/config-format.js";
+import { configFileNames, findConfigFile } from "../options/setting-levels.js";
+import { fileFault } from "../terminal/reporter.js";
+import { type Answers, askForAnswers } from "./questions.js";
+
+/**
+ * Collects the answers and writes the config file, for its owner alone.
+ *
+ * @throws UsageError when the file exists or an answer is missing; FatalError when writing fails
+ */
+export async function writeFirstConfig(call: InitCall): Promise<void> {
+  const { reporter } = call.context;
+  const { path, format } = targetOf(call);
+  const answers = await askForAnswers(call);
+  try {
+    makeFolder(dirname(path), 0o700);
+    await replaceFile(path, configText(format, answers), 0o600);
+  } catch (error) {
+    throw new FatalError("config_unwritable", `cannot write ${path}: ${fileFault(error)}`, {
+      cause: error,
+    });
+  }
+  const isDefault = path === findConfigFile(call.context.env);
+  reporter.print(`repute: wrote ${path}`);
+  if (answers["api-key-file"] === undefined) {
+    reporter.print(
+      "  if the service needs an API key: set REPUTE_API_KEY, or add api-key-file with the path of a file that holds it",
+    );
+  }
+  reporter.print(`  check it with: repute doctor${isDefault ? "" : ` --config ${path}`}`);
+}
+
+/** Where to write. An existing config file keeps its name, so that there are never two. */
+function targetOf({ operands, operand, settings, context: { env } }: InitCall) {
+  if (operands.length > 1) {
+    throw new UsageError("too_many_arguments", `init takes one file; got ${operands.join(" ")}`);
+  }
+  const folder = userConfigFolder(env);
+  const path =
+    operand === ""
+      ? (findConfigFile(env) ?? (folder && join(folder, "config.yaml")))
+      : resolve(operand);
+  if (path === null) {
+    throw new UsageError("config_place_unknown", "neither XDG_CONFIG_HOME nor HOME is set", {
+      hint: "name a file: repute init FILE",
+    });
+  }
+  const format = formatOf(path);
+  if (format === null) {
+    throw new UsageError("config_format_unknown", `${path} has no extension of a config file`, {
+      hint: "use .yaml, .json or .toml",
+    });
+  }
+  const other = dirname(path) === folder ? otherConfig(folder, path) : undefined;
+  if (other !== undefined) {
+    throw new UsageError("two_configs", `${other} exists, and two config files are an error`, {
+      hint: `remove it, or write to it with repute init ${basename(other)} --force`,
+    });
+  }
+  if (existsSync(path) && !settings.force) {
+    throw new UsageError("config_exists", `${path} exists`, {
+      hint: "--force replaces it; repute config shows what it sets",
+    });
+  }
+  return { path, format };
+}
+
+function otherConfig(folder: string, path: string): string | undefined {
+  return configFileNames
+    .map((name) => join(folder, name))
+    .find((each) => each !== path && existsSync(each));
+}
+
+function configText(format: ConfigFormat, answers: Answers): string {
+  if (format === "json") return `${JSON.stringify(answers, null, 2)}\n`;
+  const [sign, section] =
+    format === "yaml"
+      ? [":", ["# profiles:", "#   nightly:", "#     rate: 50/s"]]
+      : [" =", ["# [profiles.nightly]", '# rate = "50/s"']];
+  // A JSON scalar is the same scalar in YAML and TOML.
+  const lines = Object.entries(answers).map(
+    ([key, value]) => `${key}${sign} ${JSON.stringify(value)}`,
+  );
+  return [
+    "# Settings of repute. Keys are flags without the dashes: see repute enrich --help.",
+    "# The API key never belongs here: set REPUTE_API_KEY, or name its file with api-key-file.",
+    ...lines,
+    "",
+    "# A profile overrides the settings above. Select it with --profile nightly.",
+    ...section,
+    "",
+  ].join("\n");
+}

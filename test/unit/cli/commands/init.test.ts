@@ -1,0 +1,188 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { runInProcess } from "../run-in-process.js";
+
+const url = "https://intel.example/beta";
+
+async function home() {
+  const HOME = await temporaryFolder();
+  return { env: { HOME }, HOME, path: join(HOME, ".config", "repute", "config.yaml") };
+}
+
+/** The settings that a config file yields, as `repute config` shows them. */
+async function settingsOf(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const { code, stdout } = await runInProcess(["config", "--json", "--config", path]);
+  expect(code).toBe(0);
+  const { settings } = JSON.parse(stdout) as {
+    settings: readonly { setting: string; value: unknown; origin: string }[];
+  };
+  return Object.fromEntries(
+    settings.filter(({ origin }) => origin === "file").map((each) => [each.setting, each.value]),
+  );
+}
+
+test("asks and writes the answers", async () => {
+  const { env, HOME, path } = await home();
+  const key = join(HOME, "key");
+  await writeFile(key, "k-1", { mode: 0o600 });
+  const typed = [url, key, "50/s", "8", "/var/cache/repute"];
+  const { code, stderr } = await runInProcess(["init"], { env, typed });
+  expect(code).toBe(0);
+  expect(stderr).toContain(`repute: wrote ${path}\n`);
+  expect(await settingsOf(path)).toEqual({
+    "intel-url": url,
+    "api-key-file": key,
+    rate: "50/s",
+    concurrency: "8",
+    cache: "/var/cache/repute",
+  });
+});
+
+test("takes the default for an empty answer", async () => {
+  const { env, HOME, path } = await home();
+  const { code, stderr } = await runInProcess(["init"], { env, typed: [url, "", "", "", ""] });
+  expect(code).toBe(0);
+  expect(stderr).toContain("REPUTE_API_KEY");
+  expect(await settingsOf(path)).toEqual({
+    "intel-url": url,
+    rate: "100/s",
+    concurrency: "32",
+    cache: join(HOME, ".cache", "repute"),
+  });
+});
+
+test("asks again after a wrong answer and says what is wrong", async () => {
+  const { env, path } = await home();
+  const typed = ["intel.example", "", url, "", "fast", "9/s", "0", "1", "none"];
+  const { code, stderr } = await runInProcess(["init"], { env, typed });
+  expect(code).toBe(0);
+  expect(stderr).toContain("it must be an http:// or https:// address");
+  expect(stderr).toContain("it must not be empty");
+  expect(stderr).toContain("it must be a count and a window");
+  expect(stderr).toContain("it must be at least 1");
+  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "9/s", concurrency: "1" });
+});
+
+test("neither stores nor repeats a key given in place of its file", async () => {
+  const { env, path } = await home();
+  const typed = [url, "k-s3cret", "", "", "", ""];
+  const { code, stderr } = await runInProcess(["init"], { env, typed });
+  expect(code).toBe(0);
+  expect(stderr).toContain("never the key itself");
+  expect(stderr + (await readFile(path, "utf8"))).not.toContain("s3cret");
+});
+
+test("does not ask what a flag answers", async () => {
+  const { env, path } = await home();
+  const args = ["init", "--intel-url", url, "--rate", "7/s", "--concurrency", "2"];
+  const { code, stderr } = await runInProcess(args, { env, typed: ["", "none"] });
+  expect(code).toBe(0);
+  expect(stderr).not.toContain("Address");
+  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "7/s", concurrency: "2" });
+});
+
+test("offers a variable's value as the default", async () => {
+  const { env, path } = await home();
+  const both = { ...env, REPUTE_INTEL_URL: url };
+  const { stderr } = await runInProcess(["init"], { env: both, typed: ["", "", "", "", "none"] });
+  expect(stderr).toContain(`[${url}]: `);
+  expect(await settingsOf(path)).toMatchObject({ "intel-url": url });
+});
+
+test("writes nothing when the input ends early", async () => {
+  const { env, path } = await home();
+  const { code, stderr } = await runInProcess(["init"], { env, typed: [url] });
+  expect([code, existsSync(path)]).toEqual([2, false]);
+  expect(stderr).toContain("the input ended before the last answer");
+});
+
+describe("without questions", () => {
+  test.each([
+    ["--yes", ["--yes"], { typed: [] }],
+    ["stdin that is no terminal", [], { stdin: "" }],
+  ])("because of %s, uses flags and defaults", async (_, args, options) => {
+    const { env, path } = await home();
+    const all = ["init", ...args, "--intel-url", url];
+    const { code, stderr } = await runInProcess(all, { env, ...options });
+    expect([code, stderr.includes("Address")]).toEqual([0, false]);
+    expect(await settingsOf(path)).toMatchObject({ "intel-url": url, rate: "100/s" });
+  });
+
+  test("needs the address", async () => {
+    const { env, path } = await home();
+    const { code, stderr } = await runInProcess(["init"], { env, stdin: "" });
+    expect([code, existsSync(path)]).toEqual([2, false]);
+    expect(stderr).toContain("init needs --intel-url");
+  });
+
+  test("refuses an address with a password", async () => {
+    const { env } = await home();
+    const args = ["init", "--yes", "--intel-url", "https://me:s3cret@intel.example/beta"];
+    const { code, stderr } = await runInProcess(args, { env, stdin: "" });
+    expect(code).toBe(2);
+    expect(stderr).toContain("--intel-url must not hold a user name or password");
+    expect(stderr).not.toContain("s3cret");
+  });
+});
+
+test.skipIf(process.platform === "win32")("writes a file for its owner alone", async () => {
+  const { env, path } = await home();
+  await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
+  expect(((await stat(path)).mode & 0o777).toString(8)).toBe("600");
+});
+
+test.each(["repute.json", "repute.toml", "repute.yml"])("writes %s", async (name) => {
+  const path = join(await temporaryFolder(), name);
+  const args = ["init", path, "--yes", "--intel-url", url, "--cache", "none"];
+  const { code, stderr } = await runInProcess(args, { stdin: "" });
+  expect(code).toBe(0);
+  expect(stderr).toContain(`repute doctor --config ${path}`);
+  expect(await settingsOf(path)).toEqual({ "intel-url": url, rate: "100/s", concurrency: "32" });
+});
+
+describe("an existing config file", () => {
+  const again = ["init", "--yes", "--intel-url", "https://other.example/beta"];
+
+  test("is kept", async () => {
+    const { env, path } = await home();
+    await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
+    const { code, stderr } = await runInProcess(again, { env, stdin: "" });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${path} exists`);
+    expect(await settingsOf(path)).toMatchObject({ "intel-url": url });
+  });
+
+  test("is replaced with --force, in its own format", async () => {
+    const { env, HOME, path } = await home();
+    const json = join(HOME, ".config", "repute", "config.json");
+    await mkdir(join(HOME, ".config", "repute"), { recursive: true });
+    await writeFile(json, "{ broken");
+    const { code } = await runInProcess([...again, "--force"], { env, stdin: "" });
+    expect([code, existsSync(path)]).toEqual([0, false]);
+    expect(await settingsOf(json)).toMatchObject({ "intel-url": "https://other.example/beta" });
+  });
+
+  test("gets no second one beside it", async () => {
+    const { env, HOME, path } = await home();
+    await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
+    const toml = join(HOME, ".config", "repute", "config.toml");
+    const { code, stderr } = await runInProcess([...again, toml, "--force"], { env, stdin: "" });
+    expect([code, existsSync(toml)]).toEqual([2, false]);
+    expect(stderr).toContain(`${path} exists, and two config files are an error`);
+  });
+});
+
+test("refuses a file with another extension", async () => {
+  const { code, stderr } = await runInProcess(["init", "repute.ini", "--yes"], { stdin: "" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("use .yaml, .json or .toml");
+});
+
+test("needs a place when there is no home folder", async () => {
+  const { code, stderr } = await runInProcess(["init", "--yes"], { stdin: "" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("repute init FILE");
+});
