@@ -15,6 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   lookup: ["core", "api", "store"],
   tags: ["core", "api", "lookup", "formats"],
   webhooks: ["core", "api", "lookup", "formats"],
+  report: ["core", "api", "formats", "store", "lookup"],
   service: ["core", "api"],
   pipeline: ["core", "api", "formats", "store", "inputs", "outputs", "lookup", "tags", "webhooks"],
 };

@@ -18,6 +18,7 @@ export const outputCodes = {
   output_closed: ["the reader of the output closed it", "nothing; head and less do this"],
   output_locked: ["another process writes this output", "wait for it, or write elsewhere"],
   output_missing: ["the output's table does not exist", "check the name"],
+  no_such_run: ["the table has no rows of that run", "leave out run=, or correct it"],
   output_gone: ["the output of the finished run is missing or changed", staysUsable],
   output_part_gone: ["the partial output is missing or too short", staysUsable],
   output_part_damaged: ["the partial output has changed since the interruption", staysUsable],

@@ -71,6 +71,6 @@ async function hashFile(path: string): Promise<{ sha256: string; bytes: number }
   return { sha256: hash.digest("hex"), bytes: file.bytesRead };
 }
 
-function corrupt(path: string, what: string, cause?: unknown): FatalError {
+export function corrupt(path: string, what: string, cause?: unknown): FatalError {
   return new FatalError("output_corrupt", `${path} is not as it was written: ${what}`, { cause });
 }

@@ -10,6 +10,8 @@ import {
 } from "./target.js";
 import type {
   OpenedWarehouse,
+  SavedRows,
+  SavedRowsOptions,
   UnfinishedRun,
   WarehouseAudit,
   WarehouseKind,
@@ -27,6 +29,8 @@ export interface Warehouse {
   discard(run: UnfinishedRun): Promise<void>;
   /** Counts what is there of a finished run; null where the kind cannot. @throws ReputeError */
   recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
+  /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
+  rows(options: SavedRowsOptions): Promise<SavedRows | null>;
 }
 
 /** Reads `-o`: the warehouse of one kind that it names, or null. */
@@ -45,6 +49,8 @@ export const warehouses: readonly FindWarehouse[] = [
     parse: parseParquetTarget,
     open: async (target, options) => (await parquet()).openParquet(target, options),
     recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
+    rows: async ({ file }, options) =>
+      (await import("../parquet/saved-rows.js")).parquetRows(file, options),
   }),
   defineTable(parseDuckdbTarget, async (target, options) =>
     (await duckdb()).DuckdbDatabase.open(target, options),
@@ -84,6 +90,7 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
       open: (options) => kind.open(target, options),
       discard: async (run) => kind.discard?.(target, run),
       recount: async (run) => (await kind.recount?.(target, run)) ?? null,
+      rows: async (options) => (await kind.rows?.(target, options)) ?? null,
     };
   };
 }
@@ -98,5 +105,7 @@ function defineTable<T extends TableTarget>(
     open: async (target, options) => (await tables()).openTable(connect, target, options),
     discard: async (target, run) => (await tables()).discardRows(connect, target, run),
     recount: async (target, run) => (await tables()).recountRows(connect, target, run),
+    rows: async (target, options) =>
+      (await import("./saved-rows.js")).tableRows(connect, target, options),
   });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { RowCounts } from "../../core/row.js";
+import type { EarlierRecord } from "../../formats/types.js";
 import type { Sink, SinkPosition } from "../types.js";
 
 /** What a warehouse output needs to know of the run. */
@@ -50,6 +51,8 @@ export interface WarehouseKind<T extends WarehouseTarget> {
   discard?(target: T, run: UnfinishedRun): Promise<void>;
   /** Counts what is there of a finished run, and changes nothing: `repute verify`. @throws ReputeError */
   recount?(target: T, run: WarehouseRun): Promise<WarehouseAudit>;
+  /** Opens the saved rows for reading. @throws ReputeError */
+  rows?(target: T, options: SavedRowsOptions): Promise<SavedRows>;
 }
 
 /** Which rows are a run's, and what the names of their added columns begin with. */
@@ -64,6 +67,23 @@ export interface WarehouseRun {
 export interface UnfinishedRun extends WarehouseRun {
   /** All its rows were written: they go although no note says that the run is unfinished. */
   readonly complete?: boolean;
+}
+
+/** Which saved rows are read, and which of their columns. */
+export interface SavedRowsOptions {
+  /** Start of the added columns' names, e.g. `rep_`. */
+  readonly prefix: string;
+  /** `rep_run_id` of the rows of a table. Default: the newest run. */
+  readonly runId?: string | null | undefined;
+  /** Added columns to read, without the prefix. Default: these and the input's own columns. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** Rows of an output that are read back. */
+export interface SavedRows {
+  /** The input's own columns, in the order of the records' cells; none where `only` is given. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly EarlierRecord[]>;
 }
 
 /** What every target has. */

@@ -29,11 +29,9 @@ function fromCsv(): EarlierRecord {
 }
 
 describe("a nested row that is read back", () => {
-  it.each(columns.map(({ name, type }) => [name, type] as const))(
-    "has the column %s as a flat row has it",
-    (name, type) => {
-      if (type === "text[]") expect(fromNested().list(name)).toEqual(fromCsv().list(name));
-      else expect(fromNested().text(name)).toBe(fromCsv().text(name));
-    },
-  );
+  it.each(columns.map(({ name }) => name))("has the column %s as a flat row has it", (name) => {
+    const [nested, flat] = [fromNested(), fromCsv()].map((row) => [row.text(name), row.list(name)]);
+    const isList = columns.find((column) => column.name === name)?.type === "text[]";
+    expect(nested?.[isList ? 1 : 0]).toEqual(flat?.[isList ? 1 : 0]);
+  });
 });

@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { columns as addedColumns } from "../../core/columns.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import type { EarlierRecord } from "../../formats/types.js";
+import { quoteIdentifier, quoteTable } from "./dialect.js";
+import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
+import type { Connect } from "./table-warehouse.js";
+import type { SavedRows, SavedRowsOptions } from "./types.js";
+
+/** Rows fetched at a time. */
+const pageRows = 10_000;
+
+/** Columns to read: the added ones without their prefix, and the input's own. */
+export interface SavedColumns {
+  readonly added: readonly string[];
+  readonly own: readonly string[];
+}
+
+/**
+ * Chooses the columns to read among those that an output has.
+ *
+ * @throws UsageError `not_an_output` when one is missing
+ */
+export function savedColumns(
+  display: string,
+  names: readonly string[],
+  { prefix, only }: SavedRowsOptions,
+): SavedColumns {
+  const added = only ?? addedColumns.map(({ name }) => name);
+  const lacking = added.find((name) => !names.includes(prefix + name));
+  if (lacking !== undefined) {
+    throw new UsageError("not_an_output", `${display} has no column ${prefix}${lacking}`, {
+      hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
+    });
+  }
+  const ours = new Set(["run_id", "row", ...added].map((name) => prefix + name));
+  return { added, own: only === undefined ? names.filter((name) => !ours.has(name)) : [] };
+}
+
+/** A record of the values of these columns, the added ones first. */
+export function recordOf({ added }: SavedColumns, values: readonly unknown[]): EarlierRecord {
+  const text = (name: string): string => textOf(values[added.indexOf(name)]);
+  return {
+    text,
+    list: (name) => (text(name) === "" ? [] : text(name).split("|")),
+    cells: values.slice(added.length).map(textOf),
+    json: null,
+    extra: text("extra") || null,
+  };
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.join("|") : `${value as string | number | bigint}`;
+}
+
+/**
+ * Opens the rows of one run in a table. They are read page by page along the key.
+ *
+ * @throws FatalError `output_missing`, `no_such_run`; UsageError `not_an_output`; what the database throws
+ */
+export async function tableRows<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  options: SavedRowsOptions,
+): Promise<SavedRows> {
+  const { display, file } = target;
+  if (file !== null && !existsSync(file)) throw missing(display);
+  const database = await connect(target, { access: "read", onWarning: () => undefined });
+  try {
+    const query = await database.transaction((session) => pageQuery(session, target, options));
+    return { columns: query.columns.own, records: pages(database, query, display) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** How the rows of a run are fetched. */
+interface PageQuery {
+  readonly sql: string;
+  /** Null for an empty table. */
+  readonly runId: string | null;
+  readonly columns: SavedColumns;
+}
+
+async function* pages(
+  database: TableDatabase,
+  { sql, runId, columns }: PageQuery,
+  display: string,
+): AsyncGenerator<readonly EarlierRecord[]> {
+  try {
+    if (runId === null) return;
+    for (let after = 0; ;) {
+      const page = await database.transaction(({ query }) => query(sql, [runId, after]));
+      if (page.length === 0) {
+        if (after === 0) throw noSuchRun(display, runId);
+        return;
+      }
+      yield page.map(([, ...values]) => recordOf(columns, values));
+      after = Number(page.at(-1)?.[0]);
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function pageQuery(
+  session: TableSession,
+  { kind, display, table }: TableTarget,
+  options: SavedRowsOptions,
+): Promise<PageQuery> {
+  const found = await session.find(table);
+  if (found === null) throw missing(display);
+  const place = { ...table, schema: found.schema };
+  const from = quoteTable(kind, place);
+  const types = new Map((await session.columnsOf(place)).map(({ name, type }) => [name, type]));
+  const columns = savedColumns(display, [...types.keys()], options);
+  const { prefix, runId } = options;
+  const ours = (name: string): string => quoteIdentifier(kind, prefix + name);
+  const cells = [...columns.added.map((name) => prefix + name), ...columns.own].map((name) => {
+    const quoted = quoteIdentifier(kind, name);
+    const isList = types.get(name)?.endsWith("[]") === true;
+    return isList ? `array_to_string(${quoted}, '|')` : `CAST(${quoted} AS varchar)`;
+  });
+  const sql = `SELECT CAST(${ours("row")} AS varchar), ${cells.join(", ")} FROM ${from}
+    WHERE ${ours("run_id")} = $1 AND ${ours("row")} > $2 ORDER BY ${ours("row")} LIMIT ${pageRows}`;
+  if (typeof runId === "string") return { sql, runId, columns };
+  const [newest] = await session.query(
+    `SELECT ${ours("run_id")} FROM ${from} GROUP BY 1
+     ORDER BY max(${ours("looked_up_at")}) DESC NULLS LAST, 1 DESC LIMIT 1`,
+  );
+  return { sql, runId: newest === undefined ? null : String(newest[0]), columns };
+}
+
+function missing(display: string): FatalError {
+  return new FatalError("output_missing", `there is no table ${display}`);
+}
+
+function noSuchRun(display: string, runId: string): FatalError {
+  return new FatalError("no_such_run", `${display} has no rows of the run ${runId}`, {
+    hint: "leave out run= to read the newest run",
+  });
+}
