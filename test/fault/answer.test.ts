@@ -10,7 +10,7 @@ const text = JSON.stringify(whole);
 const html = "<!doctype html><title>Sign in</title>";
 
 describe.each(ways)("%s", (_way, connect) => {
-  test("a page with status 200 is asked for once again", async () => {
+  test("an HTML page with status 200 is requested again once", async () => {
     const { finding } = await tryQuery(connect, reply(200, html, { "content-type": "text/html" }));
     expect(finding).toMatchObject({
       status: "failed",
@@ -22,7 +22,7 @@ describe.each(ways)("%s", (_way, connect) => {
     });
   });
 
-  test("429 with seconds is throttling for so long", async () => {
+  test("429 with seconds throttles for that long", async () => {
     const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "3" }));
     expect(finding).toMatchObject({
       error: { code: "http_429" },
@@ -30,7 +30,7 @@ describe.each(ways)("%s", (_way, connect) => {
     });
   });
 
-  test("429 with a date that has passed is throttling from now on", async () => {
+  test("429 with a date in the past throttles from now on", async () => {
     const { finding } = await tryQuery(
       connect,
       reply(429, "", { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }),
@@ -38,7 +38,7 @@ describe.each(ways)("%s", (_way, connect) => {
     expect(finding.again).toEqual({ policy: "throttled", afterMs: 0 });
   });
 
-  test("the data of a 503 is kept", async () => {
+  test("keeps the data of a 503", async () => {
     const result = { ...ipResult(), asn: null };
     const { finding, attempts } = await tryQuery(connect, reply(503, partialSuccess(result)));
     expect(finding).toMatchObject({
@@ -59,7 +59,7 @@ describe.each(ways)("%s", (_way, connect) => {
   test.each([
     ["100 Continue", ""],
     ["103 Early Hints", "link: </a>\r\n"],
-  ])("%s before an answer is passed over", async (status, header) => {
+  ])("%s before an answer is ignored", async (status, header) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
     const { finding } = await tryQuery(
       connect,
@@ -68,7 +68,7 @@ describe.each(ways)("%s", (_way, connect) => {
     expect(finding.status).toBe("complete");
   });
 
-  test.each(["000", "099"])("status %s is no valid HTTP, and may pass", async (status) => {
+  test.each(["000", "099"])("status %s is invalid HTTP, a transient fault", async (status) => {
     const { finding } = await tryQuery(
       connect,
       raw(`HTTP/1.1 ${status} Nothing\r\ncontent-length: 0\r\n\r\n`, false),
@@ -80,7 +80,7 @@ describe.each(ways)("%s", (_way, connect) => {
     });
   });
 
-  test("429 that asks for 30 years is throttling for an hour, and says so", async () => {
+  test("429 that asks for 30 years throttles for an hour, with a warning", async () => {
     const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "1000000000" }));
     expect(finding).toMatchObject({
       error: { message: expect.stringContaining("asks to wait an hour or longer") },
@@ -88,7 +88,7 @@ describe.each(ways)("%s", (_way, connect) => {
     });
   });
 
-  test("a redirect is not followed", async () => {
+  test("does not follow a redirect", async () => {
     const { finding, server } = await tryQuery(
       connect,
       reply(302, "", { location: "http://127.0.0.1:9/elsewhere" }),
@@ -105,7 +105,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["br", brotliCompressSync(text)],
     ["identity", Buffer.from(text)],
     ["deflate, gzip", gzipSync(deflateSync(text))],
-  ])("a body encoded as %s is read although none was asked for", async (coding, body) => {
+  ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {
     const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
     expect(finding.status).toBe("complete");
   });
@@ -113,7 +113,7 @@ describe.each(ways)("%s", (_way, connect) => {
   test.each([
     ["gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024, " "))],
     ["br", brotliCompressSync(Buffer.alloc(16 * 1024 * 1024, " "))],
-  ])("a small %s body that unpacks to a large one is cut off, finally", async (coding, body) => {
+  ])("a small %s body that decompresses to a large one fails permanently", async (coding, body) => {
     const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
@@ -124,7 +124,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ["gzip", Buffer.from(text), "unreadable_encoding"],
     ["zstd", Buffer.from(text), "unreadable_encoding"],
     ["gzip, gzip, gzip", Buffer.from(text), "unreadable_encoding"],
-  ])("a body that is no good %s is a fault that may pass", async (coding, body, code) => {
+  ])("an invalid %s body is a transient fault", async (coding, body, code) => {
     const { finding } = await tryQuery(connect, reply(200, body, { "content-encoding": coding }));
     expect(finding).toMatchObject({
       status: "failed",
@@ -167,7 +167,7 @@ describe.each(ways)("%s", (_way, connect) => {
     ],
     ["wrong types throughout", text.replaceAll(/"[^"]+"(?=[,}\]])/g, "7")],
     ["a statusCode that contradicts the HTTP status", text.replace("200", "503")],
-  ])("%s ends as response_schema", async (_, body) => {
+  ])("%s fails with response_schema", async (_, body) => {
     const { finding } = await tryQuery(connect, reply(200, body));
     expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
   });
@@ -186,13 +186,13 @@ describe.each(ways)("%s", (_way, connect) => {
     ]);
   });
 
-  test("of members named twice the last one counts", async () => {
+  test("the last of duplicate members counts", async () => {
     const { finding } = await tryQuery(connect, reply(200, withMember('"intent":"none"')));
     expect(finding.answers.query?.result["intent"]).toBe("malicious");
   });
 
   test.each(["text/html", "application/octet-stream", "", "\u00ff"])(
-    "the content type %j does not matter where the body is good",
+    "ignores the content type %j of a valid body",
     async (type) => {
       const { finding } = await tryQuery(connect, reply(200, whole, { "content-type": type }));
       expect(finding.status).toBe("complete");

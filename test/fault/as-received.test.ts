@@ -12,7 +12,7 @@ import { reply, type ScriptedServer, startScriptedServer } from "../helpers/scri
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
-/** What parsing and writing anew would change: digits, white space, repeated and unsafe members. */
+/** What parsing and serialising would change: digits, white space, duplicate and unsafe members. */
 const oddities =
   '"n" : [1.0,-0, 1e400,123456789012345678901234567890, 0.1e-7 ],"__proto__":{"a":1},"é":"\\u00e9\\/","é":2';
 
@@ -31,11 +31,11 @@ function domain(n: number): string {
 interface Service extends ScriptedServer {
   /** Answers queries with 404. */
   failing: boolean;
-  /** Told of each request; true leaves it without an answer. */
+  /** Called for each request; true leaves it unanswered. */
   onRequest: () => boolean;
 }
 
-/** Answers every lookup; results have line breaks between their tokens when `pretty`. */
+/** Answers every lookup; with `pretty`, results have line breaks between their tokens. */
 async function serving(pretty = false): Promise<Service> {
   const state = { failing: false, onRequest: () => false };
   const server = await startScriptedServer(({ path }) => {
@@ -56,7 +56,7 @@ function envelope(result: string): string {
   return `{"status":"success",\n"result": ${result} ,"statusCode":200}`;
 }
 
-/** The texts that the rows of nested NDJSON have for a member of `rep`. */
+/** The texts of a member of `rep` in the rows of nested NDJSON. */
 function textsOf(ndjson: string, member: string, of = "rep"): (string | undefined)[] {
   const lines = ndjson.trimEnd().split("\n");
   return lines.map((line) => {
@@ -68,7 +68,7 @@ function textsOf(ndjson: string, member: string, of = "rep"): (string | undefine
 const settings = { rate: "100000/s", concurrency: 4 };
 const three = `${[0, 1, 2, 0].map((n) => `{"domain":"${domain(n)}"}`).join("\n")}\n`;
 
-test("rows, duplicates among them, have results byte for byte", async () => {
+test("rows, including duplicates, have results byte for byte", async () => {
   const server = await serving();
   const { text } = await enrichHere({
     input: ["in.ndjson", three],
@@ -80,7 +80,7 @@ test("rows, duplicates among them, have results byte for byte", async () => {
   expect(textsOf(text, "quick_check")).toEqual([0, 1, 2, 0].map((n) => quickText(domain(n))));
 });
 
-test("of results with line breaks only those are left out", async () => {
+test("removes only line breaks from results", async () => {
   const server = await serving(true);
   const { text } = await enrichHere({
     input: ["in.ndjson", three],
@@ -91,12 +91,12 @@ test("of results with line breaks only those are left out", async () => {
   expect(textsOf(text, "query")[1]).toBe(queryText(domain(1)).replaceAll(",", ",  "));
 });
 
-test("a resumed run writes results of its journal byte for byte", async () => {
+test("a resumed run writes results from its journal byte for byte", async () => {
   const server = await serving();
   const folder = await temporaryFolder();
   const stop = new AbortController();
   let asked = 0;
-  // The first request has no answer, so that the rows behind it are journalled and not written.
+  // The first request stays unanswered, so that the rows behind it are journalled but not written.
   server.onRequest = () => {
     asked++;
     if (asked === 20) stop.abort(new InterruptedError("SIGINT"));
@@ -121,7 +121,7 @@ test("a resumed run writes results of its journal byte for byte", async () => {
   expect(server.requests.length).toBeLessThanOrEqual(20 + 4);
 });
 
-test("a cache that a CSV run filled has results byte for byte", async () => {
+test("a cache filled by a CSV run has results byte for byte", async () => {
   const server = await serving();
   const cache = await temporaryFolder();
   const options = { intelUrl: server.url, settings: { ...settings, cache } };
@@ -137,7 +137,7 @@ test("a cache that a CSV run filled has results byte for byte", async () => {
   expect(textsOf(text, "quick_check")).toEqual([quickText(domain(1))]);
 });
 
-test("retry keeps the results of rows that it copies, and writes new ones as received", async () => {
+test("retry keeps the results of copied rows and writes new ones as received", async () => {
   const server = await serving();
   const folder = await temporaryFolder();
   server.onRequest = () => {
@@ -186,7 +186,7 @@ test("a merged partial answer has members as received", async () => {
   ]);
 });
 
-test("the member of ECS rows has results as received", async () => {
+test("members in ECS rows have results as received", async () => {
   const server = await serving();
   const { text } = await enrichHere({
     input: ["in.ndjson", `{"domain":"${domain(3)}"}\n`],

@@ -8,7 +8,10 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const hour = 3_600_000;
 
-/** Runs over the same two domains, the second answered in part, at other times of day. */
+/**
+ * Runs at different times of day over the same two domains, the second of which gets a partial
+ * answer.
+ */
 async function nights() {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -35,7 +38,7 @@ async function nights() {
   return { at, server };
 }
 
-test("a partial answer of the cache is used for an hour, a full one for a day", async () => {
+test("uses a cached partial answer for an hour, a full one for a day", async () => {
   const { at } = await nights();
   expect(await at(0)).toEqual({ requests: 2, rows: ["complete live", "partial live"] });
   expect(await at(hour - 1)).toEqual({ requests: 0, rows: ["complete cache", "partial cache"] });
@@ -43,7 +46,7 @@ test("a partial answer of the cache is used for an hour, a full one for a day", 
   expect(await at(24 * hour)).toEqual({ requests: 2, rows: ["complete live", "partial live"] });
 });
 
-test("--cache-ttl stretches both", async () => {
+test("--cache-ttl extends both", async () => {
   const { at } = await nights();
   await at(0);
   const week = { cacheTtl: "7d" };
@@ -52,7 +55,7 @@ test("--cache-ttl stretches both", async () => {
   expect(await at(24 * hour, week)).toMatchObject({ rows: ["complete cache", "partial live"] });
 });
 
-test("a failure is asked for again at once", async () => {
+test("requests a failed item again at once", async () => {
   const { at, server } = await nights();
   server.absent.add("full.example.com");
   expect(await at(0)).toMatchObject({ rows: ["failed live", "partial live"] });
@@ -60,7 +63,7 @@ test("a failure is asked for again at once", async () => {
   expect(await at(0)).toEqual({ requests: 1, rows: ["complete live", "partial cache"] });
 });
 
-test("a clock that went back a day and more does not make answers last", async () => {
+test("answers do not outlive a clock set back by a day or more", async () => {
   const { at } = await nights();
   await at(0);
   expect(await at(-12 * hour)).toEqual({ requests: 1, rows: ["complete cache", "partial live"] });

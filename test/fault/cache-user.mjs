@@ -1,10 +1,10 @@
-// Uses caches as a run does, one after the other: looks for every key, keeps some answers, looks
-// again, closes. Prints for each, as a line of JSON, what came of it.
+// Uses caches one after the other, as a run does: gets every key, puts some answers, gets again,
+// closes. Prints the result for each cache as a line of JSON.
 //
-// node cache-user.mjs '{"folders", "keys", "from", "put", "syncEvery"}'
+//   node cache-user.mjs '{"folders", "keys", "from", "put", "syncEvery"}'
 //
-// Keys are "query 0" … below `keys`; the answer to each holds its number and is of its length. Those
-// that are kept are the `put` ones from `from` on, `syncEvery` at a time.
+// Keys are "query 0" … below `keys`. Each answer contains its number and has a length that depends
+// on it. Puts `put` answers starting at `from`, with a sync every `syncEvery` answers.
 import { openCache } from "../../dist/store/cache/finding-cache.js";
 
 const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);
@@ -41,7 +41,7 @@ async function look(cache) {
 }
 
 function answer(n) {
-  // Long ones take several pages.
+  // Long answers take several pages.
   const text = "x".repeat(n % 7 === 0 ? 40_000 : 300);
   return {
     status: "complete",

@@ -11,10 +11,10 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 const program = fileURLToPath(new URL("cache-user.mjs", import.meta.url));
 const page = 16_384;
 const keys = 400;
-/** Of the file, in the folder of a cache. */
+/** Path of the file in a cache folder. */
 const path = join("answers", "answers.db");
 
-/** What a process did to a cache: keys that it found before and after it kept answers. */
+/** Result of a process: keys found before and after it put answers. */
 interface Used {
   readonly folder: string;
   readonly before: { readonly found: number; readonly wrong: number };
@@ -22,7 +22,7 @@ interface Used {
   readonly warnings: readonly string[];
 }
 
-/** Rejects when the process ends otherwise than by itself, or says anything on stderr. */
+/** Rejects if the process does not exit by itself, or writes to stderr. */
 async function use(
   folders: readonly string[],
   from: number,
@@ -39,7 +39,7 @@ async function use(
 }
 
 describe("several processes at once", () => {
-  test("each finds what it kept, and afterwards everything is there", async () => {
+  test("each finds its own answers, and all are there at the end", async () => {
     const folder = join(await temporaryFolder(), "cache");
     const users = [0, 60, 120, 180, 240].map((from) => use([folder], from, 160));
     for (const [used] of await Promise.all(users)) {
@@ -51,7 +51,7 @@ describe("several processes at once", () => {
   });
 });
 
-describe("several processes that write again and again", () => {
+describe("several processes that keep writing", () => {
   test("lose nothing, and leave a whole file", async () => {
     const folder = join(await temporaryFolder(), "cache");
     const from = Array.from({ length: 8 }, (_, n) => n * 34);
@@ -65,7 +65,7 @@ describe("several processes that write again and again", () => {
     expect(last?.before).toEqual({ found: 7 * 34 + 160, wrong: 0 });
   });
 
-  test("go on when one of them is killed while it writes", async () => {
+  test("continue when one of them is killed while writing", async () => {
     const folder = join(await temporaryFolder(), "cache");
     await use([folder], 0, 20);
     const write = `
@@ -83,7 +83,7 @@ describe("several processes that write again and again", () => {
   });
 });
 
-test("a file torn in many ways never gives a wrong answer, nor ends the process", async () => {
+test("a file damaged in many ways neither yields a wrong answer nor ends the process", async () => {
   const folder = await temporaryFolder();
   const whole = join(folder, "whole");
   await use([whole], 0, 300);
@@ -102,7 +102,7 @@ test("a file torn in many ways never gives a wrong answer, nor ends the process"
   expect(used).toHaveLength(torn.length);
   for (const { before, after, warnings, folder: which } of used) {
     expect({ which, wrong: before.wrong + after.wrong }).toEqual({ which, wrong: 0 });
-    // Damaged entries are told once, and why the cache is no longer used once.
+    // One warning for damaged entries, and one when the cache is given up.
     const unused = warnings.filter((text) => text.endsWith("; the run goes on without it"));
     expect({ which, few: warnings.length <= 2 && unused.length <= 1 }).toEqual({
       which,
@@ -114,7 +114,7 @@ test("a file torn in many ways never gives a wrong answer, nor ends the process"
 
 type Random = (below: number) => number;
 
-/** Ways in which a file of pages may be torn. */
+/** Ways to damage a file of pages. */
 const tears: Readonly<Record<string, (bytes: Buffer, random: Random) => Buffer>> = {
   cut: (bytes, random) => bytes.subarray(0, random(bytes.length)),
   bits: (bytes, random) => {

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { ipResult, success } from "../unit/api/answers.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
-/** A run over a case of three addresses that was stopped: the service refused the second one. */
+/** A stopped run over a case with three addresses: the service refused the second one. */
 async function stoppedRun() {
   const state = { case: "NEW", refuses: "192.0.2.2" };
   const server = await startScriptedServer(({ path }) => {
@@ -37,7 +37,7 @@ async function stoppedRun() {
   return { run, state, output, server };
 }
 
-test("a run over a case that was stopped goes on where it was, and asks nothing twice", async () => {
+test("resumes an interrupted run over a case without repeating a request", async () => {
   const { run, output, server } = await stoppedRun();
   const { code } = await run("--resume");
   const rows = (await readFile(output, "utf8")).trimEnd().split("\n").slice(1);
@@ -47,7 +47,7 @@ test("a run over a case that was stopped goes on where it was, and asks nothing 
   expect([code, rows.length, asked.length]).toEqual([0, 3, 1]);
 });
 
-test("it does not go on with a case that has changed since", async () => {
+test("refuses to resume if the case has changed", async () => {
   const { run, state } = await stoppedRun();
   state.case = "CLOSED";
   const { code, stderr } = await run("--resume");
@@ -55,7 +55,7 @@ test("it does not go on with a case that has changed since", async () => {
   expect(stderr).toMatch(/the interrupted run was a different one.*case c-1/);
 });
 
-test("it is started anew when told to", async () => {
+test("starts over with --restart", async () => {
   const { run, state, output } = await stoppedRun();
   state.case = "CLOSED";
   const { code } = await run("--restart");

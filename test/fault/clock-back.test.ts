@@ -11,7 +11,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 it.each([
   ["", undefined],
   [" with a quota", "2000/d"],
-])("runs to its end although the wall clock goes backwards all the time%s", async (_, rate) => {
+])("completes although the wall clock keeps jumping back%s", async (_, rate) => {
   const folder = await temporaryFolder();
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());

@@ -12,11 +12,11 @@ import {
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 
-/** A command that asks a service, and what an honest answer to it is. */
+/** A command that calls a service, and a valid answer for it. */
 interface Asking {
   readonly args: readonly string[];
   readonly honest: unknown;
-  /** What it is refused without, as messages name it. */
+  /** The missing credential, as messages name it. */
   readonly secret: string;
 }
 
@@ -80,7 +80,7 @@ const askings: Readonly<Record<string, Asking>> = {
   },
 };
 
-/** Runs a command against a server that answers so, with all credentials configured. */
+/** Runs a command against a server that gives this answer, with all credentials configured. */
 async function against(asking: Asking, step: Step, columns?: number) {
   const server = await startScriptedServer([step]);
   onTestFinished(() => server.close());
@@ -94,7 +94,7 @@ async function against(asking: Asking, step: Step, columns?: number) {
   return { ...result, server };
 }
 
-/** What is amiss with the end of a command that should tell an error: nothing, when all is well. */
+/** Faults in how a command ended that should report an error; empty if none. */
 function amiss({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) {
   return [
     ...(code === 1 ? [] : [`exit code ${code}`]),
@@ -115,7 +115,7 @@ function withMember(honest: unknown, member: string): string {
 describe.each(Object.entries(askings))("%s", (_, asking) => {
   const { honest } = asking;
 
-  test("takes an honest answer", async () => {
+  test("accepts a valid answer", async () => {
     const { code, stderr } = await against(asking, reply(200, honest));
     expect([code, stderr.includes("error")]).toEqual([0, false]);
   });
@@ -140,21 +140,21 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
   });
 
   test.each(["text/html", "application/octet-stream", ""])(
-    "does not mind the content type %j of a good body",
+    "ignores the content type %j of a valid body",
     async (type) => {
       const { code } = await against(asking, reply(200, honest, { "content-type": type }));
       expect(code).toBe(0);
     },
   );
 
-  test.each([401, 403])("says after %i which credential was not accepted", async (status) => {
+  test.each([401, 403])("names the refused credential after %i", async (status) => {
     const result = await against(asking, reply(status));
     expect(amiss(result)).toEqual([]);
     expect(result.stderr).toContain(`${asking.secret} was not accepted`);
     expect(result.server.requests).toHaveLength(1);
   });
 
-  test("follows no redirect, so that its credential stays with the address it is for", async () => {
+  test("follows no redirect, so that its credential stays with its origin", async () => {
     const elsewhere = await startScriptedServer([reply(200, honest)]);
     onTestFinished(() => elsewhere.close());
     const result = await against(asking, reply(302, "", { location: `${elsewhere.url}/` }));
@@ -162,7 +162,7 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test("waits as long as it is asked to when it is throttled, and gives up in the end", async () => {
+  test("waits as long as asked when throttled, and fails in the end", async () => {
     const result = await against(asking, reply(429, "", { "retry-after": "7" }));
     expect(amiss(result)).toEqual([]);
     expect(result.server.requests).toHaveLength(6);
@@ -179,14 +179,14 @@ describe.each(Object.entries(askings))("%s", (_, asking) => {
     expect(stdout).not.toContain("__proto__");
   });
 
-  test("goes by the last of members named twice", async () => {
+  test("uses the last of duplicate members", async () => {
     const [first = "", value] = Object.entries(honest as object)[0] ?? [];
     const body = withMember(honest, `${JSON.stringify(first)}:null`);
     const { code } = await against(asking, reply(200, body));
     expect([code, value === null]).toEqual([0, false]);
   });
 
-  test("shows text of 7 MB and control characters on a terminal without harm", async () => {
+  test("prints 7 MB of text with control characters without harming the terminal", async () => {
     const member = `"x":"${"x".repeat(7_000_000)}","y":"\\u001b[2J"`;
     const { code, stdout } = await against(asking, reply(200, withMember(honest, member)), 80);
     expect(code).toBe(0);
@@ -205,7 +205,7 @@ describe.each(Object.entries(askings).filter(([name]) => name.startsWith("tags "
       expect(amiss(await against(asking, reply(200, body)))).toEqual([]);
     });
 
-    test("tells what the service refuses, in its words", async () => {
+    test("reports a refusal in the service's words", async () => {
       const body = { status: "failure", statusCode: 400, errors: { $: "there is no tag" } };
       const result = await against(asking, reply(400, body));
       expect(amiss(result)).toEqual([]);
@@ -222,7 +222,7 @@ describe.each(Object.entries(askings).filter(([, { secret }]) => secret === "REP
       [403, ""],
       [200, { message: "Authentication Failed" }],
       [200, "Authentication Failed"],
-    ])("explains a refused key (%i %j) with the two steps", async (status, body) => {
+    ])("explains a refused key (%i %j) with two steps", async (status, body) => {
       const result = await against(asking, reply(status, body));
       expect(amiss(result)).toEqual([]);
       expect(result.stderr).toMatch(
@@ -232,7 +232,7 @@ describe.each(Object.entries(askings).filter(([, { secret }]) => secret === "REP
   },
 );
 
-/** The same shape with a wrong type at every place; a subscriber's data may be of any type. */
+/** The same shape with a wrong type in every place. Subscriber data may have any type. */
 function wrongTypes(value: unknown): string {
   if ("s" in (value as object)) return '{"s":7}';
   return JSON.stringify(value, (_, inner: unknown) =>
@@ -249,7 +249,7 @@ describe("tags ips", () => {
     return runInProcess([...ips.args, "--intel-url", server.url]);
   }
 
-  test("says that the list is not whole when it changes on the way", async () => {
+  test("reports an incomplete list if it changes while being read", async () => {
     const { code, stdout, stderr } = await pages(
       { ...tagIps, total: 2 },
       { ...tagIps, total: 2, snapshot: "f".repeat(24) },
@@ -258,7 +258,7 @@ describe("tags ips", () => {
     expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
   });
 
-  test.each([[], ["--limit", "1"]])("refuses the list of another tag %j", async (...more) => {
+  test.each([[], ["--limit", "1"]])("rejects the list of another tag %j", async (...more) => {
     const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
     onTestFinished(() => server.close());
     const args = [...ips.args, ...more, "--intel-url", server.url];
@@ -267,13 +267,13 @@ describe("tags ips", () => {
     expect(stderr).toContain('asked for tag "a:b", the service answered for "c:d"');
   });
 
-  test("ends at the first page that is the one before it again", async () => {
+  test("ends at the first page that repeats the one before it", async () => {
     const { code, stdout, stderr } = await pages({ ...tagIps, total: 1_000_000 });
     expect([code, stdout.split("\n").length]).toEqual([1, 2]);
     expect(stderr).toMatch(/page at offset 1 .* is that before it again[^]*not the whole list/);
   });
 
-  test("says so when fewer entries come than the service says there are", async () => {
+  test("reports fewer entries than the service's total", async () => {
     const { code, stderr } = await pages(
       { ...tagIps, total: 2 },
       { ...tagIps, total: 2, entries: [] },
@@ -283,7 +283,7 @@ describe("tags ips", () => {
   });
 });
 
-test("tags show warns when the service answers for another tag", async () => {
+test("tags show warns if the service answers for another tag", async () => {
   const asking = askings["tags show"] as Asking;
   const { code, stderr } = await against(asking, reply(200, envelope({ name: "c:d" })));
   expect([code, stderr]).toEqual([
@@ -293,7 +293,7 @@ test("tags show warns when the service answers for another tag", async () => {
 });
 
 describe("customers", () => {
-  test("fails after the pages so far when a cursor comes again", async () => {
+  test("fails after the pages so far when a cursor repeats", async () => {
     const pages = ["1", "2", "1"].map((next) =>
       reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
     );
@@ -349,14 +349,14 @@ describe("webhook send", () => {
     return { ...result, receiver, instance };
   }
 
-  test("sends the key of the case management instance to that alone", async () => {
+  test("sends the key of the case management instance to that instance only", async () => {
     const { code, receiver, instance } = await sent([reply(200)]);
     expect(code).toBe(0);
     expect(instance.requests[0]?.headers["authorization"]).toBe("Bearer case-secret-3");
     expect(receiver.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("sends the key that an endpoint has of its own", async () => {
+  test("sends an endpoint's own key", async () => {
     const { receiver } = await sent([reply(200)], ({ url }) => ({
       [url]: "hook-secret-4",
       "https://other.example": "hook-secret-5",
@@ -369,7 +369,7 @@ describe("webhook send", () => {
     [403, ""],
     [200, { error: "Authentication Failed" }],
     [200, "<h1>Authentication Failed</h1>"],
-  ])("explains the authentication failure %i %j with the two steps", async (status, body) => {
+  ])("explains the authentication failure %i %j with two steps", async (status, body) => {
     const { code, stdout, stderr, receiver } = await sent([reply(status, body)]);
     expect([code, receiver.requests.length]).toEqual([1, 1]);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status });
@@ -378,20 +378,17 @@ describe("webhook send", () => {
     );
   });
 
-  test.each([400, 404, 422, 429])(
-    "does not try again after %i, and explains it",
-    async (status) => {
-      const { code, stdout, stderr, receiver } = await sent([reply(status, "no")]);
-      expect([code, receiver.requests.length]).toEqual([1, 1]);
-      expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status, attempts: 1 });
-      expect(stderr).toContain(`was answered with ${status}`);
-    },
-  );
+  test.each([400, 404, 422, 429])("does not retry after %i, and explains it", async (status) => {
+    const { code, stdout, stderr, receiver } = await sent([reply(status, "no")]);
+    expect([code, receiver.requests.length]).toEqual([1, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status, attempts: 1 });
+    expect(stderr).toContain(`was answered with ${status}`);
+  });
 
   test.each<[string, Step]>([
     ["5xx", reply(502)],
     ["a reset connection", reset()],
-  ])("tries again after %s with the same idempotency key", async (_, step) => {
+  ])("retries after %s with the same idempotency key", async (_, step) => {
     const { code, stdout, receiver } = await sent([step, step, reply(204)]);
     const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
     expect([code, keys.length, new Set(keys).size]).toEqual([0, 3, 1]);

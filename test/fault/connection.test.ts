@@ -23,7 +23,7 @@ const address = { kind: "ip", value: "192.0.2.7" } as const;
 const whole = success(ipResult());
 const mayPass = { policy: "transient", afterMs: null };
 
-/** An address on a free port, and a server there that does what it is told with each connection. */
+/** A server on a free port with a handler for each connection, and its address. */
 async function listener(onConnection: (socket: Socket) => void) {
   const server = createServer(onConnection);
   await new Promise<void>((resolve) => {
@@ -41,13 +41,13 @@ describe.each(ways)("%s", (_way, connect) => {
     ["an end of the connection without an answer", raw(""), "connection_reset"],
     ["something that is no HTTP", raw("220 mail.example.com ESMTP\r\n"), "invalid_http"],
     ["headers without an end", raw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}`), "invalid_http"],
-  ])("%s is a fault that may pass", async (_, step, code) => {
+  ])("%s is a transient fault", async (_, step, code) => {
     const { finding, attempts } = await tryQuery(connect, step);
     expect(finding).toMatchObject({ status: "failed", error: { code }, again: mayPass });
     expect(attempts).toMatchObject([{ endpoint: "query", outcome: code, headers: null }]);
   });
 
-  test("a reset within the body is a fault that may pass", async () => {
+  test("a reset within the body is a transient fault", async () => {
     const { finding } = await tryQuery(connect, resetInBody());
     expect(finding).toMatchObject({ status: "failed", again: mayPass });
     expect(["connection_reset", "truncated_body"]).toContain(finding.error?.code);
@@ -66,32 +66,32 @@ describe.each(ways)("%s", (_way, connect) => {
     expect(attempts).toMatchObject([{ httpStatus: null, outcome: "timeout" }]);
   });
 
-  test("a body that drips on for ever is a timeout", async () => {
+  test("a body that drips without end is a timeout", async () => {
     const { finding, attempts } = await tryQuery(connect, drip(5), { timeoutMs: 400 });
     expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
     expect(attempts).toMatchObject([{ httpStatus: 200, outcome: "timeout" }]);
   });
 
-  test("a body without end is cut off, finally", async () => {
+  test("an endless body is cut off and fails permanently", async () => {
     const { finding } = await tryQuery(connect, endless());
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
   });
 
-  test("a body of exactly 8 MiB is read", async () => {
+  test("reads a body of exactly 8 MiB", async () => {
     const start = JSON.stringify(success({ ...ipResult(), padding: "" })).slice(0, -3);
     const body = start + "x".repeat(8 * 1024 * 1024 - start.length - 3) + '"}}';
     expect(body.length).toBe(8 * 1024 * 1024);
     expect((await tryQuery(connect, reply(200, body))).finding.status).toBe("complete");
   });
 
-  test("a body of 8 MiB and a byte is too large, finally", async () => {
+  test("a body of 8 MiB and one byte fails permanently", async () => {
     const { finding } = await tryQuery(connect, reply(200, "x".repeat(8 * 1024 * 1024 + 1)));
     expect(finding).toMatchObject({ status: "failed", error: { code: "body_too_large" } });
     expect(finding.again).toBeNull();
   });
 
-  test("an interim answer is passed over", async () => {
+  test("ignores an interim answer", async () => {
     const body = JSON.stringify(whole);
     const step = raw(
       `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -99,14 +99,14 @@ describe.each(ways)("%s", (_way, connect) => {
     expect((await tryQuery(connect, step)).finding.status).toBe("complete");
   });
 
-  test("headers named like parts of an object do no harm", async () => {
+  test("headers named like object members do no harm", async () => {
     const headers = { __proto__x: "a", constructor: "b", "retry-after": ["1", "2"] };
     const { finding } = await tryQuery(connect, reply(429, "", { ...headers, ["__proto__"]: "c" }));
     expect(finding.again).toEqual({ policy: "throttled", afterMs: 1000 });
     expect(({} as Record<string, unknown>)["0"]).toBeUndefined();
   });
 
-  test("no server is a refused connection, which may pass", async () => {
+  test("a refused connection is a transient fault", async () => {
     const { host, close } = await listener(() => {});
     await close();
     const baseUrl = `http://${host}`;
@@ -133,7 +133,7 @@ describe.each(ways)("%s", (_way, connect) => {
     expect(finding).toMatchObject({ error: { code: "tls_failure" }, again: mayPass });
   });
 
-  test("aborting rejects with the signal's reason and reports the request", async () => {
+  test("an abort rejects with the signal's reason and reports the request", async () => {
     const server = await startScriptedServer([silence()]);
     const dispatcher = connect(server.url);
     const outcomes: string[] = [];
@@ -145,7 +145,7 @@ describe.each(ways)("%s", (_way, connect) => {
     });
     const controller = new AbortController();
     const reason = new Error("stop");
-    // The second one waits for the connection that the first one has.
+    // The second request waits for the connection of the first.
     const lookups = [1, 2].map(() => intel.query(address, { signal: controller.signal }));
     controller.abort(reason);
     const results = await Promise.allSettled(lookups);
@@ -159,7 +159,7 @@ describe.each(ways)("%s", (_way, connect) => {
     expect(outcomes).toEqual(["aborted", "aborted"]);
   });
 
-  test("a pool serves on after a request that was cut off", async () => {
+  test("a pool keeps working after an aborted request", async () => {
     const server = await startScriptedServer([drip(5), reply(200, whole)]);
     const dispatcher = connect(server.url);
     const intel = new IntelClient({
@@ -186,7 +186,7 @@ test.each([
     raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", false),
     { bodyTimeoutMs: 50 },
   ],
-])("%s are a timeout of their own", async (_, step, limits) => {
+])("%s have a timeout of their own", async (_, step, limits) => {
   const server = await startScriptedServer([step]);
   const dispatcher = createDispatcher(server.url, { connections: 1, ...limits });
   const { finding } = await tryQuery(() => dispatcher, silence(), { baseUrl: server.url });
@@ -194,7 +194,7 @@ test.each([
   expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
 });
 
-test("a TLS handshake that does not end is a connection that was not made", async () => {
+test("a TLS handshake without end is a failed connection", async () => {
   const sockets: Socket[] = [];
   const { host, close } = await listener((socket) => sockets.push(socket));
   const baseUrl = `https://${host}`;

@@ -13,7 +13,7 @@ import { HurriedClock } from "../helpers/hurried-clock.js";
 const key = "k3y-9f8e7d6c/5b4a+3210";
 const spellings = [key, encodeURIComponent(key), Buffer.from(key).toString("base64")];
 
-/** Enriches one address with a key; gives all that the run left in its folders. */
+/** Enriches one address with a key; returns everything that the run left in its folders. */
 async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promise<string> {
   const server = await startScriptedServer([step]);
   onTestFinished(() => server.close());
@@ -50,7 +50,7 @@ async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promi
 describe.each([
   ["on the main thread", "900/s"],
   ["on a thread of their own", "100000/s"],
-])("requests %s: a key that the service repeats is stored nowhere", (_, rate) => {
+])("requests %s: a key echoed by the service is stored nowhere", (_, rate) => {
   test.each<[string, Step]>([
     ["400", reply(400, failure(`no good: ${spellings.join(" ")}`))],
     ["404", reply(404, { message: `x-api-key: ${key} is unknown` })],
@@ -67,7 +67,7 @@ describe.each([
   });
 });
 
-test("what is left of the service's words is kept", async () => {
+test("keeps the rest of the service's message", async () => {
   const left = await leftBy(reply(400, failure(`the key ${key} has expired`)));
   expect(left).toContain("the key [hidden] has expired");
 });
@@ -77,7 +77,7 @@ test.each([
   [["tags", "show", "a:b"], reply(400, failure(`x-api-key: ${key} is not known`))],
   [["query", "192.0.2.7"], reply(200, success({ ...ipResult(), note: key }))],
   [["query", "192.0.2.7"], reply(404, { message: key })],
-])("%j shows no key that the service repeats", async (args, step) => {
+])("%j prints no key echoed by the service", async (args, step) => {
   const server = await startScriptedServer([step]);
   onTestFinished(() => server.close());
   const { stdout, stderr } = await runInProcess([...args, "--intel-url", server.url], {
@@ -87,7 +87,7 @@ test.each([
   expect(stdout + stderr).toContain("[hidden]");
 });
 
-test("customers and cases show no token that the service repeats", async () => {
+test("customers and cases print no token echoed by the service", async () => {
   const server = await startScriptedServer([
     reply(200, { items: [{ customer_id: key, tenant_id: "t" }], next_cursor: "" }),
     reply(404, { message: `Authorization: Bearer ${key.slice(0, 9)}` }),

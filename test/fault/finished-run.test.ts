@@ -12,12 +12,12 @@ const input: EnrichHereOptions["input"] = [
   "item\na.example.com\nb.example.com\na.example.com\n",
 ];
 
-/** A run that is killed with nothing left to do but its last step. */
+/** A run killed just before its last step. */
 async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {
   const folder = await temporaryFolder();
   const options = { input, output, folder, intelUrl: server.url };
   const run = await enrichHere({ ...options, onFinished: () => undefined });
-  // A dead process's lock would be taken over; this process lives on.
+  // The lock of a dead process would be taken over, but this process is alive.
   await rm(join(folder, `${output}.state`, "lock"));
   return { run, options, folder };
 }
@@ -30,7 +30,7 @@ async function answering(): Promise<AnsweringServer> {
 
 const resume = { resume: true };
 
-test("a resume returns the result of a run that had finished, and asks for nothing", async () => {
+test("a resume returns the result of a finished run without a request", async () => {
   const server = await answering();
   const { run, options, folder } = await killedAtTheEnd(server);
   const before = server.total;
@@ -41,7 +41,7 @@ test("a resume returns the result of a run that had finished, and asks for nothi
   expect((await readdir(folder)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
-test("a resume publishes what the finished run had not yet given its name", async () => {
+test("a resume renames the files that the finished run had not renamed yet", async () => {
   const { run, options, folder } = await killedAtTheEnd(await answering());
   await rename(join(folder, "out.csv"), join(folder, "out.csv.part"));
   await rm(join(folder, "out.csv.manifest.json"));
@@ -61,7 +61,7 @@ test("the mark counts wherever the kill left it", async () => {
   expect(existsSync(`${state}.finished`)).toBe(false);
 });
 
-test("another input is a new run, once the finished one is published", async () => {
+test("another input starts a new run after the finished one is published", async () => {
   const server = await answering();
   const { run, options, folder } = await killedAtTheEnd(server);
   await rm(join(folder, "out.csv.manifest.json"));
@@ -77,7 +77,7 @@ test("another input is a new run, once the finished one is published", async () 
   expect(warnings.join()).toContain("completed the interrupted run");
 });
 
-test("without a flag a finished run that was killed is not overwritten", async () => {
+test("does not overwrite a killed finished run without a flag", async () => {
   const { options } = await killedAtTheEnd(await answering());
   await expect(enrichHere(options)).rejects.toMatchObject({ code: "state_exists" });
 });

@@ -6,14 +6,14 @@ import type { Finding } from "../../src/core/finding.js";
 import type { Connect } from "../helpers/connections.js";
 import { type ScriptedServer, startScriptedServer, type Step } from "../helpers/scripted-server.js";
 
-/** What one query came to, and what was seen of it on the way. */
+/** The result of one query, and what was observed on the way. */
 export interface Tried {
   readonly finding: Finding & Pick<Attempt, "again">;
   readonly attempts: readonly AttemptReport[];
   readonly server: ScriptedServer;
 }
 
-/** Asks a server that answers by a script once for an address. */
+/** Queries one address from a scripted server. */
 export async function tryQuery(
   connect: Connect,
   step: Step,

@@ -17,7 +17,7 @@ test.each([
   [{ "ratelimit-remaining": "0", "ratelimit-reset": "30" }],
   [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "30" }],
   [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(Date.now() / 1000 + 3600) }],
-])("nothing is sent once an answer says that nothing is left: %j", async (headers) => {
+])("sends nothing after an answer that reports an empty quota: %j", async (headers) => {
   const clock = new HurriedClock();
   const sleptBefore: boolean[] = [];
   const server = await startScriptedServer((request, at) => {
@@ -35,7 +35,7 @@ test.each([
   expect(sleptBefore).toEqual([false, false, true, true]);
 });
 
-test("what is left is used without a pause", async () => {
+test("uses what is left without a pause", async () => {
   const clock = new HurriedClock();
   const headers = { ratelimit: '"default";r=1;t=30', "x-ratelimit-remaining": "1" };
   const server = await startScriptedServer((request) => replyFor(request, headers));
@@ -45,7 +45,7 @@ test("what is left is used without a pause", async () => {
   expect(clock.asked.every((ms) => ms < 28_000)).toBe(true);
 });
 
-test("the rate that the service tells of is kept", async () => {
+test("obeys the rate that the service reports", async () => {
   const clock = new HurriedClock();
   const headers = { "ratelimit-policy": '"burst";q=2;w=1, "day";q=1000000;w=86400' };
   const server = await startScriptedServer((request) => replyFor(request, headers));
@@ -62,9 +62,9 @@ test("the rate that the service tells of is kept", async () => {
   expect(clock.asked.filter((ms) => ms > 300 && ms <= 500).length).toBeGreaterThanOrEqual(18);
 });
 
-/** The machine's time, but sleeps of many seconds end when they are told to. */
+/** System time, except that sleeps of many seconds end on command. */
 class GatedClock implements Clock {
-  /** Sleeps that wait to be told. */
+  /** Sleeps that end on command. */
   readonly held: (() => void)[] = [];
   onHeld: () => void = () => undefined;
   #skipped = 0;
@@ -96,7 +96,7 @@ test("one throttle answer pauses all workers", async () => {
   const open: (() => void)[] = [];
   let released = false;
   let sentInPause = 0;
-  // The first eight are open together; one of them is throttled, the others are answered after that.
+  // The first eight are open together; one of them is throttled, then the others are answered.
   const server = await startScriptedServer((asked, at) => {
     if (at >= 8) {
       if (!released) sentInPause++;
@@ -116,12 +116,12 @@ test("one throttle answer pauses all workers", async () => {
     settings: { ...settings, concurrency: 8 },
     clock,
   });
-  // Two sleep: the lookup until its next attempt, and the pace.
+  // Two sleeps: the lookup until its next attempt, and the pace.
   await new Promise<void>((resolve) => {
     clock.onHeld = () => clock.held.length === 2 && resolve();
   });
   for (const answerNow of open) answerNow();
-  // Were anybody not paused, the next requests would be here by now.
+  // If any worker were not paused, its next request would have arrived by now.
   await systemClock.sleep(50);
   released = true;
   clock.onHeld = () => clock.release();

@@ -36,7 +36,7 @@ const forms = [
 ];
 
 it.each(forms)(
-  "keeps rejected rows of $name in their own form, so that they can be run again",
+  "writes rejected rows of $name in the input's format, ready for another run",
   async ({ name, input, rejected }) => {
     const { folder, run, absent } = await prepared();
     absent.add("gone.example.com");

@@ -26,7 +26,7 @@ const forms = [
 ] as const;
 
 describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
-  it("fills failed and partial rows in place and copies every other row to the letter", async () => {
+  it("fills failed and partial rows in place and copies every other row verbatim", async () => {
     const { server, folder, job } = await prepared();
     const path = join(folder, `in.${from}`);
     await writeFile(path, input);
@@ -52,7 +52,7 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
     expect(changed).toHaveLength(2);
   });
 
-  it("leaves a row as it is when it comes to nothing better", async () => {
+  it("keeps a row that does not improve", async () => {
     const { server, folder, job } = await prepared();
     const path = join(folder, `in.${from}`);
     await writeFile(path, input);
@@ -67,7 +67,7 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
   });
 });
 
-it("keeps the input's members to the letter in a row that is filled", async () => {
+it("keeps the input's members verbatim in a filled row", async () => {
   const { server, folder, job } = await prepared();
   const path = join(folder, "in.ndjson");
   await writeFile(path, '{"n":12345678901234567890,"domain":"gone.example.com","f":1.0}\n');
@@ -83,7 +83,7 @@ it("keeps the input's members to the letter in a row that is filled", async () =
   );
 });
 
-it("keeps the verdict of a failed row when less is answered now", async () => {
+it("keeps the verdict of a failed row if the new answer tells less", async () => {
   const { server, folder, job } = await prepared();
   const path = join(folder, "in.csv");
   await writeFile(path, "domain\nbad.example.com\n");
@@ -99,7 +99,7 @@ it("keeps the verdict of a failed row when less is answered now", async () => {
   expect(await linesOf(second)).toEqual(await linesOf(first));
 });
 
-it("refuses a row whose verdict is not one of the four", async () => {
+it("refuses a row with an unknown verdict", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "in.csv");
   await writeFile(path, "domain\nbad.example.com\n");
@@ -112,7 +112,7 @@ it("refuses a row whose verdict is not one of the four", async () => {
   ).rejects.toMatchObject({ code: "output_corrupt", message: expect.stringContaining("line 2") });
 });
 
-it("refuses a file that is no output", async () => {
+it("refuses a file that is not an output", async () => {
   const { folder, job } = await prepared();
   const path = join(folder, "other.csv");
   await writeFile(path, "a,b\n1,2\n");
@@ -122,7 +122,7 @@ it("refuses a file that is no output", async () => {
 });
 
 describe("verifyOutput", () => {
-  it("finds nothing to say of an output as it was written, and names what was changed", async () => {
+  it("verifies an unchanged output, and names what was changed", async () => {
     const { folder, job } = await prepared();
     const path = join(folder, "in.csv");
     await writeFile(path, csvInput);
@@ -141,7 +141,7 @@ describe("verifyOutput", () => {
     ]);
   });
 
-  it("says that there is no manifest", async () => {
+  it("reports a missing manifest", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await writeFile(output, "");
     await expect(verifyOutput(output, "rep_")).rejects.toMatchObject({ code: "manifest_missing" });

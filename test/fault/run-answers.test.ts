@@ -29,7 +29,7 @@ interface Tried {
   readonly clock: HurriedClock;
 }
 
-/** Enriches one address by the query, against a server that answers by a script. */
+/** Enriches one address by query against a scripted server. */
 async function tried(script: readonly Step[], settings: object = {}): Promise<Tried> {
   const server = await startScriptedServer(script);
   onTestFinished(() => server.close());
@@ -44,7 +44,7 @@ async function tried(script: readonly Step[], settings: object = {}): Promise<Tr
 }
 
 describe("a partial answer", () => {
-  test("that is followed by a full one is complete", async () => {
+  test("followed by a full one is complete", async () => {
     const { row, run } = await tried([partial({ asn: null }), whole]);
     expect(row).toMatchObject({
       rep_status: "complete",
@@ -76,12 +76,12 @@ describe("a partial answer", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("is kept when all that follows are faults", async () => {
+  test("is kept when only faults follow", async () => {
     const { row } = await tried([partial({ asn: null }), reset()], { retries: 2 });
     expect(row).toMatchObject({ rep_status: "partial", rep_missing: "asn", rep_attempts: "4" });
   });
 
-  test("is no throttling: nothing is paused", async () => {
+  test("does not throttle: nothing is paused", async () => {
     const { clock } = await tried([partial({ asn: null }), whole], { concurrency: 1 });
     expect(Math.max(...clock.asked)).toBeLessThan(500);
   });
@@ -102,27 +102,27 @@ describe("a throttle answer", () => {
   });
 });
 
-describe("something else than an answer", () => {
-  test("passes when it is there once", async () => {
+describe("a malformed answer", () => {
+  test("is retried once", async () => {
     const { row } = await tried([page, whole]);
     expect(row).toMatchObject({ rep_status: "complete", rep_attempts: "2" });
   });
 
-  test("is asked for no third time", async () => {
+  test("is not requested a third time", async () => {
     const { row, server } = await tried([page]);
     expect(row).toMatchObject({ rep_status: "failed", rep_error_code: "response_schema" });
     expect(server.requests).toHaveLength(2);
   });
 });
 
-describe("an answer that does not come as it should", () => {
+describe("a transport fault", () => {
   test.each([
     ["a connection that is reset", reset()],
     ["a body that is reset", resetInBody()],
     ["a body that is cut off", truncated(success(ipResult()))],
     ["a body that drips", drip()],
     ["no answer", silence()],
-  ])("is asked for again: %s", async (_, fault) => {
+  ])("is retried: %s", async (_, fault) => {
     const { row } = await tried([fault, whole], { timeout: "500ms" });
     expect(row["rep_status"]).toBe("complete");
     expect(Number(row["rep_attempts"])).toBeGreaterThan(1);
@@ -132,8 +132,8 @@ describe("an answer that does not come as it should", () => {
     ["a body that is cut off", truncated(success(ipResult())), 3],
     ["a body that drips", drip(), 3],
     ["a body without end", endless(), 1],
-  ])("fails its row when it stays so: %s", async (_, fault, requests) => {
-    // The service answers another item, or the run would say that nothing is there.
+  ])("fails its row if it persists: %s", async (_, fault, requests) => {
+    // The service answers another item; otherwise the run would report a wrong address.
     const first = await startScriptedServer((request) =>
       request.path.endsWith("192.0.2.1") ? replyFor(request) : fault,
     );

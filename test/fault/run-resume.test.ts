@@ -20,11 +20,11 @@ async function serving(): Promise<AnsweringServer> {
   return server;
 }
 
-test("a run that was stopped before its first row goes on, and asks for nothing answered again", async () => {
+test("a run stopped before its first row resumes without repeating answered requests", async () => {
   const server = await serving();
   const folder = await temporaryFolder();
   const stop = new AbortController();
-  // The first item's answer never comes; all others wait for it to be written.
+  // The first item's answer never arrives, and all others wait for it to be written.
   server.onRequest = (total) => {
     if (total === records.length) stop.abort(new InterruptedError("SIGINT"));
     return total !== 1;
@@ -54,7 +54,7 @@ test("a run that was stopped before its first row goes on, and asks for nothing 
   expect(server.total).toBeLessThanOrEqual(records.length + 2);
 });
 
-test("a run whose input breaks off keeps the rows before it", async () => {
+test("keeps the rows before the point where the input broke off", async () => {
   const server = await serving();
   const folder = await temporaryFolder();
   const rows = Array.from({ length: 2_000 }, (_, n) => `${n},d${n % 50}.example.com\n`).join("");
@@ -74,7 +74,7 @@ test("a run whose input breaks off keeps the rows before it", async () => {
   expect(existsSync(statePath(join(folder, "out.csv")))).toBe(true);
 });
 
-test("a run that was cut off between the names of its two files gives both again", async () => {
+test("completes a run killed between renaming its two files", async () => {
   const server = await serving();
   const folder = await temporaryFolder();
   const [out, left] = [join(folder, "out.csv"), join(folder, "left.csv")];
@@ -84,7 +84,7 @@ test("a run that was cut off between the names of its two files gives both again
     intelUrl: server.url,
     settings: { lookups: "query", rejects: left },
   } as const;
-  // A folder in the output's place, made while the run goes on, keeps it from its name.
+  // A folder created during the run in place of the output prevents the rename.
   server.onRequest = () => {
     mkdirSync(out);
     return true;

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const rows = 4_000;
 
-it("waits for a service that goes and comes back, and loses no row to it", async () => {
+it("waits for a service that goes down and comes back, without losing a row", async () => {
   const { server, run, out } = await prepared();
   const stopped = stopAfter(server, 1_500);
   const running = run([]);
@@ -23,7 +23,7 @@ it("waits for a service that goes and comes back, and loses no row to it", async
   expect(server.total).toBeLessThanOrEqual(rows + 2 * 32);
 });
 
-it("ends with one clear line when a service stays away, and goes on later", async () => {
+it("ends with one clear line when a service stays down, and resumes later", async () => {
   const { server, run, out } = await prepared();
   const stopped = stopAfter(server, 1_500);
   const running = run(["--outage-patience", "1s"]);
@@ -39,7 +39,7 @@ it("ends with one clear line when a service stays away, and goes on later", asyn
   expect(server.total).toBeLessThanOrEqual(rows + 2 * 32);
 });
 
-it("ends with one clear line when the folder of its output vanishes", async () => {
+it("ends with one clear line when the output's folder disappears", async () => {
   const { server, folder, run } = await prepared();
   const running = run([]);
   await requestsOf(server, 500);
@@ -85,7 +85,7 @@ async function prepared(): Promise<Prepared> {
   };
 }
 
-/** Resolves when so many requests were made in all. */
+/** Resolves once this many requests were made in total. */
 function requestsOf(server: AnsweringServer, total: number): Promise<void> {
   return new Promise((resolve) => {
     server.onRequest = (made) => {

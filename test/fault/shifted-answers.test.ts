@@ -17,7 +17,7 @@ function hash(n: number): string {
   return n.toString(16).padStart(40, "a");
 }
 
-/** What the service says of an item: another AS number for each. */
+/** The service's result for an item: each has its own AS number. */
 function resultOf(endpoint: string, item: string): object {
   const type = item.length === 40 ? "SHA1" : "IP";
   if (endpoint === "quick-check") return { ...quickCheckResult(), item, type };
@@ -27,13 +27,13 @@ function resultOf(endpoint: string, item: string): object {
 
 interface Shifting {
   readonly url: string;
-  /** Answers that nobody asked for. */
+  /** Unsolicited answers. */
   readonly extra: () => number;
 }
 
 /**
- * Answers every lookup after 1 ms, so that the next request on a connection is on its way first, and
- * one in `every` a second time.
+ * Answers every lookup after 1 ms, so that a connection's next request is already on its way, and
+ * answers one in `every` twice.
  */
 async function shifting(every: number): Promise<Shifting> {
   let extra = 0;
@@ -64,7 +64,7 @@ describe.each([
   ["on a thread of their own", "100000/s", "query"],
   ["of both lookups", "900/s", ["query", "quick-check"]],
 ])("requests %s", (_, rate, lookups) => {
-  test("get no other item's answer after one answer too many, and the cache keeps none", async () => {
+  test("get no other item's answer after an extra answer, and the cache stores none", async () => {
     const server = await shifting(50);
     const cache = await temporaryFolder();
     const items = Array.from({ length: total }, (_unused, n) =>

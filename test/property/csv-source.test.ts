@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { SourceFormat } from "../../src/formats/types.js";
 import { piped, plainRow, positionAfter, readSource } from "../contract/sources-reading.js";
 
-/** Cells with everything that makes CSV hard; `\r` alone only where it is quoted. */
+/** Cells with everything that makes CSV hard. A lone `\r` occurs only in quoted cells. */
 const cell = fc.oneof(
-  // A mark at the very beginning would be taken for what it is.
+  // A byte order mark at the very start would be consumed.
   fc.string({ unit: "binary", maxLength: 12 }).filter((text) => !text.startsWith("\ufeff")),
   fc.string({
     unit: fc.constantFrom(",", "\t", '"', "\n", "\r\n", "\r", "#", " ", "a", "é", "😀"),
@@ -29,7 +29,7 @@ describe.each([
   ["csv", ","],
   ["tsv", "\t"],
 ] as const)("%s source", (format: SourceFormat, delimiter) => {
-  it("gives back the cells that csv-stringify wrote, however the bytes arrive", async () => {
+  it("returns the cells that csv-stringify wrote, however the bytes arrive", async () => {
     await fc.assert(
       fc.asyncProperty(table, chunkSize, recordEnd, async (cells, size, record_delimiter) => {
         const content = stringify(cells, {
@@ -44,10 +44,10 @@ describe.each([
     );
   });
 
-  it("gives back cells that are quoted only where they must be", async () => {
+  it("returns cells that are quoted only where necessary", async () => {
     await fc.assert(
       fc.asyncProperty(table, chunkSize, async (cells, size) => {
-        // A record of one empty cell would be a blank line; CR is no concern of csv-stringify.
+        // A record of one empty cell would be a blank line; csv-stringify does not quote for CR.
         const content = stringify(cells, { delimiter, quoted_match: /\r|^$/ });
         const { rows } = await readSource(format, piped(content, size), noHeader);
         expect(rows.map((row) => row.cells)).toEqual(cells);
@@ -55,14 +55,14 @@ describe.each([
     );
   });
 
-  it("goes on behind any row with the rows that remain, in text of any kind", async () => {
+  it("resumes after any row with the remaining rows, in text of any kind", async () => {
     const messy = fc.string({
       unit: fc.constantFrom(delimiter, "\n", "\r\n", "\r", "#", " ", "a", "é", 'b"', '"c"'),
       maxLength: 60,
     });
     await fc.assert(
       fc.asyncProperty(messy, chunkSize, fc.nat(), async (text, size, pick) => {
-        // The line feed in front settles that a CR alone ends no line.
+        // The leading line feed decides that a lone CR ends no line.
         const content = `\n${text}`;
         const options = { ...noHeader, comment: "#" };
         const read = await readSource(format, piped(content, size), options).catch(() => null);
@@ -97,7 +97,7 @@ describe.each([
     );
   });
 
-  it("keeps bytes that are no UTF-8 apart from all others", async () => {
+  it("keeps invalid UTF-8 sequences distinct", async () => {
     const bytes = fc.uint8Array({ maxLength: 20 }).map((array) => Buffer.from(array));
     await fc.assert(
       fc.asyncProperty(bytes, bytes, chunkSize, async (one, other, size) => {

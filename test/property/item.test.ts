@@ -28,7 +28,7 @@ const defangings: readonly (readonly [string, readonly string[]])[] = [
   ["@", ["[@]", "[at]", "(at)", " [AT] "]],
 ];
 
-/** A real value with some of its marks defanged, and something around it. */
+/** A valid value with some of its punctuation defanged, and with text around it. */
 const defanged = fc
   .tuple(
     real,
@@ -44,7 +44,7 @@ const defanged = fc
     return before + text + behind;
   });
 
-/** Pieces that meet in real cells, in any order: near misses of every kind. */
+/** Pieces that occur together in real cells, in any order: near misses of every kind. */
 const jumble = fc
   .array(
     fc.constantFrom(
@@ -79,7 +79,7 @@ const anyText = fc.oneof(
 const anyKind = fc.option(fc.constantFrom(...itemKinds), { nil: null });
 
 describe("recognition", () => {
-  it("finds the same item again in the value of what it found", () => {
+  it("recognises its own result as the same item", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const { item } = recogniseItem(text);
@@ -90,7 +90,7 @@ describe("recognition", () => {
     );
   });
 
-  it("finds the same item again when it is told a kind", () => {
+  it("recognises its own result as the same item when given the kind", () => {
     fc.assert(
       fc.property(anyText, anyKind, (text, kind) => {
         const { item } = recogniseItem(text, kind);
@@ -101,7 +101,7 @@ describe("recognition", () => {
     );
   });
 
-  it("gives an item or a reason for any text, never both and never an exception", () => {
+  it("returns an item or a reason for any text, never both, and never throws", () => {
     fc.assert(
       fc.property(anyText, anyKind, (text, kind) => {
         const { item, reason } = recogniseItem(text, kind);
@@ -111,7 +111,7 @@ describe("recognition", () => {
     );
   });
 
-  it("gives values that can travel as a percent-encoded path segment", () => {
+  it("returns values that fit a percent-encoded path segment", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const { item } = recogniseItem(text);
@@ -127,7 +127,7 @@ describe("recognition", () => {
     ["url", url],
     ["email", email],
     ["sha1", sha1],
-  ] as const)("finds the kind %s in values of that kind", (kind, values) => {
+  ] as const)("recognises values of kind %s as such", (kind, values) => {
     fc.assert(
       fc.property(values, (text) => {
         expect(recogniseItem(text).item?.kind).toBe(kind);
@@ -135,7 +135,7 @@ describe("recognition", () => {
     );
   });
 
-  it("finds the same item behind a publisher's prefix and a stray question mark", () => {
+  it("finds the same item after a publisher's prefix and before a stray question mark", () => {
     const prefix = fc.constantFrom(
       "SHA1: ",
       "IP: ",
@@ -151,7 +151,7 @@ describe("recognition", () => {
     );
   });
 
-  it("finds the same item whether or not its text is defanged", () => {
+  it("finds the same item in defanged text", () => {
     fc.assert(
       fc.property(real, (text) => {
         const bracketed = text.replaceAll(".", "[.]").replace("://", "[://]").replace("@", "[at]");
@@ -162,7 +162,7 @@ describe("recognition", () => {
 });
 
 describe("refanging", () => {
-  it("does nothing the second time", () => {
+  it("is idempotent", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(refang(refang(text))).toBe(refang(text));

@@ -5,8 +5,8 @@ import type { Rate } from "../../src/core/options.js";
 import { Pace } from "../../src/lookup/pace/pace.js";
 
 /**
- * Time without waiting: `run` goes from one timer to the next. Cheaper than the manual clock, whose
- * turns of the event loop a simulation of many seconds would spend its time in.
+ * Simulated time: `run` jumps from one timer to the next. Cheaper than the manual clock, which
+ * spends a long simulation in turns of the event loop.
  */
 class SimulatedClock implements Clock {
   #now = 0;
@@ -26,7 +26,7 @@ class SimulatedClock implements Clock {
     return this.#now;
   }
 
-  /** Timers have a granularity of a millisecond and come late. */
+  /** Timers have a resolution of one millisecond, and fire late. */
   sleep(ms: number): Promise<void> {
     return this.at(this.#now + Math.max(1, Math.floor(ms)) + this.#lateness());
   }
@@ -64,7 +64,7 @@ const rates = fc.record({
   perMs: fc.constantFrom(1000, 60_000, 3_600_000),
 });
 
-/** Moments within `span` at which requests want to leave: crowds, with pauses between. */
+/** Times within `span` at which requests want to leave: bursts with pauses between. */
 function crowds(span: number, most: number): fc.Arbitrary<number[]> {
   const crowd = fc.record({ at: fc.nat(span), size: fc.integer({ min: 1, max: most }) });
   return fc
@@ -72,7 +72,7 @@ function crowds(span: number, most: number): fc.Arbitrary<number[]> {
     .map((all) => all.flatMap(({ at, size }) => Array.from({ length: size }, () => at)));
 }
 
-/** Lateness of timers in milliseconds, in turn. */
+/** Lateness of successive timers in milliseconds. */
 function latenesses(max: number): fc.Arbitrary<readonly number[]> {
   return fc.array(fc.double({ min: 0, max, noNaN: true }), { minLength: 1, maxLength: 20 });
 }
@@ -82,7 +82,7 @@ function inTurn(values: readonly number[]): () => number {
   return () => values[at++ % values.length] as number;
 }
 
-/** When requests left that wanted to leave at `arrivals`. */
+/** When the requests left that wanted to leave at `arrivals`. */
 async function simulate(
   given: readonly Rate[],
   arrivals: readonly number[],
@@ -108,14 +108,14 @@ function mostWithin(left: readonly number[], windowMs: number): number {
   let most = 0;
   let from = 0;
   for (let to = 0; to < left.length; to++) {
-    // The tolerance is for the sums of fractions of milliseconds.
+    // The tolerance covers sums of fractions of milliseconds.
     while ((left[to] as number) - (left[from] as number) >= windowMs - 1e-6) from++;
     most = Math.max(most, to - from + 1);
   }
   return most;
 }
 
-test("no second sees more than the rate and 5% of it, whenever requests come", async () => {
+test("no second exceeds the rate by more than 5%, whenever requests arrive", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({ count: fc.integer({ min: 1, max: 2000 }), perMs: fc.constant(1000) }),
@@ -130,7 +130,7 @@ test("no second sees more than the rate and 5% of it, whenever requests come", a
   );
 });
 
-test("windows of a minute and more are kept to the last request", async () => {
+test("windows of a minute and more are exact", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 1500 }),
@@ -146,7 +146,7 @@ test("windows of a minute and more are kept to the last request", async () => {
   );
 });
 
-test("of several rates every one is kept", async () => {
+test("obeys every one of several rates", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(rates, { minLength: 2, maxLength: 3 }),
@@ -163,7 +163,7 @@ test("of several rates every one is kept", async () => {
   );
 });
 
-test("a rate is used to 98% when there is always something to send and timers are late", async () => {
+test("uses 98% of a rate when there is always something to send and timers are late", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 20, max: 5000 }), latenesses(15), async (count, late) => {
       const seconds = 5;
@@ -175,7 +175,7 @@ test("a rate is used to 98% when there is always something to send and timers ar
   );
 });
 
-test("so are rates of which 5% are few requests", async () => {
+test("does so too for rates of which 5% are few requests", async () => {
   for (let count = 20; count <= 80; count++) {
     for (const late of [[15], [0, 15], [15, 15, 0, 3]]) {
       const arrivals = Array.from({ length: 5 * count }, () => 0);
@@ -188,7 +188,7 @@ test("so are rates of which 5% are few requests", async () => {
   }
 });
 
-test("requests leave in the order in which they came", async () => {
+test("requests leave in order of arrival", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 500 }), latenesses(40), async (count, late) => {
       const clock = new SimulatedClock(inTurn(late));

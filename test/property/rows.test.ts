@@ -8,7 +8,7 @@ import { reply, reset, startScriptedServer, truncated } from "../helpers/scripte
 import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/api/answers.js";
 
-/** What a service may answer for an item before it answers well, or for ever. */
+/** Answers that a service may give for an item before a full one, or forever. */
 const answers: Readonly<Record<string, (item: string) => Step>> = {
   whole: (item) => reply(200, success({ ...ipResult(), item })),
   partial: (item) => reply(503, partialSuccess({ ...ipResult(), item, asn: null })),
@@ -21,7 +21,7 @@ const answers: Readonly<Record<string, (item: string) => Step>> = {
   invalid: () => reply(400, failure("no such item")),
 };
 
-/** For each item the answers that it gets first, in turn. */
+/** The first answers for each item, in order. */
 type Script = Readonly<Record<string, readonly string[]>>;
 
 let script: Script = {};
@@ -58,7 +58,7 @@ const runs = fc.record({
   form: fc.constantFrom("csv", "ndjson"),
 });
 
-test("whatever the service does, every row comes out once, unchanged and in order", async () => {
+test("whatever the service does, every row is written once, unchanged and in order", async () => {
   await fc.assert(
     fc.asyncProperty(runs, async ({ rows, script: behaviour, settings, form }) => {
       script = behaviour;
@@ -97,7 +97,7 @@ function numberOf([row]: readonly unknown[]): number {
   return Number((row as { n: string }).n);
 }
 
-/** Texts that try a CSV reader and writer: quotes, separators, line ends, spaces, formulas. */
+/** Texts that are hard for CSV: quotes, separators, line endings, spaces, formulas. */
 const mess = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }),
   fc.string({
@@ -106,7 +106,7 @@ const mess = fc.oneof(
   }),
 );
 
-test("input cells of any text are the same after a run, and after a run over its output", async () => {
+test("input cells of any text survive a run, and a run over its output", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(mess, mess), { minLength: 1, maxLength: 20 }),

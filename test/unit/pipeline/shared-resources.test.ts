@@ -34,7 +34,7 @@ function run(
   });
 }
 
-it("two runs at a time spend from one pace, which may answer late", async () => {
+it("two concurrent runs share one pace, which may answer late", async () => {
   const pace = new Pace({ rates: [{ count: 1_000, perMs: 1_000 }], clock: systemClock });
   const tickets: number[] = [];
   const remote: RequestPace = {
@@ -57,7 +57,7 @@ it("two runs at a time spend from one pace, which may answer late", async () => 
   expect(service.total - before).toBe(3);
 });
 
-it("a run takes answers from a cache that another run filled, and leaves it open", async () => {
+it("a run uses a cache that another run filled, and leaves it open", async () => {
   const cache = new MemoryStore<Finding>();
   await run(["192.0.2.1"], { cache });
   const { manifest } = await run(["192.0.2.1"], { cache });
@@ -65,7 +65,7 @@ it("a run takes answers from a cache that another run filled, and leaves it open
   expect(manifest.sources).toMatchObject({ cache: 1, live: 0 });
 });
 
-it("a quota that one run used up ends another one, resumable", async () => {
+it("a quota used up by one run ends another, which can be resumed", async () => {
   const quotas = new MemoryQuotaStore();
   const settings = { rate: "2/h" };
   await run(["192.0.2.1", "192.0.2.2"], { quotas }, settings);

@@ -10,7 +10,7 @@ function kinds(faults: Faults, order: readonly string[]): Record<string, string>
   return Object.fromEntries(order.map((item) => [item, faults.draw("query", item, true).kind]));
 }
 
-test("the same seed draws the same faults whatever the order of requests", () => {
+test("the same seed draws the same faults in any order of requests", () => {
   const forwards = kinds(new Faults(some, 7), items);
   const backwards = kinds(new Faults(some, 7), items.toReversed());
   expect(backwards).toEqual(forwards);
@@ -20,7 +20,7 @@ test("another seed draws other faults", () => {
   expect(kinds(new Faults(some, 8), items)).not.toEqual(kinds(new Faults(some, 7), items));
 });
 
-test("each fault comes about as often as asked for", () => {
+test("each fault occurs about as often as its rate", () => {
   const faults = new Faults(some, 3);
   const counts: Record<string, number> = {};
   for (let index = 0; index < 20_000; index += 1) {
@@ -33,7 +33,7 @@ test("each fault comes about as often as asked for", () => {
   expect(counts["malformed"]).toBeCloseTo(0.1, 1);
 });
 
-test("the item that is tried again meets its own sequence of faults, which begins anew once answered", () => {
+test("a retried item gets its own sequence of faults, which restarts after an answer", () => {
   const faults = new Faults({ ...none, unavailableRate: 0.5 }, 11);
   const sequence = () => {
     const drawn: string[] = [];
@@ -64,7 +64,7 @@ test("a rate of 1 makes every answer malformed", () => {
   expect(new Set(all)).toEqual(new Set(["malformed"]));
 });
 
-test("nothing is partial that the interface has no partial answer for", () => {
+test("nothing is partial for which the API has no partial answer", () => {
   const faults = new Faults({ ...none, partialRate: 1 }, 1);
   expect(faults.draw("quick-check", "192.0.2.1", false).kind).toBe("none");
 });
@@ -74,7 +74,7 @@ test("refuses rates that add up to more than 1", () => {
   expect(() => new Faults(rates, 1)).toThrow(/add up to 1\.1; lower them to a sum of at most 1/);
 });
 
-test.each([0, 1, 2])("unavailable answer %i bears no envelope", (dice) => {
+test.each([0, 1, 2])("unavailable answer %i has no envelope", (dice) => {
   const { status, body } = unavailableAnswer(dice);
   expect(status).toBe(503);
   expect(body).not.toContain("partial_success");

@@ -29,39 +29,39 @@ const foreign = [
 ];
 
 test.each(["127.0.0.1", "192.0.2.5", "0.0.0.0"])(
-  "listening on %s, it accepts the loopback names and addresses with any port",
+  "listening on %s, accepts loopback names and addresses with any port",
   (listening) => {
     expect(accepted(listening, loopback)).toEqual(loopback);
   },
 );
 
-test("listening on the loopback interface, it accepts nothing else", () => {
+test("listening on the loopback interface, accepts nothing else", () => {
   expect(accepted("127.0.0.1", [...foreign, "192.0.2.5", hostname()])).toEqual([]);
 });
 
-test("the address that it listens on is accepted, and no other", () => {
+test("accepts the address it listens on, and no other", () => {
   expect(accepted("192.0.2.5", ["192.0.2.5:80", "192.0.2.6:80"])).toEqual(["192.0.2.5:80"]);
 });
 
-test("an IPv6 address is accepted in whatever spelling", () => {
+test("accepts an IPv6 address in any spelling", () => {
   const spellings = ["[2001:db8::5]", "[2001:DB8:0::5]:80"];
   expect(accepted("2001:db8:0:0::5", [...spellings, "[2001:db8::6]"])).toEqual(spellings);
 });
 
-test("the name that it listens on is accepted", () => {
+test("accepts the name it listens on", () => {
   expect(accepted("Intel.Example", ["intel.example:8080", "other.example"])).toEqual([
     "intel.example:8080",
   ]);
 });
 
 test.each(["0.0.0.0", "::"])(
-  "on all interfaces (%s), addresses and the machine's name are accepted, other names are not",
+  "on all interfaces (%s), accepts addresses and the machine's name, but no other names",
   (listening) => {
     const own = ["192.0.2.5:8080", "[2001:db8::5]:8080", "0.0.0.0:8080", hostname()];
     expect(accepted(listening, [...own, "rebound.example", "localhost.example"])).toEqual(own);
   },
 );
 
-test("a request of HTTP/1.0 without Host is accepted", () => {
+test("accepts an HTTP/1.0 request without Host", () => {
   expect(hostCheck("127.0.0.1")(undefined)).toBe(true);
 });

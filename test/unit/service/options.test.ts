@@ -18,7 +18,7 @@ test.each(["50", "80ms-20ms", "1ms-2ms-3ms", "fast", -1])("refuses the latency %
   expect(issue?.message).toMatch(/50ms, or a range such as 20ms-80ms/);
 });
 
-test("reads settings that were read before", () => {
+test("accepts its own output", () => {
   const settings = serviceOptions.parse({
     latency: "5ms",
     rateLimit: "100/s",
@@ -27,6 +27,6 @@ test("reads settings that were read before", () => {
   expect(serviceOptions.parse(settings)).toEqual(settings);
 });
 
-test("listens on the loopback interface unless told otherwise", () => {
+test("listens on the loopback interface by default", () => {
   expect(serviceOptions.parse({}).host).toBe("127.0.0.1");
 });

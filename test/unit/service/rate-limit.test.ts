@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { rateLimit } from "../../../src/service/rate-limit.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
-test("lets one window's worth through at once and tells how long the next must wait", () => {
+test("admits one window's worth at once and tells how long the next must wait", () => {
   const limit = rateLimit({ count: 4, perMs: 1000 }, new ManualClock());
   expect([limit(), limit(), limit(), limit(), limit()]).toEqual([0, 0, 0, 0, 250]);
 });
 
-test("lets another through when its time has come", async () => {
+test("admits another once its time has come", async () => {
   const clock = new ManualClock();
   const limit = rateLimit({ count: 1, perMs: 1000 }, clock);
   limit();

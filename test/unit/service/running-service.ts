@@ -1,27 +1,27 @@
 import { onTestFinished } from "vitest";
 import { startService, type Service, type ServiceOptions } from "../../../src/service/service.js";
 
-/** Starts the embedded service on a free port for the length of the test. */
+/** Starts the embedded service on a free port for the duration of the test. */
 export async function runningService(options: ServiceOptions = {}): Promise<Service> {
   const service = await startService(options);
   onTestFinished(() => service.close());
   return service;
 }
 
-/** One answer as a client sees it. */
+/** An answer as received. */
 export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** Sends one request; `path` is below the service's origin. */
+/** Sends one request; `path` is relative to the service's origin. */
 export async function ask(service: Service, path: string, init: RequestInit = {}): Promise<Seen> {
   const response = await fetch(service.opsUrl + path, init);
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** Asks for JSON and gives what came, unchecked. */
+/** Requests JSON and returns it without validation. */
 export async function askJson<T = unknown>(
   service: Service,
   path: string,
@@ -30,7 +30,7 @@ export async function askJson<T = unknown>(
   return JSON.parse((await ask(service, path, init)).body) as T;
 }
 
-/** The same as `ask`, but a broken connection is an answer too. */
+/** Like `ask`, but a broken connection counts as an answer. */
 export async function askBravely(service: Service, path: string): Promise<Seen | "reset"> {
   try {
     return await ask(service, path);

@@ -34,7 +34,7 @@ test("tags with the same addresses have different tokens", () => {
   expect(token(lists, "a:one")).not.toBe(token(lists, "a:two"));
 });
 
-test("a list that changes gets another token and the time of its change", () => {
+test("a changed list gets another token and the time of its change", () => {
   const lists = tagLists(new ManualClock({ startMs: Date.UTC(2024, 5, 1) }));
   const before = token(lists);
   const { snapshot, lastUpdate } = lists.replace("a:one", ["192.0.2.2"]);
@@ -42,14 +42,14 @@ test("a list that changes gets another token and the time of its change", () => 
   expect(lastUpdate).toBe("2024-06-01T00:00:00.000Z");
 });
 
-test("the token of a superseded list fixes the addresses that it stood for", () => {
+test("the token of a replaced list still yields its addresses", () => {
   const lists = tagLists();
   const before = token(lists);
   lists.replace("a:one", ["192.0.2.2", "192.0.2.3"]);
   expect(lists.pinned("a:one", before)?.list).toEqual(["192.0.2.1"]);
 });
 
-test("a superseded list expires when its time is over", async () => {
+test("a replaced list expires after its lifetime", async () => {
   const clock = new ManualClock();
   const lists = tagLists(clock);
   const before = token(lists);
@@ -60,7 +60,7 @@ test("a superseded list expires when its time is over", async () => {
   expect(lists.pinned("a:one", before)).toBeNull();
 });
 
-test("a list that was not superseded does not expire", async () => {
+test("the current list does not expire", async () => {
   const clock = new ManualClock();
   const lists = tagLists(clock);
   const now = token(lists);
@@ -68,12 +68,12 @@ test("a list that was not superseded does not expire", async () => {
   expect(lists.pinned("a:one", now)).not.toBeNull();
 });
 
-test("another tag's token is not known", () => {
+test("another tag's token is unknown", () => {
   const lists = tagLists();
   expect(lists.pinned("a:one", token(lists, "a:two"))).toBeNull();
 });
 
-test("tokens that are made to expire are unknown, and the list gets another", () => {
+test("expired tokens are unknown, and the list gets a new one", () => {
   const lists = tagLists();
   const before = token(lists);
   lists.expire("a:one");
@@ -81,7 +81,7 @@ test("tokens that are made to expire are unknown, and the list gets another", ()
   expect(lists.current("a:one")?.list).toEqual(["192.0.2.1"]);
 });
 
-test("a list that changes without end keeps a bounded number of versions", () => {
+test("a list that keeps changing keeps a limited number of versions", () => {
   const lists = tagLists();
   const first = token(lists);
   for (let index = 0; index < 100; index += 1) lists.replace("a:one", [`198.51.100.${index}`]);

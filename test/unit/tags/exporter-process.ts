@@ -5,20 +5,20 @@ export interface ExporterSettings {
   readonly url: string;
   readonly folder: string;
   readonly names: readonly string[];
-  /** Exports, one after the other. @default 1 */
+  /** Number of successive exports. @default 1 */
   readonly rounds?: number;
   readonly keep?: number;
   readonly parallel?: number;
 }
 
-/** The built export in a process of its own, which can be killed. */
+/** The built export in a separate process, which can be killed. */
 export interface ExporterProcess {
   readonly child: ChildProcess;
-  /** Resolves when it has ended. @throws when it failed, not when it was killed */
+  /** Resolves when it has ended. @throws if it failed, but not if it was killed */
   readonly ended: Promise<void>;
 }
 
-/** Starts exports by the built library; `onProgress` is called for each thing that it tells. */
+/** Starts exports with the built library; calls `onProgress` for each report. */
 export function startExporter(
   settings: ExporterSettings,
   onProgress: () => void = () => {},

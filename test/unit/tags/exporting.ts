@@ -13,7 +13,7 @@ import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import type { TagServer } from "./tag-server.js";
 
-/** Exports of one folder, at a clock that stands still unless a test moves it. */
+/** Exports to one folder, with a clock that stands still unless a test moves it. */
 export interface Exporter {
   readonly folder: string;
   readonly clock: ManualClock;
@@ -42,7 +42,7 @@ export async function exporterOf(server: TagServer): Promise<Exporter> {
   };
 }
 
-/** The folder's index as a reader finds it, after a look at every file that it names. */
+/** The folder's index as a reader finds it, after checking every file that it names. */
 export async function readExport(folder: string): Promise<ExportIndex> {
   const text = await readFile(join(folder, "index.json"), "utf8");
   const index = exportIndexSchema.parse(JSON.parse(text));
@@ -56,14 +56,14 @@ export async function readExport(folder: string): Promise<ExportIndex> {
   return index;
 }
 
-/** What the index says of a tag whose list is in the folder. */
+/** The index entry of a tag with a list in the folder. */
 export async function exportedTag(folder: string, name: string): Promise<ExportedTag> {
   const tag = exportedTags(await readExport(folder)).find((tag) => tag.name === name);
   if (!tag) throw new Error(`there is no ${name} in ${folder}`);
   return tag;
 }
 
-/** The lines of a file by its plain name. */
+/** The lines of a file in the folder. */
 export async function linesOf(folder: string, file: string): Promise<string[]> {
   const text = await readFile(join(folder, file), "utf8");
   return text.split("\n").slice(0, -1);

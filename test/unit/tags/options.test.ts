@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tagExportOptions } from "../../../src/tags/options.js";
 
-test("by default a list is text, with the export before it kept", () => {
+test("by default the format is text, and the previous export is kept", () => {
   expect(tagExportOptions.parse({})).toEqual({
     formats: ["txt"],
     formulaGuard: true,
@@ -12,17 +12,17 @@ test("by default a list is text, with the export before it kept", () => {
   });
 });
 
-test("formats are joined by commas, each once", () => {
+test("formats are comma-separated and deduplicated", () => {
   expect(tagExportOptions.parse({ formats: "nft, txt,nft" }).formats).toEqual(["nft", "txt"]);
 });
 
-test("a format that is none is refused with those there are", () => {
+test("an unknown format is refused with the known ones", () => {
   const parsed = tagExportOptions.safeParse({ formats: "txt,pdf" });
   expect(parsed.error?.issues[0]?.message).toBe(
     "must be of txt, csv, ndjson, cidr, nft, ipset, parquet",
   );
 });
 
-test("keeping no export is refused", () => {
+test("refuses to keep no export", () => {
   expect(tagExportOptions.safeParse({ keep: "0" }).success).toBe(false);
 });

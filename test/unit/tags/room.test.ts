@@ -6,7 +6,7 @@ const billion = { tag: "a:b", total: 1_000_000_000, v6Share: 0 };
 test.each([
   { disk: 16e9, memory: 4e9 },
   { disk: null, memory: 4e9 },
-])("a list that may fit is let through: %j", (room) => {
+])("accepts a list that may fit: %j", (room) => {
   expect(() => assertRoom(billion, room)).not.toThrow();
 });
 
@@ -17,11 +17,11 @@ test.each([
   ],
   [{ disk: null, memory: 3.9e9 }, "needs at least 4 GB of memory (3.9 GB available)"],
   [{ disk: 0, memory: 1 }, "16 GB on disk (0 GB free), and 4 GB of memory ("],
-])("one that cannot fit is refused with both numbers: %j", (room, words) => {
+])("refuses a list that cannot fit, with both numbers: %j", (room, words) => {
   expect(() => assertRoom(billion, room)).toThrow(words);
 });
 
-test("addresses of IPv6 need four times the memory", () => {
+test("IPv6 addresses need four times the memory", () => {
   const room = { disk: null, memory: 15e9 };
   expect(() => assertRoom({ ...billion, v6Share: 1 }, room)).toThrow("of memory");
   expect(() => assertRoom({ ...billion, v6Share: 0.5 }, room)).not.toThrow();

@@ -11,21 +11,21 @@ interface PageRequest {
   readonly offset: number;
   readonly limit: number;
   readonly snapshot: string | null;
-  /** How many pages were asked for before this one. */
+  /** Number of pages requested before this one. */
   readonly at: number;
 }
 
-/** Changes an honest answer, or puts another one in its place. */
+/** Changes a valid answer, or replaces it. */
 export type Bend = (page: TagIps, request: PageRequest) => TagIps | Step;
 
 export interface TagServer {
   readonly url: string;
   readonly client: IntelClient;
-  /** Pages asked for, in order. */
+  /** Requested pages, in order. */
   readonly pages: readonly PageRequest[];
-  /** Tags whose description was asked for, in order. */
+  /** Tags whose description was requested, in order. */
   readonly tags: readonly string[];
-  /** What is served; a test may change it. */
+  /** The lists to serve; a test may change them. */
   readonly lists: Record<string, ServedList>;
 }
 
@@ -35,12 +35,12 @@ export interface ServedList {
   readonly lastUpdate: string;
 }
 
-/** A served list whose token is one letter, 24 times. */
+/** A served list whose token is one letter, repeated 24 times. */
 export function served(entries: readonly string[], letter = "a"): ServedList {
   return { entries, snapshot: letter.repeat(24), lastUpdate: `2024-01-01T00:00:00Z ${letter}` };
 }
 
-/** Tags on a scripted server: honest, but for what `bend` makes of it. */
+/** Serves tags from a scripted server; `bend` may change each answer. */
 export async function startTagServer(
   lists: Record<string, ServedList>,
   bend: Bend = (page) => page,
@@ -48,7 +48,7 @@ export async function startTagServer(
   const pages: PageRequest[] = [];
   const tags: string[] = [];
   const server = await startScriptedServer(({ path }) => {
-    // Not read as a URL, which would take the tag `..` for a step.
+    // Not parsed as a URL, which would resolve a tag named `..`.
     const [pathname = "", query = ""] = path.split("?");
     const [, , encoded = "", ips] = pathname.split("/");
     const tag = decodeURIComponent(encoded);
@@ -83,15 +83,15 @@ export async function startTagServer(
   return { url: server.url, client, pages, tags, lists };
 }
 
-/** The answer of a service that refuses what was asked. */
+/** The answer for a refused request. */
 export function failure(message: string): Step {
   return reply(400, { status: "failure", statusCode: 400, errors: { $: message } });
 }
 
-/** So many IPv4 addresses, from 198.18.0.0 on (RFC 2544), in an order that is none. */
+/** This many IPv4 addresses from 198.18.0.0 (RFC 2544), shuffled. */
 export function addresses(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, at) => {
-    // Odd, so that every address of the /15 comes once.
+    // Odd, so that every address of the /15 occurs once.
     const host = Math.imul(at + from, 77_777) & 0x1ffff;
     return `198.${18 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}`;
   });

@@ -91,7 +91,7 @@ describe("addressProblems", () => {
     ["http://crm.example.com", "warning", "plain_http"],
     ["https://crm.example.com/?api_key=hunter2", "warning", "secret_in_address"],
     ["https://crm.example.com/?x-auth-token=hunter2", "warning", "secret_in_address"],
-  ])("finds what is wrong with %s and keeps the secret", (endpoint, level, code) => {
+  ])("finds the fault in %s and hides the secret", (endpoint, level, code) => {
     const problems = addressProblems({ name, endpoint });
     expect(problems).toEqual([
       { level, code, pointer: "/endpoint", message: expect.not.stringContaining("hunter2") },
@@ -108,13 +108,13 @@ describe("addressProblems", () => {
     "http://localhost:8080",
     "http://127.0.0.1:8080",
     "http://[::1]:8080",
-  ])("finds nothing wrong with %s", (endpoint) => {
+  ])("accepts %s", (endpoint) => {
     expect(addressProblems({ name, endpoint, path: "/x" })).toEqual([]);
   });
 });
 
 describe("shownUrl", () => {
-  it("hides the values of parameters that sound like secrets", () => {
+  it("hides the values of parameters that look like secrets", () => {
     const url = new URL(`${base}/a?page=1&token=hunter2&x=%20`);
     expect(shownUrl(url)).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
   });

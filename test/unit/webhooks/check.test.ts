@@ -38,7 +38,7 @@ describe("checkWebhook", () => {
   });
 
   it.each([undefined, context])(
-    "finds a malformed field once, with or without a case",
+    "reports a malformed field once, with or without a case",
     (against) => {
       expect(codes({ payload: { a: "{{ s.x" } }, against)).toEqual([
         ["malformed_field", "/payload/a"],
@@ -46,11 +46,11 @@ describe("checkWebhook", () => {
     },
   );
 
-  it("cannot tell an unknown field without a case", () => {
+  it("cannot detect an unknown field without a case", () => {
     expect(codes({ payload: "{{ s.resolver_data.Fax }}" })).toEqual([]);
   });
 
-  it("finds an unknown field when a case is given", () => {
+  it("detects an unknown field with a case", () => {
     const [problem] = checkWebhook(webhook({ payload: "{{ s.resolver_data.Fax }}" }), context);
     expect(problem).toMatchObject({ level: "error", code: "unknown_field", pointer: "/payload" });
     expect(problem?.message).toContain("Existing fields: s.resolver_data, ");
@@ -73,13 +73,13 @@ describe("checkWebhook", () => {
     expect(codes({ payload }, context)).toEqual([[code, "/payload"]]);
   });
 
-  it("finds a field in the name of a member", () => {
+  it("warns about a field in a member name", () => {
     expect(codes({ payload: { "{{ s.x }}": 1 } })).toEqual([
       ["field_in_member_name", "/payload/{{ s.x }}"],
     ]);
   });
 
-  it("finds a payload that a GET would carry", () => {
+  it("warns about a payload with GET", () => {
     expect(codes({ method: "GET" })).toEqual([["payload_with_get", "/payload"]]);
     expect(codes({ method: "GET", payload: null })).toEqual([]);
   });
@@ -95,12 +95,12 @@ describe("subscriber data as static text", () => {
     expect(codes({ payload: { a: [value] } }, context)).toEqual([["static_data", "/payload/a/0"]]);
   });
 
-  it("is warned about with the field to write instead", () => {
+  it("is reported with the field to use instead", () => {
     const [problem] = checkWebhook(webhook({ payload: ["In EXAMPLETON."] }), context);
     expect(problem?.message).toContain("write {{ s.resolver_data.Site.City }} instead");
   });
 
-  it("is warned about with every field that holds it", () => {
+  it("is reported with every field that has its value", () => {
     const [problem] = checkWebhook(webhook({ payload: ["ada@example.net"] }), context);
     expect(problem?.message).toContain(
       "{{ s.resolver_data.CustomerEmail }} or {{ s.resolver_data.BillingEmail }}",
@@ -117,7 +117,7 @@ describe("subscriber data as static text", () => {
     expect(codes({ payload }, context)).toEqual([["static_data", "/payload"]]);
   });
 
-  it("counts the longest value alone where one lies in another", () => {
+  it("counts only the longest of nested values", () => {
     expect(codes({ payload: ["ada@example.net"] }, context)).toHaveLength(1);
     expect(codes({ payload: ["Ada, ada@example.net"] }, context)).toHaveLength(2);
   });
@@ -134,19 +134,19 @@ describe("subscriber data as static text", () => {
     [{ path: "/mail/ada%40example.net" }, "/path"],
     [{ path: "/find?name=Ada" }, "/path"],
     [{ endpoint: "https://crm.example.com/customers/48213" }, "/endpoint"],
-  ])("is warned about in the address: %j", (changes, pointer) => {
+  ])("is reported in the address: %j", (changes, pointer) => {
     expect(codes(changes, context)).toEqual([["static_data", pointer]]);
   });
 
-  it("is not looked for without a case", () => {
+  it("is not searched for without a case", () => {
     expect(codes({ payload: ["ada@example.net", 48213] })).toEqual([]);
   });
 
-  it("is not looked for where no subscriber was resolved", () => {
+  it("is not searched for if no subscriber was resolved", () => {
     expect(checkWebhook(webhook({ payload: ["ada@example.net"] }), { s: {} })).toEqual([]);
   });
 
-  it("is looked for in a context of a hundred thousand fields without giving up", () => {
+  it("is searched for in a context of a hundred thousand fields", () => {
     const many = Object.fromEntries(
       Array.from({ length: 100_000 }, (_, i) => [`f${i}`, `value-${i}`]),
     );

@@ -10,7 +10,7 @@ describe("closestName", () => {
     ["mehtod", "method"],
     ["payloads", "payload"],
     ["pth", "path"],
-  ])("finds what %s was meant to be", (word, meant) => {
+  ])("finds the name meant by %s", (word, meant) => {
     expect(closestName(word, names)).toBe(meant);
   });
 

@@ -31,14 +31,14 @@ describe("parseWebhooks", () => {
     expect(parseWebhooks(text, "hooks.json")).toEqual([good]);
   });
 
-  it("reads one webhook a line", () => {
+  it("reads one webhook per line", () => {
     const other = { ...good, name: "Other" };
     const text = `${JSON.stringify(good)}\r\n\r\n${JSON.stringify(other)}\r\n`;
     expect(parseWebhooks(text, "hooks.ndjson")).toEqual([good, other]);
   });
 
   it.each([[null], ["text {{ s.x }}"], [[1, 2]], [false], [0]])(
-    "takes %j as payload",
+    "accepts %j as payload",
     (payload) => {
       expect(parseWebhooks(JSON.stringify({ ...good, payload }), "x")[0]?.payload).toEqual(payload);
     },
@@ -84,7 +84,7 @@ describe("parseWebhooks", () => {
     [{ ...good, Path: "/x" }, 'unknown member "Path"; did you mean path?'],
     [{ ...good, headers: {} }, 'unknown member "headers"'],
     ["text", "a webhook must be an object with name, endpoint, method and payload"],
-  ])("names the member at fault: %j", (webhook, message) => {
+  ])("names the invalid member: %j", (webhook, message) => {
     expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
   });
 
@@ -93,14 +93,14 @@ describe("parseWebhooks", () => {
     expect(faultOf(JSON.stringify(rest)).message).toBe(`hooks.json: /${member} is missing`);
   });
 
-  it("names every fault, and which webhook has it", () => {
+  it("names every fault, and its webhook", () => {
     const { message } = faultOf(JSON.stringify([good, { ...good, method: "X", name: "" }]));
     expect(message).toContain("2 faults");
     expect(message).toContain("webhook 2: /name must not be empty");
     expect(message).toContain("webhook 2: /method must be one of");
   });
 
-  it("refuses two webhooks of one name", () => {
+  it("refuses two webhooks with one name", () => {
     expect(faultOf(JSON.stringify([good, good])).code).toBe("webhook_names");
   });
 
@@ -126,7 +126,7 @@ describe("readWebhooks", () => {
     await expect(readWebhooks(file)).resolves.toEqual([good]);
   });
 
-  it("names a file that is not there", async () => {
+  it("names a file that does not exist", async () => {
     const file = join(folder, "none.json");
     await expect(readWebhooks(file)).rejects.toThrow(`${file}: the file does not exist`);
   });

@@ -20,15 +20,15 @@ describe("findJsonFault", () => {
     ['"C:\\x"', 1, 1, 'invalid escape in "\\"C:\\\\x\\""; write a backslash itself as "\\\\"'],
     ['\n "abc', 2, 2, 'unterminated string: "\\"abc"'],
     ['{"a": 1, "\\u0061": 2}', 1, 10, 'duplicate member "a"'],
-  ])("names place and fault of %j", (text, line, column, message) => {
+  ])("gives position and fault of %j", (text, line, column, message) => {
     expect(findJsonFault(text)).toEqual({ line, column, message });
   });
 
-  it("names nesting that is too deep, however deep", () => {
+  it("reports nesting that is too deep, however deep", () => {
     expect(findJsonFault("[".repeat(1_000_000))?.message).toBe("nested deeper than 100 levels");
   });
 
-  it("finds no fault in what JSON.stringify writes", () => {
+  it("accepts whatever JSON.stringify writes", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         expect(findJsonFault(JSON.stringify(value, null, indent))).toBeNull();
@@ -36,7 +36,7 @@ describe("findJsonFault", () => {
     );
   });
 
-  it("finds a fault wherever JSON.parse finds one", () => {
+  it("rejects whatever JSON.parse rejects", () => {
     const damaged = fc
       .tuple(
         fc.jsonValue(),

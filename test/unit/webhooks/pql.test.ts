@@ -7,7 +7,7 @@ function paths(text: string) {
 }
 
 describe("parsePql", () => {
-  it("finds a field that stands alone", () => {
+  it("finds a field on its own", () => {
     expect(parsePql("{{ s.resolver_data.CustomerEmail }}")).toEqual({
       parts: [{ path: ["s", "resolver_data", "CustomerEmail"] }],
       faults: [],
@@ -23,7 +23,7 @@ describe("parsePql", () => {
     ]);
   });
 
-  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("tolerates white space: %j", (text) => {
+  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("allows white space: %j", (text) => {
     expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
   });
 
@@ -37,11 +37,11 @@ describe("parsePql", () => {
     expect(parsePql('{{ "{{" }} s.x }}')).toEqual({ parts: ["{{", " s.x }}"], faults: [] });
   });
 
-  it("takes closing braces without opening ones as text", () => {
+  it("treats closing braces without opening ones as text", () => {
     expect(parsePql('{"a":{"b":1}}')).toEqual({ parts: ['{"a":{"b":1}}'], faults: [] });
   });
 
-  it("leaves a brace that follows a field in the text", () => {
+  it("leaves a brace after a field in the text", () => {
     expect(parsePql('{"a":{{ s.x }}}').parts).toEqual(['{"a":', { path: ["s", "x"] }, "}"]);
   });
 
@@ -57,17 +57,17 @@ describe("parsePql", () => {
     ["{{{ s.x }}}", "name of a field"],
     ["{{ 1 }}", "name of a field"],
     ['{{ "a', "name of a field"],
-  ])("names what is wrong with %j", (text, message) => {
+  ])("explains the fault in %j", (text, message) => {
     expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
   });
 
-  it("goes on behind a faulty field", () => {
+  it("continues after an invalid field", () => {
     const { parts, faults } = parsePql("a {{ ! }} b {{ s.x }} {{ ? }}");
     expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
     expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
   });
 
-  it("keeps every text without opening braces as it is", () => {
+  it("keeps every text without opening braces unchanged", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         fc.pre(!text.includes("{{"));
@@ -76,7 +76,7 @@ describe("parsePql", () => {
     );
   });
 
-  it("reads every path back that it writes", () => {
+  it("parses every path it formats", () => {
     const step = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.nat(999_999_999));
     fc.assert(
       fc.property(fc.array(step), (steps) => {
@@ -86,13 +86,13 @@ describe("parsePql", () => {
     );
   });
 
-  it("reads a megabyte of braces without failing", () => {
+  it("parses a megabyte of braces", () => {
     expect(parsePql("{{".repeat(500_000)).faults).toHaveLength(1);
   });
 });
 
 describe("readField", () => {
-  it("tells a null from a field that is not there", () => {
+  it("distinguishes null from a missing field", () => {
     expect(readField({ s: null }, ["s"])).toEqual({ value: null });
     expect(readField({ s: null }, ["t"])).toBeNull();
   });
@@ -117,7 +117,7 @@ describe("readField", () => {
     expect(readField(context, ["__proto__", "admin"])).toBeNull();
   });
 
-  it("never reaches anything that the JSON text does not hold", () => {
+  it("never reaches anything outside the JSON text", () => {
     const names = Object.getOwnPropertyNames(Object.prototype);
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...names), (context, name) => {

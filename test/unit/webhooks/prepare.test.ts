@@ -66,13 +66,13 @@ describe("previewWebhook", () => {
     ["https://crm.example.com:8443", false],
     ["https://example.com", false],
     ["https://crm.example.com.evil.example.org", false],
-  ])("with a key for %s bears it: %s", (origin, borne) => {
+  ])("with a key for %s sends it: %s", (origin, borne) => {
     const shown = previewWebhook(webhook, context, { apiKeys: [{ origin, key: "hunter2" }] });
     expect("authorization" in shown.headers).toBe(borne);
   });
 
   it.each(["", "two words", "line\nbreak", "schlüssel"])(
-    "refuses the API key %j without telling it",
+    "refuses the API key %j without printing it",
     (key) => {
       const apiKeys = [{ origin: "https://crm.example.com", key }];
       const preview = () => previewWebhook(webhook, context, { apiKeys });

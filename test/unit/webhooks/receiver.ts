@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as the receiver got it. */
+/** A request as received. */
 interface Received {
   readonly method: string;
   readonly url: string;
@@ -10,7 +10,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A loopback server that notes what it is sent. */
+/** A loopback server that records requests. */
 export interface Receiver {
   readonly origin: string;
   readonly received: readonly Received[];

@@ -24,7 +24,7 @@ function errorOf(payload: unknown, against: JsonObject = context): WebhookError 
   throw new Error("nothing was thrown");
 }
 
-describe("a field that stands alone", () => {
+describe("a field on its own", () => {
   it.each([
     ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
     ["{{ s.resolver_data.ContractId }}", 48213],
@@ -39,12 +39,12 @@ describe("a field that stands alone", () => {
     expect(renderPayload({ member: text }, context)).toEqual({ member: value });
   });
 
-  it("is the whole payload when the payload is nothing else", () => {
+  it("may be the whole payload", () => {
     expect(renderPayload("{{ s.resolver_data }}", context)).toEqual(resolverData);
   });
 });
 
-describe("a field inside text", () => {
+describe("a field within a string", () => {
   it.each([
     ["<{{ s.resolver_data.CustomerEmail }}>", "<ada@example.net>"],
     ["no. {{ s.resolver_data.ContractId }}", "no. 48213"],
@@ -58,7 +58,7 @@ describe("a field inside text", () => {
     expect(renderPayload([text], context)).toEqual([written]);
   });
 
-  it("is not looked into again when its value looks like a field", () => {
+  it("is not expanded again if its value looks like a field", () => {
     const sly = { s: { resolver_data: { a: "{{ s.secret }}" }, secret: "hidden" } };
     expect(renderPayload("a {{ s.resolver_data.a }}", sly)).toBe("a {{ s.secret }}");
   });
@@ -70,12 +70,12 @@ describe("a payload", () => {
     expect(renderPayload(payload, context)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
   });
 
-  it("keeps the names of its members", () => {
+  it("keeps its member names", () => {
     const payload = { "{{ s.resolver_data.ContractId }}": 1 };
     expect(renderPayload(payload, context)).toEqual(payload);
   });
 
-  it("without fields comes out unchanged", () => {
+  it("without fields stays the same", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (payload) => {
         fc.pre(!JSON.stringify(payload).includes("{{"));
@@ -84,7 +84,7 @@ describe("a payload", () => {
     );
   });
 
-  it("itself is left as it was", () => {
+  it("is not modified", () => {
     const payload = { email: "{{ s.resolver_data.CustomerEmail }}" };
     renderPayload(payload, context);
     expect(payload).toEqual({ email: "{{ s.resolver_data.CustomerEmail }}" });
@@ -104,7 +104,7 @@ describe("an unknown field", () => {
     expect(error.message).toContain("no field s.resolver_data.Fax");
   });
 
-  it("is told together with the fields that exist", () => {
+  it("is reported together with the existing fields", () => {
     const { message } = errorOf("{{ s.resolver_data.Fax }}");
     expect(message).toContain(
       "Existing fields: s.resolver_data, s.resolver_data.CustomerEmail, s.resolver_data.ContractId",
@@ -117,11 +117,11 @@ describe("an unknown field", () => {
     ["s.resolver_data.customer_email", "s.resolver_data.CustomerEmail"],
     ["resolver_data.ContractId", "s.resolver_data.ContractId"],
     ["CustomerEmail", "s.resolver_data.CustomerEmail"],
-  ])("%s brings up what was likely meant", (written, meant) => {
+  ])("%s gets the suggestion meant", (written, meant) => {
     expect(errorOf(`{{ ${written} }}`).message).toContain(`did you mean ${meant}?`);
   });
 
-  it("brings up nothing that is far off", () => {
+  it("gets no far-fetched suggestion", () => {
     expect(errorOf("{{ s.resolver_data.Weather }}").message).not.toContain("did you mean");
   });
 
@@ -135,14 +135,14 @@ describe("an unknown field", () => {
     expect(error.message.match(/Existing fields/g)).toHaveLength(1);
   });
 
-  it("is told with few of very many fields", () => {
+  it("is reported with few of very many fields", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`field${i}`, i]));
     const { message } = errorOf("{{ s.x }}", { s: { resolver_data: many } });
     expect(message.length).toBeLessThan(1500);
     expect(message).toMatch(/ … and \d+ more/);
   });
 
-  it("tells when there is no subscriber at all", () => {
+  it("reports that there is no subscriber at all", () => {
     const { message } = errorOf("{{ s.resolver_data.CustomerEmail }}", { s: {} });
     expect(message).toContain("No subscriber was resolved");
   });
@@ -172,7 +172,7 @@ describe("a hostile context", () => {
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
 
-  it("meets a payload with a member named __proto__ that stays a member", () => {
+  it("with a member named __proto__ keeps it as a member", () => {
     const payload: unknown = JSON.parse('{"__proto__":{"a":"{{ case_id }}"}}');
     expect(JSON.stringify(renderPayload(payload, context))).toBe('{"__proto__":{"a":"case-0001"}}');
   });
@@ -182,7 +182,7 @@ describe("a hostile context", () => {
     expect(errorOf("x {{ s }}", deep).code).toBe("too_large");
   });
 
-  it("that nests without end does not hinder an unknown field from being named", () => {
+  it("that nests without end does not prevent an unknown field from being named", () => {
     const deep = { s: JSON.parse(`${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`) as unknown };
     expect(errorOf("{{ s.b }}", deep).code).toBe("unknown_field");
   });

@@ -19,7 +19,7 @@ async function sampleContext(): Promise<JsonObject> {
 }
 
 describe("the samples", () => {
-  it("hold a JSON payload with one field, a whole object and a field in text", async () => {
+  it("include a JSON payload with one field, a whole object and a field in text", async () => {
     const { body } = previewWebhook(await sample("notify-crm.json"), await sampleContext());
     expect(JSON.parse(body ?? "")).toMatchObject({
       email: "ada@example.net",
@@ -28,19 +28,16 @@ describe("the samples", () => {
     });
   });
 
-  it("hold a text payload", async () => {
+  it("include a text payload", async () => {
     const { body } = previewWebhook(await sample("chat-message.json"), await sampleContext());
     expect(body).toBe("Abuse case of Ada Example <ada@example.net> needs a look.");
   });
 
-  it.each(["notify-crm.json", "chat-message.json"])(
-    "hold %s, with nothing to find fault with",
-    async (file) => {
-      expect(checkWebhook(await sample(file), await sampleContext())).toEqual([]);
-    },
-  );
+  it.each(["notify-crm.json", "chat-message.json"])("include %s, without faults", async (file) => {
+    expect(checkWebhook(await sample(file), await sampleContext())).toEqual([]);
+  });
 
-  it("hold one with subscriber data as static text, which is warned about", async () => {
+  it("include one with subscriber data as static text, which causes a warning", async () => {
     const problems = checkWebhook(await sample("static-subscriber.json"), await sampleContext());
     expect(problems.map(({ level, code, pointer }) => [level, code, pointer])).toEqual([
       ["warning", "static_data", "/path"],

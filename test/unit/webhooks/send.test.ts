@@ -64,7 +64,7 @@ describe("sendWebhook", () => {
     ]);
   });
 
-  it("tells what was sent and answered", async () => {
+  it("reports what was sent and answered", async () => {
     const delivery = await send({ idempotencyKey: "key-1" });
     expect(delivery).toMatchObject({
       outcome: "delivered",
@@ -85,7 +85,7 @@ describe("sendWebhook", () => {
     },
   );
 
-  it("sends a text as plain text", async () => {
+  it("sends a string as plain text", async () => {
     await send({}, { payload: "Grüße an {{ s.resolver_data.CustomerEmail }}" });
     expect(receiver.received[0]).toMatchObject({
       headers: { "content-type": "text/plain; charset=utf-8" },
@@ -93,7 +93,7 @@ describe("sendWebhook", () => {
     });
   });
 
-  it("sends no body for a payload that is null", async () => {
+  it("sends no body for a null payload", async () => {
     await send({}, { payload: null });
     expect(receiver.received[0]?.headers["content-type"]).toBeUndefined();
     expect(receiver.received[0]?.body).toBe("");
@@ -109,26 +109,26 @@ describe("sendWebhook", () => {
     expect(receiver.received[0]?.headers.authorization).toBeUndefined();
   });
 
-  it("calls nothing when the payload names an unknown field", async () => {
+  it("sends nothing if the payload names an unknown field", async () => {
     await expect(send({}, { payload: "{{ s.nope }}" })).rejects.toMatchObject({
       code: "unknown_field",
     });
     expect(receiver.received).toEqual([]);
   });
 
-  it.each([500, 502, 503, 504])("tries again after %i", async (status) => {
+  it.each([500, 502, 503, 504])("retries after %i", async (status) => {
     answer = (response, count) => response.writeHead(count < 3 ? status : 204).end();
     await expect(send()).resolves.toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
   });
 
-  it("bears the same idempotency key on every attempt", async () => {
+  it("sends the same idempotency key with every attempt", async () => {
     answer = (response, count) => response.writeHead(count < 4 ? 500 : 200).end();
     const { idempotencyKey } = await send();
     const keys = receiver.received.map((request) => request.headers["idempotency-key"]);
     expect(keys).toEqual([idempotencyKey, idempotencyKey, idempotencyKey, idempotencyKey]);
   });
 
-  it("backs off between attempts and gives up after the last", async () => {
+  it("backs off between attempts and fails after the last", async () => {
     answerWith(500, "broken");
     const delivery = await send({ retries: 3 });
     expect(clock.asked).toEqual([500, 1000, 2000]);
@@ -139,7 +139,7 @@ describe("sendWebhook", () => {
     });
   });
 
-  it("tries five times again unless told otherwise", async () => {
+  it("retries five times by default", async () => {
     answerWith(500);
     await expect(send()).resolves.toMatchObject({ attempts: 6 });
   });
@@ -148,23 +148,23 @@ describe("sendWebhook", () => {
     answer = (response, count) =>
       response.writeHead(count < 2 ? 503 : 200, { "retry-after": "17" }).end();
     await send();
-    // The jitter comes on top.
+    // Jitter is added on top.
     expect(clock.asked).toEqual([17_500]);
   });
 
-  it("gives up when Retry-After asks for too long", async () => {
+  it("fails if Retry-After asks for too long", async () => {
     answerWith(503, "", { "retry-after": "3600" });
     const delivery = await send();
     expect(delivery).toMatchObject({ outcome: "failed", status: 503, attempts: 1 });
     expect(delivery.error?.message).toContain("asks to wait 60 minutes");
   });
 
-  it("tries again after a reset connection", async () => {
+  it("retries after a reset connection", async () => {
     answer = (response, count) => (count < 2 ? response.destroy() : response.end());
     await expect(send()).resolves.toMatchObject({ outcome: "delivered", attempts: 2 });
   });
 
-  it("tells a connection that is refused every time", async () => {
+  it("reports a connection that is refused every time", async () => {
     const { origin } = receiver;
     await receiver.close();
     const delivery = await send({ retries: 1 }, { endpoint: origin });
@@ -181,7 +181,7 @@ describe("sendWebhook", () => {
     });
   });
 
-  it("does not try a certificate again that was not accepted", async () => {
+  it("does not retry after a rejected certificate", async () => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     const untrusted = Object.assign(new Error("self-signed"), {
@@ -198,7 +198,7 @@ describe("sendWebhook", () => {
     });
   });
 
-  it("rejects when its dispatcher is closed, which is no fault of the receiver", async () => {
+  it("rejects when its dispatcher is closed, which is not the receiver's fault", async () => {
     await dispatcher.close();
     await expect(send()).rejects.toMatchObject({
       code: expect.stringMatching(/^UND_ERR_(CLOSED|DESTROYED)$/),
@@ -206,13 +206,13 @@ describe("sendWebhook", () => {
     dispatcher = new Agent();
   });
 
-  it("tells an answer that does not come", async () => {
+  it("reports a timeout", async () => {
     answer = () => undefined;
     const delivery = await send({ retries: 0, timeoutMs: 30 });
     expect(delivery).toMatchObject({ outcome: "failed", attempts: 1, error: { code: "timeout" } });
   });
 
-  it("goes by the status of an answer whose body breaks off", async () => {
+  it("relies on the status if the body breaks off", async () => {
     answer = (response) => {
       response.writeHead(200, { "content-length": 100 }).write("begin", () => response.destroy());
     };
@@ -223,7 +223,7 @@ describe("sendWebhook", () => {
     });
   });
 
-  it("goes by the status of an answer whose body never ends", async () => {
+  it("relies on the status if the body never ends", async () => {
     answer = (response) => response.writeHead(200).write("begin");
     await expect(send({ timeoutMs: 200 })).resolves.toMatchObject({
       outcome: "delivered",
@@ -232,7 +232,7 @@ describe("sendWebhook", () => {
   });
 
   it.each([400, 404, 405, 408, 409, 410, 413, 415, 418, 422])(
-    "does not try %i again",
+    "does not retry after %i",
     async (status) => {
       answerWith(status, "no\u001b[31m way");
       const delivery = await send();
@@ -243,7 +243,7 @@ describe("sendWebhook", () => {
     },
   );
 
-  it("tells which methods are allowed", async () => {
+  it("names the allowed methods", async () => {
     answerWith(405, "", { allow: "PUT, PATCH" });
     expect((await send()).error?.message).toContain('does not allow POST here, only "PUT, PATCH"');
   });
@@ -274,13 +274,13 @@ describe("sendWebhook", () => {
     expect([attempts, outcome, error?.code]).toEqual([2, "failed", "authentication_failed"]);
   });
 
-  it("takes a success for one that repeats the phrase from the payload", async () => {
+  it("accepts a success that echoes the phrase from the payload", async () => {
     answerWith(200, '{"created":"authentication failed on host 7"}');
     const delivery = await send({}, { payload: { title: "Authentication failed on host 7" } });
     expect(delivery).toMatchObject({ outcome: "delivered", error: null });
   });
 
-  it("never shows the API key, even when the receiver echoes it", async () => {
+  it("never prints the API key, even if the receiver echoes it", async () => {
     answerWith(401, "the key hunter2 is unknown");
     const delivery = await send({ apiKeys: [{ origin: receiver.origin, key: "hunter2" }] });
     expect(delivery.error?.message).toContain("was sent as Bearer and refused");
@@ -295,20 +295,20 @@ describe("sendWebhook", () => {
     expect(delivery.error?.message).toContain('a redirect to "https://other.example.org/hook"');
   });
 
-  it("keeps the beginning of a long answer", async () => {
+  it("keeps the start of a long answer", async () => {
     answerWith(400, "x".repeat(1_000_000));
     const { response } = await send();
     expect(response?.truncated).toBe(true);
     expect(response?.body).toHaveLength(64 * 1024);
   });
 
-  it("stops in an attempt when its signal aborts", async () => {
+  it("stops during an attempt when its signal aborts", async () => {
     const stop = new AbortController();
     answer = () => stop.abort(new Error("stopped"));
     await expect(send({ signal: stop.signal })).rejects.toThrow("stopped");
   });
 
-  it("stops in a pause when its signal aborts", async () => {
+  it("stops during a pause when its signal aborts", async () => {
     const stop = new AbortController();
     answerWith(503);
     const pausing: Clock = {
@@ -329,7 +329,7 @@ describe("sendWebhook", () => {
     ).rejects.toThrow("stopped");
   });
 
-  it("calls nothing when its signal has aborted before", async () => {
+  it("sends nothing if its signal is already aborted", async () => {
     await expect(send({ signal: AbortSignal.abort(new Error("stopped")) })).rejects.toThrow(
       "stopped",
     );

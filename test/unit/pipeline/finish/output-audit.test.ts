@@ -33,7 +33,7 @@ const answers = {
 } as const satisfies Readonly<Record<Verdict, JsonObject>>;
 
 describe("auditOutput", () => {
-  it("counts what is in a CSV file, whatever its cells hold", async () => {
+  it("counts the rows of a CSV file, whatever its cells contain", async () => {
     const path = join(await temporaryFolder(), "out.csv");
     const encoder = csvEncoder(",", encoderOptions);
     const row = fc.record({
@@ -69,7 +69,7 @@ describe("auditOutput", () => {
     );
   });
 
-  it("counts alike wherever the file is cut into the pieces that are read", async () => {
+  it("counts the same wherever the file is split into chunks", async () => {
     const path = join(await temporaryFolder(), "out.csv");
     const encoder = csvEncoder(",", encoderOptions);
     const cells = ['a ",\n" b', "c"];
@@ -78,7 +78,7 @@ describe("auditOutput", () => {
     const rows = statuses.map((status) => anEnrichedRow({ cells }, { status, query }));
     const pair = encoder.encode(rows);
     const pairs = Math.ceil((3 * 256 * 1024) / pair.length);
-    // Longer by one each time, so that each byte of a row is once the last of a piece.
+    // Each is one byte longer, so that every byte of a row is once the last of a chunk.
     for (let more = 0; more < pair.length; more += 1) {
       const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
       const text = encoder.header + encoder.encode([long]) + pair.repeat(pairs);
@@ -93,7 +93,7 @@ describe("auditOutput", () => {
     }
   });
 
-  it("hashes the bytes as they are stored", async () => {
+  it("hashes the bytes as stored", async () => {
     const path = join(await temporaryFolder(), "out.csv.gz");
     const encoder = csvEncoder(",", encoderOptions);
     const bytes = Buffer.concat([
@@ -108,7 +108,7 @@ describe("auditOutput", () => {
     });
   });
 
-  it("counts NDJSON by the member of the run, not by one of the input", async () => {
+  it("counts NDJSON by the run's member, not by the input's", async () => {
     const path = join(await temporaryFolder(), "out.ndjson");
     const encoder = ndjsonEncoder({ ...encoderOptions, shape: "nested" });
     const json = '{"a":{"status":"complete","verdict":"none"}}';

@@ -10,7 +10,7 @@ test.each([
   ["no rate", []],
   ["a high rate", [perSecond(1_000)]],
   ["a high rate with a day's quota", [perSecond(5_000), { count: 10_000, perMs: 86_400_000 }]],
-])("%s is worth a thread", async (_, rate) => {
+])("%s uses a thread", async (_, rate) => {
   const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, true);
   expect(dispatcher).toBeInstanceOf(RequestThread);
 });
@@ -26,7 +26,7 @@ test.each([
   await dispatcher.destroy();
 });
 
-test("where threads are of no use there is none", async () => {
+test("uses no thread where threads do not help", async () => {
   const settings = { concurrency: 4, rate: [] };
   const { dispatcher, ahead } = await openConnections(url, settings, false);
   expect(dispatcher).toBeInstanceOf(Pool);
@@ -40,7 +40,7 @@ test.each([
   ["a rate that is no limit", { rate: high }],
   ["no rate at all", { rate: [] }],
   ["endpoints with such rates of their own", { rate: high, rateQuery: high, rateQuickCheck: high }],
-])("requests may queue with %s", async (_, rates) => {
+])("allows queueing with %s", async (_, rates) => {
   const { ahead } = await openConnections(url, { concurrency: 4, ...rates }, true);
   expect(ahead).toBeGreaterThan(0);
 });
@@ -51,7 +51,7 @@ test.each([
   ["a day's quota", { rate: [...high, { count: 1_000_000, perMs: 86_400_000 }] }],
   ["an endpoint's quota", { rate: high, rateQuery: [{ count: 1_000_000, perMs: 86_400_000 }] }],
   ["a budget", { rate: high, maxRequests: 1_000_000 }],
-])("none queues with %s", async (_, rates) => {
+])("allows no queueing with %s", async (_, rates) => {
   const { ahead } = await openConnections(url, { concurrency: 4, ...rates }, true);
   expect(ahead).toBe(0);
 });

@@ -22,7 +22,7 @@ describe("chooseOutput", () => {
     await expect(chosen(folder, input, output)).rejects.toMatchObject({ code });
   });
 
-  it("refuses an output whose manifest would replace the input", async () => {
+  it("refuses an output whose manifest would overwrite the input", async () => {
     const folder = await prepared();
     await writeFile(join(folder, "out.csv.manifest.json"), "{}");
     await expect(chosen(folder, "out.csv.manifest.json", "out.csv")).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe("chooseOutput", () => {
     });
   });
 
-  it("takes an earlier output, which will be replaced, and its rejects", async () => {
+  it("accepts an earlier output, which will be replaced, and its rejects", async () => {
     const folder = await prepared();
     await writeFile(join(folder, "out.csv"), "");
     await writeFile(join(folder, "left.csv"), "");
@@ -75,7 +75,7 @@ describe("the name of an output", () => {
     "out.csv.failed",
     "out.parquet.failed",
     "folder/../.hidden.xls",
-  ])("%s is refused, for nothing would read it", async (output) => {
+  ])("%s is refused, because nothing would read it", async (output) => {
     const folder = await prepared();
     await expect(chosen(folder, "in.csv", output)).rejects.toMatchObject({
       code: "unknown_output",
@@ -83,7 +83,7 @@ describe("the name of an output", () => {
     });
   });
 
-  it("is guessed when it is misspelt", async () => {
+  it("gets a suggestion if it is misspelt", async () => {
     const folder = await prepared();
     await expect(chosen(folder, "in.csv", "out.ndjsn")).rejects.toMatchObject({
       message: expect.stringMatching(
@@ -93,20 +93,20 @@ describe("the name of an output", () => {
   });
 
   it.each(["out", "out.gz", ".out", "out.", "OUT.CSV", "out.json", "out.tab.gz", "pipe"])(
-    "%s is taken",
+    "%s is accepted",
     async (output) => {
       const folder = await prepared();
       expect(await chosen(folder, "in.csv", output)).toMatchObject({ warehouse: null });
     },
   );
 
-  it("is taken whatever it is for a device or a named pipe", async () => {
+  it("may be anything for a device or a named pipe", async () => {
     const folder = await prepared();
     execFileSync("mkfifo", [join(folder, "pipe.out")]);
     expect(await chosen(folder, "in.csv", "pipe.out")).toMatchObject({ file: null, base: null });
   });
 
-  it("is taken whatever it is when --to says the format", async () => {
+  it("may be anything if --to sets the format", async () => {
     const folder = await prepared();
     expect(await chosenIn(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
       file: join(folder, "out.xlsx"),
@@ -114,7 +114,7 @@ describe("the name of an output", () => {
     });
   });
 
-  it("is no address of something unknown, --to or not", async () => {
+  it("is not an address with an unknown scheme, with or without --to", async () => {
     const settings = sinkOptions.parse({ to: "csv" });
     await expect(chooseOutput("sqlite:out.db", settings, csv, null)).rejects.toMatchObject({
       code: "unknown_output",
@@ -134,7 +134,7 @@ describe("the name of rejected rows", () => {
     },
   );
 
-  it("is no address", async () => {
+  it("is not an address", async () => {
     const settings = sinkOptions.parse({ rejects: "duckdb:w.db?table=left" });
     await expect(chooseOutput("-", settings, csv, null)).rejects.toMatchObject({
       code: "unknown_output",
@@ -143,14 +143,14 @@ describe("the name of rejected rows", () => {
   });
 
   it.each(["left", "left.csv", "left.ndjson.gz", "left.txt", "left.iocs"])(
-    "%s is taken",
+    "%s is accepted",
     async (rejects) => {
       const folder = await prepared();
       await expect(chosen(folder, "in.csv", "out.csv", rejects)).resolves.toBeDefined();
     },
   );
 
-  it("is not one that a run with too many failures would need", async () => {
+  it("is not one that a run with too many failures needs", async () => {
     const folder = await prepared();
     const settings = sinkOptions.parse({ to: "csv", rejects: join(folder, "left.csv") });
     const chosen = (output: string, input: string) =>
@@ -199,7 +199,7 @@ describe("chooseOutput of a warehouse", () => {
     ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
     ["duckdb:link.duckdb", "duckdb", null, "real.duckdb.enriched"],
   ])(
-    "knows what of %s appears by rename, and where the run's own files are",
+    "tells what of %s appears by rename, and where the run's own files are",
     async (output, format, file, base) => {
       const folder = await prepared();
       await writeFile(join(folder, "real.duckdb"), "");
@@ -241,7 +241,7 @@ function chosen(folder: string, input: string, output: string, rejects?: string)
   return chooseOutput(join(folder, output), settings, csv, join(folder, input));
 }
 
-/** The same with the paths in an address taken from the folder. */
+/** The same with the paths of an address relative to the folder. */
 function chosenIn(
   folder: string,
   input: string,

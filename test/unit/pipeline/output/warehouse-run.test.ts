@@ -17,7 +17,7 @@ const saved = {
 
 const newer: Checkpoint = { ...saved, sink: { length: 5, rows: 5 } };
 
-it("goes on from the table's own checkpoint where it is newer", async () => {
+it("continues from the table's own checkpoint if it is newer", async () => {
   expect(await resumed(writeNote(newer), 5)).toEqual(newer);
   expect(await resumed(null, 3)).toEqual(saved);
 });
@@ -36,14 +36,14 @@ it.each([
   });
 });
 
-it("refuses a table that holds other rows than its checkpoint says", async () => {
+it("refuses a table with a different number of rows than its checkpoint", async () => {
   await expect(resumed(writeNote(newer), 3)).rejects.toMatchObject({
     code: "output_table_differs",
     message: "the table holds 3 rows of the interrupted run, but its checkpoint says 5",
   });
 });
 
-/** Resumes a run whose table has this note and so many rows. */
+/** Resumes a run whose table has this note and this many rows. */
 async function resumed(note: string | null, rows: number): Promise<Checkpoint> {
   const sink = { abandon: () => Promise.resolve() } as unknown as Sink;
   const warehouse = { open: () => Promise.resolve({ sink, note, rows }) };

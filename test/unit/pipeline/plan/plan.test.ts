@@ -41,7 +41,7 @@ function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedC
 /** No request for any endpoint. */
 const none = Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), 0]));
 
-test("an input is counted as a run would read it", async () => {
+test("counts an input as a run would read it", async () => {
   expect(await planned()).toMatchObject({
     rows: 10,
     kinds: { ip: 3, domain: 2, url: 1 },
@@ -57,7 +57,7 @@ test("under triage the number of queries is a range", async () => {
   expect(requests["triage"]).toEqual({ ...none, query: { least: 0, most: 3 }, quick_check: 3 });
 });
 
-test("the commonest reason comes first", async () => {
+test("the most frequent reason comes first", async () => {
   expect(Object.keys((await planned()).unsupported)[0]).toBe("empty");
 });
 
@@ -66,7 +66,7 @@ test("time follows from the slowest rate", async () => {
   expect(chosen).toMatchObject({ requests: 8, seconds: 7, quota_ends: [] });
 });
 
-test("a quota that does not last is told", async () => {
+test("reports a quota that will not suffice", async () => {
   const { chosen } = await planned({ rate: "1/s,5/d" });
   expect(chosen).toMatchObject({
     seconds: 86_402,
@@ -76,7 +76,7 @@ test("a quota that does not last is told", async () => {
 
 const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
 
-/** Runs over the same input, and returns how many requests each endpoint got. */
+/** Runs over the same input; returns the number of requests per endpoint. */
 async function made(flags: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
   const manifest = await enrich({
     input: input(),
@@ -113,7 +113,7 @@ test.each([
 });
 
 describe("with a cache", () => {
-  /** A cache in which an earlier run over the same input left what it asked. */
+  /** A cache filled by an earlier run over the same input. */
   async function filled(flags: Readonly<Record<string, unknown>>) {
     const [folder, intelUrl] = [await temporaryFolder(), await serving()];
     await made({ intelUrl, cache: folder, ...flags });
@@ -141,7 +141,7 @@ describe("with a cache", () => {
     const { least, most } = typeof query === "number" ? { least: query, most: query } : query;
     expect(run["query"] ?? 0).toBeGreaterThanOrEqual(least);
     expect(run["query"] ?? 0).toBeLessThanOrEqual(most);
-    // Where every quick check is at hand it is known what they lead to.
+    // If every quick check is cached, the number of queries is certain.
     const certain = lookups !== "triage" || quickCheck === 0;
     expect({ certain: least === most, most: chosen.requests }).toEqual({
       certain: certain || least === most,
@@ -149,7 +149,7 @@ describe("with a cache", () => {
     });
   });
 
-  test("what it leaves out is told, and another service's answers are not counted", async () => {
+  test("reports what it skips, and ignores answers of another service", async () => {
     const { opened } = await filled({ lookups: "query" });
     const cache = await opened();
     expect((await planned({}, cache)).cached).toEqual({ ...none, query: 4 });
@@ -157,7 +157,7 @@ describe("with a cache", () => {
     expect((await planned({}, other)).cached).toEqual(none);
   });
 
-  test("answers that come only after a moment are counted", async () => {
+  test("counts answers that arrive after a delay", async () => {
     const { opened } = await filled({ lookups: "query" });
     const { address, store } = await opened();
     const slow: PlannedCache = {
@@ -169,7 +169,7 @@ describe("with a cache", () => {
     expect((await planned({}, slow)).cached).toEqual({ ...none, query: 4 });
   });
 
-  test("a plan makes no cache where there is none", async () => {
+  test("a plan creates no cache", async () => {
     const folder = join(await temporaryFolder(), "none");
     const cache = await openCache({
       folder,

@@ -3,7 +3,7 @@ import { deadline } from "../../../../src/core/options.js";
 import { endAt, nextTimeOfDay } from "../../../../src/pipeline/run/run-signals.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
-test("a length of time counts from the start", async () => {
+test("a duration counts from the start", async () => {
   const clock = new ManualClock();
   const ends: number[] = [];
   const over = new AbortController().signal;
@@ -12,7 +12,7 @@ test("a length of time counts from the start", async () => {
   expect(ends).toEqual([7_200_000]);
 });
 
-test("a run that is over first ends nothing", async () => {
+test("a run that ends first is not ended again", async () => {
   const clock = new ManualClock();
   const ends: unknown[] = [];
   const over = new AbortController();
@@ -31,6 +31,6 @@ test("a time of day is the next one", () => {
   expect(nextTimeOfDay(time, at(3, 5, 30))).toBe(at(4, 5, 30));
 });
 
-test.each(["25:00", "5:60", "soon", "0s", ""])("%j is no deadline", (text) => {
+test.each(["25:00", "5:60", "soon", "0s", ""])("%j is not a deadline", (text) => {
   expect(deadline().safeParse(text).success).toBe(false);
 });

@@ -12,7 +12,7 @@ import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 describe("a run", () => {
-  it("writes what came before a source that breaks off", async () => {
+  it("writes the rows before the point where a source broke off", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 3)], new FatalError("input_quote", "line 9: a quote opens here")),
       begin: () => Promise.resolve(aFinding()),
@@ -21,7 +21,7 @@ describe("a run", () => {
     expect(trial.written).toEqual([1, 2, 3]);
   });
 
-  it("ends lookups that wait when the sink cannot take more", async () => {
+  it("cancels waiting lookups when the sink fails", async () => {
     const reasons: unknown[] = [];
     const trial = tryRun({
       source: sourceOf([rows(1, 3)]),
@@ -34,7 +34,7 @@ describe("a run", () => {
     expect(trial.written).toEqual([]);
   });
 
-  it("ends lookups that wait at once when it is stopped", async () => {
+  it("cancels waiting lookups at once when stopped", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 2)]),
       begin: (row, waits) =>
@@ -46,7 +46,7 @@ describe("a run", () => {
     expect(trial.written).toEqual([1]);
   });
 
-  it("lets open requests finish for a while when it is stopped, then ends them", async () => {
+  it("lets open requests finish for a while when stopped, then cancels them", async () => {
     const reasons: unknown[] = [];
     const trial = tryRun({
       source: sourceOf([rows(1, 1)]),
@@ -61,7 +61,7 @@ describe("a run", () => {
     expect(reasons).toHaveLength(1);
   });
 
-  it("is not held by a reader that takes nothing more when it is stopped", async () => {
+  it("is not blocked by a reader that stops reading when stopped", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 1)]),
       begin: () => Promise.resolve(aFinding()),
@@ -75,7 +75,7 @@ describe("a run", () => {
     expect(await ended).toMatchObject({ signal: "SIGINT" });
   });
 
-  it("is left at once by a source that waits for bytes when it is stopped", async () => {
+  it("leaves a source that waits for bytes at once when stopped", async () => {
     const waiting: OpenedSource["rows"] = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
     };
@@ -87,7 +87,7 @@ describe("a run", () => {
     await expect(trial.ended).rejects.toMatchObject({ signal: "SIGINT" });
   });
 
-  it("tells where it got to after every batch, and at the end", async () => {
+  it("reports its position after every batch and at the end", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 2)]),
       begin: () => Promise.resolve(aFinding()),
@@ -148,7 +148,7 @@ function tryRun({ source, begin, write }: TrialOptions): Trial {
       return Promise.resolve();
     },
   });
-  // Who looks for the end comes later, at times.
+  // Some callers wait for the end only later.
   ended.catch(() => undefined);
   return {
     ended,
@@ -173,7 +173,7 @@ function sourceOf(batches: readonly Row[][], end?: Error): OpenedSource {
   async function* read(): AsyncGenerator<readonly Row[]> {
     yield* batches;
     if (end === undefined) return;
-    // What was read has its time to be looked up and written.
+    // Leave time for the rows read to be looked up and written.
     for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
     throw end;
   }
@@ -189,7 +189,7 @@ function sourceOf(batches: readonly Row[][], end?: Error): OpenedSource {
   };
 }
 
-/** What waits under a signal, as a back-off or an open request does. */
+/** Waits under a signal, as a back-off or an open request does. */
 function untilAborted(signal: AbortSignal, reasons: unknown[]): Promise<Finding> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => {

@@ -22,7 +22,7 @@ describe("--max-failed", () => {
 });
 
 describe("--fail-on", () => {
-  it("counts with each word what the words before it count", () => {
+  it("each word includes the statuses of the words before it", () => {
     const words = ["failed", "partial", "invalid", "unsupported", "never"];
     expect(words.map((word) => failOn().parse(word))).toEqual([
       { statuses: ["failed"], percent: null },
@@ -33,7 +33,7 @@ describe("--fail-on", () => {
     ]);
   });
 
-  it("takes a share with a word", () => {
+  it("accepts a word with a share", () => {
     expect(failOn().parse("unsupported:90%")).toMatchObject({ percent: 90 });
     expect(failOn().parse("failed:2.5%")).toEqual({ statuses: ["failed"], percent: 2.5 });
   });

@@ -53,7 +53,7 @@ describe("RowWindow", () => {
     );
   });
 
-  it("is full when the bytes of its rows reach the bound, but takes one large row", () => {
+  it("is full when the bytes of its rows reach the limit, but accepts one large row", () => {
     const window = windowOf([], { capacity: 100, capacityBytes: 50 });
     expect(window.full).toBe(false);
     window.add(aRow({ number: 1, end: 1_000 }), anItem, never());
@@ -81,7 +81,7 @@ describe("RowWindow", () => {
     expect(window.full).toBe(false);
   });
 
-  it("is full when as many lookups are under way as may be, however few rows wait", async () => {
+  it("is full at the maximum of pending lookups, however few rows wait", async () => {
     const window = windowOf([], { capacity: 100, capacityUnsettled: 2 });
     const first = Promise.resolve(aFinding());
     window.add(aRow({ number: 1 }), anItem, never());
@@ -91,7 +91,7 @@ describe("RowWindow", () => {
     expect(window.full).toBe(false);
   });
 
-  it("is full while enough lookups wait for their turn", async () => {
+  it("is full while enough lookups are queued", async () => {
     let onRoom: (() => void) | null = null;
     const slots = { crowded: true, onRoom: (listener: () => void) => (onRoom = listener) };
     const window = windowOf([], { capacity: 100, slots });
@@ -103,7 +103,7 @@ describe("RowWindow", () => {
     expect(window.full).toBe(false);
   });
 
-  it("tells whoever waits why it ended", async () => {
+  it("tells its waiter why it failed", async () => {
     const window = windowOf([], { capacity: 1 });
     window.add(aRow(), anItem, Promise.reject(new Error("no credentials")));
     await expect(window.space()).rejects.toThrow("no credentials");
@@ -111,7 +111,7 @@ describe("RowWindow", () => {
     expect(window.failure?.writing).toBe(false);
   });
 
-  it("marks a failing write as such", async () => {
+  it("marks a write failure as such", async () => {
     const window = new RowWindow({
       capacity: 10,
       capacityUnsettled: 10,
@@ -124,7 +124,7 @@ describe("RowWindow", () => {
     expect(window.failure?.writing).toBe(true);
   });
 
-  it("after an end still writes what is finished and next in order, and nothing behind a gap", async () => {
+  it("after a failure still writes finished rows in order, and none behind a gap", async () => {
     const written: number[] = [];
     const window = windowOf(written, { capacity: 10 });
     window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));

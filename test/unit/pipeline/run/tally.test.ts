@@ -15,7 +15,7 @@ describe("Tally", () => {
     expect(counts.tags).toEqual({ "a:b": 2, "c:d": 1 });
   });
 
-  it("counts rows by verdict, those without an answer under none of them", () => {
+  it("counts rows by verdict, except those without an answer", () => {
     const tally = new Tally();
     const findings = [
       { query: { intent: "malicious" } },
@@ -76,7 +76,7 @@ describe("Tally", () => {
     expect(again.snapshot()).toMatchObject({ requests: {}, drift: {} });
   });
 
-  it("keeps requests that ended without a journalled finding once every lookup has ended", () => {
+  it("keeps requests without a journalled finding once every lookup has ended", () => {
     const first = new Tally();
     for (const outcome of ["200", "401", "aborted"]) first.request("query", outcome);
     first.journalled("query", { ...complete(), origin: { row: 1, outcomes: ["200"] } });
@@ -88,7 +88,7 @@ describe("Tally", () => {
     });
   });
 
-  it("is bounded in names, and takes any name", () => {
+  it("limits the number of names, and accepts any name", () => {
     const tally = new Tally();
     const drift = Array.from({ length: 10_500 }, (_, n) => `intent=${n}`);
     tally.journalled("query", { ...complete(), drift });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/reading.js";
 import { Tally, type TallySnapshot } from "../../../../src/pipeline/run/tally.js";
 
-/** Counts of so many addresses that were looked up, and of lines that could not be read. */
+/** Counts for this many looked-up addresses, and for lines that could not be read. */
 function counts(ips: number, failed: number, unreadable = 0): TallySnapshot {
   const none = new Tally().snapshot();
   return {
@@ -31,11 +31,11 @@ it.each([
   expect(tooManyFailed(maxFailed().parse(text), counts(rows, failed))).toBe(isTooMany);
 });
 
-it("takes a share of the rows that were looked up, not of lines that could not be read", () => {
+it("applies a share to rows that were looked up, not to unreadable lines", () => {
   expect(tooManyFailed({ percent: 50 }, counts(100, 10, 500))).toBe(false);
   expect(tooManyFailed({ percent: 50 }, counts(60, 60, 500))).toBe(false);
 });
 
-it("counts every failed row against a number of rows", () => {
+it("applies a number of rows to every failed row", () => {
   expect(tooManyFailed({ rows: 500 }, counts(100, 10, 491))).toBe(true);
 });

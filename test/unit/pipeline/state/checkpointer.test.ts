@@ -8,7 +8,7 @@ import { readingOf } from "../../../contract/sources-reading.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 describe("a checkpoint", () => {
-  it("is made when the sink holds as much as it should", async () => {
+  it("is saved when the sink is full", async () => {
     const { checkpointer, sink, steps } = prepared();
     await checkpointer.written({ last: null, ahead: [] }, false);
     expect(steps).toEqual([]);
@@ -17,7 +17,7 @@ describe("a checkpoint", () => {
     expect(steps).toContain("saved");
   });
 
-  it("relies on the journal, and the state folder relies on it", async () => {
+  it("is saved after the journal and before the state folder", async () => {
     const { checkpointer, steps, saved } = prepared();
     await checkpointer.save();
     expect(steps).toEqual(["journal", "sink", "saved"]);
@@ -27,7 +27,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  it("is kept with the rows by a database, and says there how far the run is but not where", async () => {
+  it("is stored with the rows by a database, with the run's progress but without paths", async () => {
     const { checkpointer, notes, saved, tally } = prepared();
     tally.row(anEnrichedRow());
     await checkpointer.save();

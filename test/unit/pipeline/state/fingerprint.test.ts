@@ -10,21 +10,21 @@ import {
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 describe("compareFingerprints", () => {
-  it("finds nothing between a run and itself", async () => {
+  it("finds no difference between a run and itself", async () => {
     expect(await compareAfter(() => Promise.resolve())).toEqual({
       differences: [],
       inputGrew: false,
     });
   });
 
-  it("allows an input that only grew, and says so", async () => {
+  it("allows an input that grew, and says so", async () => {
     expect(await compareAfter((path) => appendFile(path, "192.0.2.3\n"))).toEqual({
       differences: [],
       inputGrew: true,
     });
   });
 
-  it("names an input that was cut, and one with another content", async () => {
+  it("names an input that was truncated, and one with other content", async () => {
     const cut = await compareAfter((path) => writeFile(path, "ip\n"));
     expect(cut.differences).toEqual([expect.stringContaining("had 23 bytes, now 3")]);
     const other = await compareAfter((path) => writeFile(path, "ip\n192.0.2.9\n192.0.2.2\n"));
@@ -33,7 +33,7 @@ describe("compareFingerprints", () => {
     ]);
   });
 
-  it("names each option that differs by its flag", async () => {
+  it("names each differing option by its flag", async () => {
     const { differences } = await compareAfter(() => Promise.resolve(), { prefix: "x_" });
     expect(differences).toEqual(['--prefix was "rep_", now "x_"']);
   });
@@ -55,7 +55,7 @@ async function fingerprintOf(path: string, options: Fingerprint["options"]): Pro
   return { schemaVersion: 2, input: await identifyInput({ path }), options };
 }
 
-it("knows an input again however its path is spelled", async () => {
+it("recognises an input however its path is spelled", async () => {
   const folder = await temporaryFolder();
   const link = join(folder, "link");
   await symlink(folder, link);

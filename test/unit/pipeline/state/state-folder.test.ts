@@ -12,7 +12,7 @@ const resume = { resume: true, restart: false };
 const restart = { resume: false, restart: true };
 
 describe("openStateFolder", () => {
-  it("refuses an interrupted run and names both ways on", async () => {
+  it("refuses an interrupted run and names both flags", async () => {
     const output = await interrupted();
     await expect(openStateFolder(output, start)).rejects.toMatchObject({
       code: "state_exists",
@@ -20,19 +20,19 @@ describe("openStateFolder", () => {
     });
   });
 
-  it("gives the checkpoint back on resume", async () => {
+  it("returns the checkpoint on resume", async () => {
     const state = await openStateFolder(await interrupted(), resume);
     expect(state.checkpoint).toMatchObject({ runId: "r1" });
     await state.release();
   });
 
-  it("starts where there is nothing to resume", async () => {
+  it("starts if there is nothing to resume", async () => {
     const state = await openStateFolder(join(await temporaryFolder(), "out.csv"), resume);
     expect(state.checkpoint).toBeNull();
     await state.release();
   });
 
-  it("begins where a run was killed while it tidied up, and tidies up after it", async () => {
+  it("starts after a run that was killed during cleanup, and completes the cleanup", async () => {
     const output = await interrupted();
     await rename(statePath(output), `${statePath(output)}.done`);
     const state = await openStateFolder(output, start);
@@ -42,7 +42,7 @@ describe("openStateFolder", () => {
     expect(await readdir(dirname(output))).toEqual([]);
   });
 
-  it("throws the earlier run away on restart", async () => {
+  it("discards the earlier run on restart", async () => {
     const output = await interrupted();
     const state = await openStateFolder(output, restart);
     expect(state.checkpoint).toBeNull();
@@ -50,7 +50,7 @@ describe("openStateFolder", () => {
     await state.release();
   });
 
-  it("keeps two runs from one output, also while they resume", async () => {
+  it("admits one run per output, also on resume", async () => {
     const output = await interrupted();
     const first = await openStateFolder(output, resume);
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({ code: "output_locked" });
@@ -58,7 +58,7 @@ describe("openStateFolder", () => {
     await first.release();
   });
 
-  it("is the owner's alone", async () => {
+  it("is accessible only to its owner", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openStateFolder(output, start);
     await state.save(aCheckpoint());
@@ -68,14 +68,14 @@ describe("openStateFolder", () => {
     expect(existsSync(statePath(output))).toBe(false);
   });
 
-  it("does not misread a checkpoint of a later version", async () => {
+  it("refuses a checkpoint of a later version", async () => {
     const output = await interrupted(sealJson({ ...aCheckpoint(), version: 99 }));
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({
       code: "checkpoint_version",
     });
   });
 
-  it("notices every changed byte of a checkpoint, and every cut", async () => {
+  it("detects every changed byte and every truncation of a checkpoint", async () => {
     const text = `${sealJson(aCheckpoint())}\n`;
     const output = await interrupted(text);
     const path = join(statePath(output), "checkpoint.json");
@@ -90,7 +90,7 @@ describe("openStateFolder", () => {
     }
   });
 
-  it("notices that the checkpoint of a journal with lookups is missing", async () => {
+  it("detects a missing checkpoint if the journal has lookups", async () => {
     const output = await interrupted();
     await rm(join(statePath(output), "checkpoint.json"));
     await mkdir(join(statePath(output), "journal"));
@@ -106,9 +106,9 @@ describe("openStateFolder", () => {
   });
 });
 
-describe("a state folder's name that somebody else uses", () => {
+describe("a state folder's name that is already in use", () => {
   it.each([["notes.txt"], ["journal/diary.txt"], ["journal.bak/records"], ["checkpoint.json/x"]])(
-    "keeps a folder with %s as it is",
+    "keeps a folder with %s unchanged",
     async (name) => {
       const output = await interrupted();
       const foreign = join(statePath(output), name);
@@ -126,7 +126,7 @@ describe("a state folder's name that somebody else uses", () => {
     },
   );
 
-  it("keeps what a symbolic link points to, and a file", async () => {
+  it("keeps the target of a symbolic link, and a file", async () => {
     const folder = await temporaryFolder();
     const output = join(folder, "out.csv");
     const target = join(folder, "target");
@@ -149,7 +149,7 @@ describe("a state folder's name that somebody else uses", () => {
     expect(await readFile(statePath(file), "utf8")).toBe("mine");
   });
 
-  it("keeps a folder that has the name for what is being removed", async () => {
+  it("keeps a folder that has the name used for removal", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${statePath(output)}.done`);
     await writeFile(join(`${statePath(output)}.done`, "notes.txt"), "mine");
@@ -159,7 +159,7 @@ describe("a state folder's name that somebody else uses", () => {
     expect(existsSync(join(`${statePath(output)}.done`, "notes.txt"))).toBe(true);
   });
 
-  it("keeps at the end of a run what somebody put there meanwhile", async () => {
+  it("keeps foreign files added during the run", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openStateFolder(output, start);
     await state.save(aCheckpoint());

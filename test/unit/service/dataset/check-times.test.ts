@@ -8,7 +8,10 @@ interface Times {
   readonly lastSeen?: string | null;
 }
 
-/** Loads a dataset of one domain with times of the result, its honeypot interactions and an observation. */
+/**
+ * Loads a dataset of one domain with times for the result, its honeypot interactions and one
+ * observation.
+ */
 function load(result: Times, interactions: Times = {}, observation: Times | null = null) {
   const unknown = { firstSeen: null, lastSeen: null };
   const observations = observation === null ? [] : [{ service: "ssh", type: "x", ...observation }];
@@ -40,12 +43,12 @@ const [day1, day2, day3, day4] = [1, 2, 3, 4].map((day) => `2024-01-0${day}T00:0
 ];
 const year = { firstSeen: "2024-01-01T00:00:00Z", lastSeen: "2024-12-31T00:00:00Z" };
 
-test("takes times that lie within each other, ends included", () => {
+test("accepts times within each other, ends included", () => {
   const span = { firstSeen: day1, lastSeen: day4 };
   expect(() => load(span, span, span)).not.toThrow();
 });
 
-test("takes times that are unknown", () => {
+test("accepts unknown times", () => {
   expect(() => load({}, { firstSeen: day2 }, { firstSeen: day2, lastSeen: day3 })).not.toThrow();
 });
 
@@ -94,6 +97,6 @@ test("refuses a case whose first event is after its last", () => {
   );
 });
 
-test("the dataset of the package has no times that contradict each other", async () => {
+test("the packaged dataset has no contradicting times", async () => {
   await expect(loadDataset(packagePath("samples/dataset"))).resolves.toBeDefined();
 });

@@ -37,7 +37,7 @@ const tag = { tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z" };
 const caseNew = { id: "case-1", state: "NEW" };
 const webhook = { name: "w", endpoint: "http://127.0.0.1:8025", method: "POST", payload: {} };
 
-test("the dataset of the package has every type of result", async () => {
+test("the packaged dataset has every type of result", async () => {
   const { items } = await loadDataset(packagePath("samples/dataset"));
   const types = [...items.values()].flatMap((entry) =>
     "result" in entry ? entry.result.type : [],
@@ -45,7 +45,7 @@ test("the dataset of the package has every type of result", async () => {
   expect(new Set(types)).toEqual(new Set(resultTypes));
 });
 
-test("the dataset of the package has every blocklist status, and none", async () => {
+test("the packaged dataset has every blocklist status, and none", async () => {
   const { items } = await loadDataset(packagePath("samples/dataset"));
   const statuses = [...items.values()].map(
     (entry) => (entry as Partial<ListedItem>).result?.["serviceMailBlocklist"],
@@ -53,13 +53,13 @@ test("the dataset of the package has every blocklist status, and none", async ()
   expect(statuses).toEqual(expect.arrayContaining([...blocklistStatuses, null]));
 });
 
-test("the dataset of the package has a case in every state", async () => {
+test("the packaged dataset has a case in every state", async () => {
   const { cases } = await loadDataset(packagePath("samples/dataset"));
   const states = [...cases.values()].map((entry) => entry.state);
   expect(new Set(states)).toEqual(new Set(caseStates));
 });
 
-test("every address of a case is an item of the dataset of the package", async () => {
+test("every address of a case is an item of the packaged dataset", async () => {
   const { cases, items } = await loadDataset(packagePath("samples/dataset"));
   const addresses = [...cases.values()].flatMap((entry) => entry.event_ips ?? []);
   expect(addresses.filter((address) => !items.has(address))).toEqual([]);
@@ -70,13 +70,13 @@ test("an empty folder is an empty dataset", async () => {
   expect(dataset.items.size + dataset.tags.size + dataset.customers.length).toBe(0);
 });
 
-test("a BOM, CRLF and blank lines are read", async () => {
+test("reads a BOM, CRLF and blank lines", async () => {
   const text = `\uFEFF${JSON.stringify({ result: url })}\r\n\r\n`;
   const { items } = await loadDataset(await folderOf({ "items.ndjson": text }));
   expect([...items.keys()]).toEqual([url.item]);
 });
 
-test("a tag's list holds its entries, the items that bear it and its file", async () => {
+test("a tag's list holds its entries, the items that carry it and its file", async () => {
   const folder = await folderOf({
     "tags.ndjson": lines({ ...tag, entries: ["192.0.2.7"] }),
     [join("tag-ips", tagIpsName("a:b"))]: "192.0.2.9\n",
@@ -85,7 +85,7 @@ test("a tag's list holds its entries, the items that bear it and its file", asyn
   expect(tags.get("a:b")?.list).toEqual(["192.0.2.7", "192.0.2.9"]);
 });
 
-test("a folder that is not there is named", async () => {
+test("names a folder that does not exist", async () => {
   const folder = join(await folderOf({}), "nowhere");
   await expect(loadDataset(folder)).rejects.toMatchObject({
     code: "dataset_not_found",
@@ -206,7 +206,7 @@ test.each<[string, Record<string, string>, string, string]>([
     '"x"',
   ],
   ["a file with a name that no dataset has", { "item.ndjson": "" }, "item.ndjson", "items.ndjson"],
-])("%s is refused with its place", async (_, files, where, what) => {
+])("refuses %s and names its place", async (_, files, where, what) => {
   const loading = loadDataset(await folderOf(files));
   const escaped = [where, what].map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   await expect(loading).rejects.toMatchObject({

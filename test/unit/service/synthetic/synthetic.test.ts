@@ -59,12 +59,12 @@ test.each(Object.keys(texts))("answers for %s have the documented shares", (kind
   }
 });
 
-test("the same seed gives the same answers, another one others", () => {
+test("the same seed gives the same answers, another seed different ones", () => {
   expect(answered("ipv4")).toEqual(answered("ipv4"));
   expect(answered("ipv4", 2)).not.toEqual(answered("ipv4"));
 });
 
-test("reserved addresses stay bogons; those for documentation have answers", () => {
+test("reserved addresses stay bogons; documentation addresses have answers", () => {
   const typeOf = (ip: string) => syntheticAnswers(1)({ kind: "ip", value: ip }).result.type;
   expect(["10.0.0.1", "127.0.0.1", "fe80::1", "224.0.0.1"].map(typeOf)).toEqual(
     Array(4).fill("IP_BOGON"),
@@ -72,7 +72,7 @@ test("reserved addresses stay bogons; those for documentation have answers", () 
   expect(["192.0.2.200", "198.18.0.9", "2001:db8::9"].map(typeOf)).toEqual(Array(3).fill("IP"));
 });
 
-test("a partial answer stays partial, and its quick check is whole", async () => {
+test("a partial answer stays partial, and its quick check is complete", async () => {
   const service = await runningService({ synthetic: 1 });
   const partial = answered("ipv4").find((entry) => entry.partial !== null)!;
   for (let time = 0; time < 3; time++) {

@@ -12,7 +12,7 @@ function v4Text(address: number): string {
   return addressText(Uint32Array.of(address), 0, 1);
 }
 
-/** The address as 32 bits, or null where the text is none of IPv4. */
+/** The address as 32 bits; null if the text is not IPv4. */
 function parseV4(text: string): number | null {
   const read = readEntries([text]);
   return typeof read === "number" ? null : (read.v4[0] ?? null);
@@ -26,7 +26,7 @@ function normalV6(text: string): string | null {
 }
 
 describe("IPv4", () => {
-  test("every address is read back from its text", () => {
+  test("parses every address back from its text", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (address) => {
         expect(parseV4(v4Text(address))).toBe(address);
@@ -57,17 +57,17 @@ describe("IPv4", () => {
     "192.0.2.0/24",
     "192.0.2.1:80",
     "1.2.3.1000",
-  ])("%j is none", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseV4(text)).toBe(null);
   });
 });
 
 describe("IPv6", () => {
-  // Zeros often, so that they meet in runs.
+  // Many zeros, so that runs of them occur.
   const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }));
   const groups = fc.array(group, { minLength: 8, maxLength: 8 });
 
-  it("is written as the item of a lookup is", () => {
+  it("is formatted like the item of a lookup", () => {
     fc.assert(
       fc.property(groups, (groups) => {
         const text = groups.map((group) => group.toString(16)).join(":");
@@ -106,7 +106,7 @@ describe("IPv6", () => {
     "g::",
     "192.0.2.1",
     "12345::",
-  ])("%j is none", (text) => {
+  ])("rejects %j", (text) => {
     expect(normalV6(text)).toBe(null);
   });
 });

@@ -20,7 +20,7 @@ function textOf(list: AddressList): string[] {
   return pieces.join("").split("\n").slice(0, -1);
 }
 
-/** Words that share beginnings, so that every word of an address counts. */
+/** Words with common prefixes, so that every word of an address counts. */
 const word = fc.oneof(
   fc.constantFrom(0, 1, 0x20010db8, 0xffffffff),
   fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -39,13 +39,13 @@ function ascending(a: bigint, b: bigint): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** The numbers of IPv6 addresses after a sort. */
+/** The IPv6 addresses as numbers, after sorting. */
 function sortedV6(words: Uint32Array): bigint[] {
   return numbersOf(sortAddresses(new Uint32Array(0), words.slice()).v6);
 }
 
 describe("sortAddresses", () => {
-  it("sorts IPv6 by number", () => {
+  it("sorts IPv6 numerically", () => {
     fc.assert(
       fc.property(v6Words, (words) => {
         const expected = [...new Set(numbersOf(words))].sort(ascending);
@@ -61,12 +61,12 @@ describe("sortAddresses", () => {
     expect(sortedV6(words)).toEqual(numbersOf(words).sort(ascending));
   });
 
-  it("puts IPv4 before IPv6, each by number and once", () => {
+  it("puts IPv4 before IPv6, each sorted and distinct", () => {
     const list = listOf(["2001:db8::10", "192.0.2.10", "2001:db8::9", "192.0.2.9", "192.0.2.10"]);
     expect(textOf(list)).toEqual(["192.0.2.9", "192.0.2.10", "2001:db8::9", "2001:db8::10"]);
   });
 
-  it("takes spellings of one address for one", () => {
+  it("treats spellings of one address as equal", () => {
     expect(textOf(listOf(["2001:DB8::1", "2001:db8:0::1"]))).toEqual(["2001:db8::1"]);
   });
 
@@ -75,7 +75,7 @@ describe("sortAddresses", () => {
     expect(textOf(list)).toEqual(["192.0.2.1", "::ffff:192.0.2.1"]);
   });
 
-  it("makes lists that ascend", () => {
+  it("makes ascending lists", () => {
     fc.assert(
       fc.property(fc.uint32Array({ maxLength: 50 }), v6Words, (v4, v6) => {
         expect(isAscending(sortAddresses(v4, v6))).toBe(true);
@@ -85,7 +85,7 @@ describe("sortAddresses", () => {
 });
 
 describe("difference", () => {
-  // Few values, so that lists meet.
+  // Few values, so that lists overlap.
   const few = fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 40 });
   const lists = fc
     .tuple(few, few)
@@ -93,7 +93,7 @@ describe("difference", () => {
       sortAddresses(Uint32Array.from(v4), Uint32Array.from(v6.flatMap((last) => [1, 0, 0, last]))),
     );
 
-  it("has what one list has and the other has not", () => {
+  it("is what one list has and the other lacks", () => {
     fc.assert(
       fc.property(lists, lists, (list, other) => {
         const others = new Set(textOf(other));
@@ -105,7 +105,7 @@ describe("difference", () => {
 });
 
 describe("readEntries", () => {
-  test("the first entry that is no address is told by its place", () => {
+  test("reports the position of the first invalid entry", () => {
     expect(readEntries(["192.0.2.1", "2001:db8::1", "example.com", "x"])).toBe(2);
   });
 });

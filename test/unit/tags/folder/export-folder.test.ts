@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { exporterOf, readExport, type Exporter } from "../exporting.js";
 import { served, startTagServer } from "../tag-server.js";
 
-/** A folder with one export, as the next one finds it. */
+/** A folder with one export, ready for the next. */
 async function anExport(): Promise<Exporter> {
   const exporter = await exporterOf(await startTagServer({ "a:b": served(["192.0.2.1"]) }));
   await exporter.run();
@@ -17,8 +17,8 @@ async function plainNames(folder: string): Promise<string[]> {
 
 const names = ["a--b.added.txt", "a--b.removed.txt", "a--b.txt"];
 
-describe("what an export left that was killed while it was published", () => {
-  it("is removed when its generation had not become current", async () => {
+describe("files of an export killed while publishing", () => {
+  it("are removed if its generation was never current", async () => {
     const { folder, run } = await anExport();
     const { generation } = await readExport(folder);
     const orphan = "generations/20240102T000000Z";
@@ -35,14 +35,14 @@ describe("what an export left that was killed while it was published", () => {
     ]);
   });
 
-  it("is removed when names lead nowhere, even if nothing else is done", async () => {
+  it("are removed if links dangle, even if there is nothing else to do", async () => {
     const { folder, run } = await anExport();
     await symlink("current/c--d.txt", join(folder, "c--d.txt"));
     await run({ names: [] });
     expect(await plainNames(folder)).toEqual(names);
   });
 
-  it("is removed when it was being built", async () => {
+  it("are removed if it was under construction", async () => {
     const { folder, run } = await anExport();
     const next = join(folder, ".export.state", "next");
     await mkdir(next, { recursive: true });
@@ -53,8 +53,8 @@ describe("what an export left that was killed while it was published", () => {
   });
 });
 
-describe("what is not of an export", () => {
-  it("stays", async () => {
+describe("foreign files", () => {
+  it("stay", async () => {
     const { folder, run } = await anExport();
     await writeFile(join(folder, "notes.txt"), "mine");
     await symlink("notes.txt", join(folder, "link.txt"));
@@ -66,7 +66,7 @@ describe("what is not of an export", () => {
 });
 
 describe("a list whose files are gone", () => {
-  it("is told of and left out when it cannot be kept", async () => {
+  it("is reported and dropped if it cannot be kept", async () => {
     const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
     const { folder, run, warnings } = await exporterOf(await startTagServer(lists));
     await run();

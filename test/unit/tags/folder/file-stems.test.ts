@@ -21,11 +21,11 @@ test.each([
   [":x", "%2D-x"],
   ["x:", "x--"],
   ["a:\0", "a--%00"],
-])("%j begins its files with %s", (tag, stem) => {
+])("%j gets files that start with %s", (tag, stem) => {
   expect(stemOf(tag)).toBe(stem);
 });
 
-describe("names that would be taken for one another", () => {
+describe("ambiguous names", () => {
   test.each([
     ["a:b--c", "a--b:c"],
     ["a-:b", "a:-b"],
@@ -33,7 +33,7 @@ describe("names that would be taken for one another", () => {
     ["a:b", "a:b.added"],
     ["a:b.removed", "a:b"],
     ["a:b", "a--b"],
-  ])("%s and %s have files of their own", (one, other) => {
+  ])("%s and %s get files of their own", (one, other) => {
     const stems = new FileStems([]);
     const files = [one, other].flatMap((tag) =>
       fileEndings.map((ending) => `${stems.of(tag)}.${ending}`.toLowerCase()),
@@ -41,7 +41,7 @@ describe("names that would be taken for one another", () => {
     expect(new Set(files).size).toBe(files.length);
   });
 
-  it("leave the first its plain name", () => {
+  it("leave the first one its plain name", () => {
     const stems = new FileStems([]);
     stems.of("a:b--c");
     stems.of("a--b:c");
@@ -49,7 +49,7 @@ describe("names that would be taken for one another", () => {
     expect(stems.of("a--b:c")).toMatch(/^a--b--c\.[0-9a-f]{8}$/);
   });
 
-  it("keep the names that the folder knows them by", () => {
+  it("keep the stems recorded in the folder", () => {
     const stems = new FileStems([{ name: "a:B", stem: "a--B" }]);
     expect(stems.of("a:b")).toMatch(/^a--b\.[0-9a-f]{8}$/);
     expect(stems.of("a:B")).toBe("a--B");
@@ -57,13 +57,13 @@ describe("names that would be taken for one another", () => {
 });
 
 describe("a name of 300 characters", () => {
-  it("is cut to what a file's name may have", () => {
+  it("is cut to the maximum length of a file name", () => {
     const stem = stemOf(`a:${"x".repeat(300)}`);
     expect(`${stem}.removed.txt`.length).toBeLessThan(255);
     expect(stem).toMatch(/\.[0-9a-f]{8}$/);
   });
 
-  it("is told from another that begins alike", () => {
+  it("differs from another with the same prefix", () => {
     const stems = new FileStems([]);
     const long = `a:${"x".repeat(300)}`;
     expect(stems.of(`${long}1`)).not.toBe(stems.of(`${long}2`));

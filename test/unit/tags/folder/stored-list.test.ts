@@ -13,21 +13,21 @@ async function stored(): Promise<string> {
   return path;
 }
 
-test("a list is read back as it was", async () => {
+test("a stored list is loaded unchanged", async () => {
   expect(await loadList(await stored(), counts)).toEqual(list);
 });
 
-test("a list that is not there is none", async () => {
+test("a missing list loads as null", async () => {
   expect(await loadList(join(await temporaryFolder(), "list.bin"), counts)).toBe(null);
 });
 
-test("a list of another length is none", async () => {
+test("a list of another length loads as null", async () => {
   const path = await stored();
   await appendFile(path, "x");
   expect(await loadList(path, counts)).toBe(null);
 });
 
-test("a list that does not ascend is none", async () => {
+test("a list that is not ascending loads as null", async () => {
   const path = await stored();
   const bytes = await readFile(path);
   await writeFile(

@@ -32,7 +32,7 @@ test.each<[string, number[], string[]]>([
   expect(blocksOf(addresses)).toEqual(blocks);
 });
 
-test("IPv6 addresses join over the end of a word", () => {
+test("IPv6 addresses join across a word boundary", () => {
   const blocks = blocksOf(
     [],
     [
@@ -60,7 +60,7 @@ test("the last IPv6 address is not followed by the first", () => {
 
 const lowBits = fc.uniqueArray(fc.integer({ min: 0, max: 127 }), { maxLength: 128 });
 
-test("the blocks hold exactly the addresses", () => {
+test("the blocks cover exactly the addresses", () => {
   fc.assert(
     fc.property(lowBits, (bits) => {
       const held = blocksOf(bits.map((bit) => net + bit)).flatMap((block) => {
@@ -72,7 +72,7 @@ test("the blocks hold exactly the addresses", () => {
   );
 });
 
-test("no smaller number of blocks would do, for IPv4 and IPv6 alike", () => {
+test("no smaller number of blocks would suffice, for IPv4 and IPv6 alike", () => {
   fc.assert(
     fc.property(lowBits, (bits) => {
       const set = new Set(bits);
@@ -83,7 +83,7 @@ test("no smaller number of blocks would do, for IPv4 and IPv6 alike", () => {
   );
 });
 
-/** A set within an aligned block needs one block if it fills it, else what its halves need. */
+/** A set within an aligned block needs one block if it fills it, otherwise what its halves need. */
 function fewest(set: ReadonlySet<number>, from: number, size: number): number {
   const inside = range(from, size).filter((bit) => set.has(bit)).length;
   if (inside === 0) return 0;

@@ -26,11 +26,11 @@ async function written(format: TagFormat, list: AddressList, of = facts): Promis
   return Buffer.concat(pieces).toString();
 }
 
-test("txt has an address a line", async () => {
+test("txt has one address per line", async () => {
   expect(await written("txt", both)).toBe("192.0.2.1\n2001:db8::1\n");
 });
 
-test("csv tells with each address what it belongs to", async () => {
+test("csv has tag, snapshot and times with each address", async () => {
   expect(await written("csv", both)).toBe(
     [
       "ip,family,tag,snapshot,last_update,exported_at",
@@ -41,12 +41,12 @@ test("csv tells with each address what it belongs to", async () => {
   );
 });
 
-test("csv quotes what the service says", async () => {
+test("csv quotes text from the service", async () => {
   const text = await written("csv", both, { ...facts, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
   expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
 });
 
-test("csv guards what the service says against formulas, unless told otherwise", async () => {
+test("csv guards text from the service against formulas by default", async () => {
   const evil = { ...facts, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
   expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
   expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
@@ -67,7 +67,7 @@ test("ndjson has the members of the csv form", async () => {
   ]);
 });
 
-test("nft fills two sets of one table anew", async () => {
+test("nft refills two sets of one table", async () => {
   expect(await written("nft", both)).toBe(
     `#!/usr/sbin/nft -f
 # tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
@@ -113,7 +113,7 @@ destroy spam--bulk_v6_n
   );
 });
 
-test("ipset leaves out the addresses of zero bits, and says so", async () => {
+test("ipset omits the all-zero addresses, and says so", async () => {
   const zeros = sortAddresses(Uint32Array.of(0, 1), Uint32Array.of(0, 0, 0, 0, 0, 0, 0, 1));
   const lines = (await written("ipset", zeros)).split("\n");
   expect(lines.filter((line) => line.startsWith("add "))).toEqual([
@@ -124,7 +124,7 @@ test("ipset leaves out the addresses of zero bits, and says so", async () => {
 });
 
 test.each(["nft", "ipset"] as const)(
-  "%s stays a comment whatever the service says",
+  "%s keeps text from the service within its comment",
   async (format) => {
     const evil = 'x"\nflush ruleset\r\n\u2028\\';
     const text = await written(format, both, {
@@ -136,12 +136,12 @@ test.each(["nft", "ipset"] as const)(
     expect(lines.filter((line) => line.includes("flush ruleset"))).toEqual(
       lines.filter((line) => line.startsWith("# ") && line.includes("flush ruleset")),
     );
-    // ipset cuts longer lines in two, and the second half would be a command.
+    // ipset splits longer lines, and the second half would be a command.
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1000);
   },
 );
 
-test("a list of many pieces is written whole", async () => {
+test("a list of many pieces is written completely", async () => {
   const v4 = Uint32Array.from({ length: 100_000 }, (_, at) => 0xc6120000 + at);
   const lines = (await written("txt", sortAddresses(v4, new Uint32Array(0)))).split("\n");
   expect([lines.length, lines[0], lines.at(-2)]).toEqual([100_001, "198.18.0.0", "198.19.134.159"]);

@@ -17,7 +17,7 @@ async function open(
   return ExportState.open(folder, { clock, ...options });
 }
 
-/** A folder in which an export was interrupted after the first page of `a:b`. */
+/** A folder with an export interrupted after the first page of `a:b`. */
 async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
   const folder = await temporaryFolder();
   const clock = new ManualClock();
@@ -35,54 +35,54 @@ async function interrupted(): Promise<{ folder: string; clock: ManualClock }> {
   return { folder, clock };
 }
 
-/** How many entries of `a:b` there are to go on from. */
+/** Number of entries of `a:b` that can be continued from. */
 async function entriesLeft(state: ExportState, before: unknown = null): Promise<number> {
   onTestFinished(() => state.release());
   const log = await state.resume("a:b", before as Parameters<ExportState["resume"]>[1]);
   return log?.entries ?? 0;
 }
 
-test("pages are gone on from", async () => {
+test("continues from pages", async () => {
   const { folder, clock } = await interrupted();
   expect(await entriesLeft(await open(folder, clock))).toBe(1);
 });
 
-test("pages that are too old are not", async () => {
+test("discards pages that are too old", async () => {
   const { folder, clock } = await interrupted();
   clock.jump(6 * hour + 1);
   expect(await entriesLeft(await open(folder, clock))).toBe(0);
 });
 
-test("pages from a time that is far ahead are not", async () => {
+test("discards pages with a time far in the future", async () => {
   const { folder, clock } = await interrupted();
   clock.jump(-6 * hour - 1);
   expect(await entriesLeft(await open(folder, clock))).toBe(0);
 });
 
-test("pages of another service are not", async () => {
+test("discards pages of another service", async () => {
   const { folder, clock } = await interrupted();
   const state = await open(folder, clock, { source: "http://two.example" });
   expect(await entriesLeft(state)).toBe(0);
 });
 
-test("pages of a list that is published already are not", async () => {
+test("discards pages of a list that is already published", async () => {
   const { folder, clock } = await interrupted();
   expect(await entriesLeft(await open(folder, clock), published)).toBe(0);
 });
 
-test("restart throws them away", async () => {
+test("restart discards them", async () => {
   const { folder, clock } = await interrupted();
   expect(await entriesLeft(await open(folder, clock, { restart: true }))).toBe(0);
 });
 
-test("a second export of the same folder is refused", async () => {
+test("refuses a second export to the same folder", async () => {
   const { folder, clock } = await interrupted();
   const state = await open(folder, clock);
   onTestFinished(() => state.release());
   await expect(open(folder, clock)).rejects.toMatchObject({ code: "output_locked" });
 });
 
-test("nothing stays of a state in which nothing is left to do", async () => {
+test("removes a state with nothing left to do", async () => {
   const { folder, clock } = await interrupted();
   const state = await open(folder, clock);
   await state.forget("a:b");

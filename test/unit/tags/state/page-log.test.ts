@@ -18,7 +18,7 @@ const pin: Pin = {
 const first = { v4: Uint32Array.of(3, 1), v6: Uint32Array.of(1, 2, 3, 4) };
 const second = { v4: Uint32Array.of(2), v6: new Uint32Array(0) };
 
-/** A folder with a log of both pages, as a process that was killed leaves it. */
+/** A folder with a log of both pages, as left by a killed process. */
 async function aLog(): Promise<string> {
   const folder = join(await temporaryFolder(), "log");
   const log = await PageLog.begin(folder, pin);
@@ -33,7 +33,7 @@ async function resumed(folder: string): Promise<PageLog> {
   return log;
 }
 
-test("the pages that came are found again", async () => {
+test("finds stored pages again", async () => {
   const log = await resumed(await aLog());
   expect([log.pages, log.entries, log.pin]).toEqual([2, 4, pin]);
   expect(await log.read()).toEqual({ v4: Uint32Array.of(3, 1, 2), v6: first.v6 });
@@ -44,7 +44,7 @@ test.each<[string, (path: string, length: number) => Promise<void>]>([
   ["empty, as a loss of power leaves it", (path) => truncate(path, 0)],
   ["one with another byte", (path, length) => flipByte(path, length - 20)],
   ["gone", (path) => rm(path)],
-])("a last page that is %s has not come, and another one takes its place", async (_, spoil) => {
+])("a last page that is %s counts as missing and is replaced", async (_, spoil) => {
   const folder = await aLog();
   const path = join(folder, "page-1.json");
   await spoil(path, (await readFile(path)).length);
@@ -54,13 +54,13 @@ test.each<[string, (path: string, length: number) => Promise<void>]>([
   expect((await log.read()).v4).toEqual(Uint32Array.of(3, 1, 9));
 });
 
-test("a log whose pin is cut off is none", async () => {
+test("a log with a truncated pin is invalid", async () => {
   const folder = await aLog();
   await writeFile(join(folder, "pin.json"), '{"version":2');
   expect(await PageLog.resume(folder)).toBe(null);
 });
 
-test("a log that begins anew forgets the pages before", async () => {
+test("starting a log again removes its pages", async () => {
   const folder = await aLog();
   const log = await PageLog.begin(folder, { ...pin, total: 9 });
   expect([log.entries, log.resumed]).toEqual([0, false]);
