@@ -1,4 +1,4 @@
-// The main job on the samples, against the embedded service: what `npm run demo` shows.
+// Runs the main job on the samples, against the embedded service. `npm run demo` starts it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

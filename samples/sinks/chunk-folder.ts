@@ -12,11 +12,11 @@ import type {
   WarehouseTarget,
 } from "../../src/outputs/warehouse/types.js";
 
-// Another sink: `-o chunks:FOLDER` writes the rows as NDJSON files of some thousand rows, each of
-// which appears by rename, for loaders that watch a folder. In `src/outputs` this file and one line in
-// `src/outputs/warehouse/registry.ts` are all that it takes; the README shows the line.
+// A custom sink: `-o chunks:FOLDER` writes the rows as NDJSON files of a few thousand rows each,
+// which appear by rename, for loaders that watch a folder. In `src/outputs` it takes only this file
+// and one line in `src/outputs/warehouse/registry.ts`, which the docs show.
 
-/** A chunk ends after so many rows, and at every checkpoint. */
+/** A chunk ends after this many rows, and at every checkpoint. */
 const mostRows = 20_000;
 
 interface ChunkTarget extends WarehouseTarget {
@@ -38,10 +38,10 @@ export const chunkFolder: WarehouseKind<ChunkTarget> = {
       throw outputFault(folder, error);
     });
     const rows = resume?.rows ?? 0;
-    // What was written behind the checkpoint will be written again.
+    // Rows after the checkpoint will be written again.
     await removeChunks(folder, runId, rows);
     return {
-      // A folder keeps no checkpoint of its own; the state folder's is the newest.
+      // A folder stores no checkpoint, so the one in the state folder is the newest.
       note: null,
       rows,
       sink: chunkSink({ folder, runId, encoder, rows }),
@@ -58,7 +58,7 @@ interface ChunkSinkOptions {
   readonly folder: string;
   readonly runId: string;
   readonly encoder: Encoder;
-  /** Rows that are there already. */
+  /** Rows already in the folder. */
   readonly rows: number;
 }
 
@@ -94,7 +94,7 @@ function chunkSink({ folder, runId, encoder, rows: before }: ChunkSinkOptions): 
   };
 }
 
-/** `RUN-000000001.ndjson`: the run, and which of its rows the chunk begins with. */
+/** `RUN-000000001.ndjson`: the run, and the number of the chunk's first row. */
 function chunkName(runId: string, firstRow: number): string {
   return `${runId}-${String(firstRow).padStart(9, "0")}.ndjson`;
 }
@@ -114,13 +114,13 @@ async function writeChunk(path: string, content: Buffer): Promise<void> {
   }
 }
 
-/** The chunks of a run in the order of their rows; none where there is no folder. */
+/** The chunks of a run in row order; empty if the folder does not exist. */
 async function chunksOf(folder: string, runId: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.filter((name) => name.startsWith(`${runId}-`)).sort();
 }
 
-/** Removes the chunks of a run that begin behind so many rows. */
+/** Removes the chunks of a run that start after this many rows. */
 async function removeChunks(folder: string, runId: string, rows: number): Promise<void> {
   const last = chunkName(runId, rows);
   for (const name of await chunksOf(folder, runId)) {

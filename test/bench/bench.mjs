@@ -1,4 +1,4 @@
-// Measures the program against named baselines, each run in turn with it: `npm run bench -- --help`.
+// Measures the program against named baselines, in alternating runs. See `npm run bench -- --help`.
 import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { relative } from "node:path";
@@ -85,7 +85,7 @@ async function bench(asked) {
           : await runMeasure(measures[name], { ...settings, rows });
     }
   } finally {
-    // Also of one that was interrupted: what was measured so far took its time.
+    // Also after an interruption, since measuring took time.
     progress("");
     if (Object.keys(results).length > 0) report(results, repeat);
   }
@@ -121,7 +121,7 @@ function refuse(message) {
   process.exit(2);
 }
 
-/** What is being run, on a terminal in one line that goes again. */
+/** Shows the current run on a terminal, in a line that is erased afterwards. */
 function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

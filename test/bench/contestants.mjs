@@ -8,18 +8,18 @@ import { fileURLToPath } from "node:url";
 import { itemAt } from "./items.mjs";
 
 /**
- * A program that does a piece of work, and how much of it.
+ * A program that does a piece of work, and the amount of it.
  *
  * @typedef {object} Contestant
  * @property {string} name
  * @property {number} rows
- * @property {readonly string[] | null} command null where it is not installed
- * @property {boolean} [peak] whether its peak of memory is asked for. Default true
- * @property {() => Promise<void>} [prepare] before each run, not counted
+ * @property {readonly string[] | null} command null if it is not installed
+ * @property {boolean} [peak] whether to measure its peak memory. Default true
+ * @property {() => Promise<void>} [prepare] runs before each run, not measured
  */
 
 /**
- * Work on an input that was generated.
+ * Work on a generated input.
  *
  * @typedef {object} Work
  * @property {string} url of the service
@@ -27,23 +27,23 @@ import { itemAt } from "./items.mjs";
  * @property {string} input path of a CSV file with the column `ip`
  * @property {number} rows
  * @property {number} concurrency
- * @property {readonly string[]} endpoints asked for each item
- * @property {AbortSignal} signal ends the programs that are running
+ * @property {readonly string[]} endpoints requested for each item
+ * @property {AbortSignal} signal ends the running programs
  */
 
-/** @param {string} path below the root of the repository */
+/** @param {string} path relative to the root of the repository */
 const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export const reputeProgram = place("dist/program/repute.js");
 
-/** The same as tsc made it, one module a file. */
+/** The same program as compiled by tsc, one module per file. */
 export const unbundledProgram = place("dist/cli/main.js");
 
-/** Far above what any machine reaches: the pace is kept and counted, and holds nothing back. */
+/** Far above what any machine reaches: the pace is active but never delays a request. */
 const unboundRate = "1000000/s";
 
 /**
- * The program with everything on by default: order, journal, checkpoints, checks.
+ * The program with its defaults: order, journal, checkpoints, checks.
  *
  * @param {Work} work
  * @param {{ name?: string, more?: readonly string[] }} [options]
@@ -73,7 +73,7 @@ export function repute(work, { name = "repute", more = [] } = {}) {
 }
 
 /**
- * undici's `Pool.request` and `body.json()` over as many connections, nothing around it.
+ * undici's `Pool.request` and `body.json()` with as many connections, and nothing else.
  *
  * @param {Work} work
  * @returns {Contestant}
@@ -88,7 +88,7 @@ export function bare({ url, rows, concurrency, endpoints }) {
 }
 
 /**
- * Raw sockets with requests written ahead: what the service can do, not what a client does.
+ * Pipelined requests over raw sockets: the limit of the service, not of a client.
  *
  * @param {Work} work
  * @returns {Contestant}
@@ -126,7 +126,7 @@ export function python(work) {
 }
 
 /**
- * The library, with journal and checkpoints or with neither.
+ * The library, with journal and checkpoints or without.
  *
  * @param {Work} work
  * @param {"kept" | "unkept"} durability
@@ -138,7 +138,7 @@ export function library(work, durability) {
 }
 
 /**
- * `curl --parallel` with the addresses in a file: it fetches and does nothing else.
+ * `curl --parallel` with the addresses in a file, which only fetches.
  *
  * @param {Work} work
  * @returns {Promise<Contestant>}

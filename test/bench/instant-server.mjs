@@ -1,5 +1,5 @@
 // A server that answers every lookup at once from raw sockets: far faster than any client, so that
-// what is measured is the client. Runs as a process of its own; prints its address, then serves.
+// the client is what is measured. Runs as a separate process; prints its address, then serves.
 //
 //   node test/bench/instant-server.mjs [--latency MS] [--port N]
 import { createServer } from "node:net";
@@ -43,20 +43,20 @@ const server = createServer((socket) => {
   socket.on("error", () => socket.destroy());
 });
 
-/** Answers that wait, the first due first: all wait for the same time. */
+/** Delayed answers in order of their time. All have the same delay. */
 const waiting = [];
 
 /**
- * A timer of its own for each answer would be late by 1 ms and more. One that ticks each millisecond
- * sends what is due soon too, by as much as the answers before were late: so on the mean an answer
- * takes as long as it says.
+ * A timer per answer would fire 1 ms late or more. This one ticks every millisecond and also sends
+ * answers that are almost due, as early as earlier ones were late, so that the average delay is
+ * exact.
  */
 function answerLater(socket, answers) {
   waiting.push({ socket, answers, dueAt: performance.now() + latency });
   if (waiting.length === 1) setTimeout(tick, 1);
 }
 
-/** How much sooner than due answers are sent, in milliseconds: no more than two ticks. */
+/** How early answers may be sent, in milliseconds: at most two ticks. */
 let early = 0.5;
 const earliest = 2;
 
@@ -66,7 +66,7 @@ function tick() {
   while (due < waiting.length && waiting[due].dueAt <= soon) due++;
   for (const { socket, answers, dueAt } of waiting.splice(0, due)) {
     const late = performance.now() - dueAt;
-    // One that comes late by much waited for the machine, and says nothing of timers.
+    // A very late tick means a busy machine and says nothing about timers.
     if (late < earliest) early = Math.min(earliest, Math.max(0, early + late / 1000));
     socket.write(answers, "latin1");
   }

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 const program = fileURLToPath(new URL("instant-server.mjs", import.meta.url));
 
 /**
- * Starts the server that answers at once, as a process of its own.
+ * Starts the instant server as a separate process.
  *
- * @param {number} [latencyMs] how long it holds each answer back. Default 0
+ * @param {number} [latencyMs] delay of each answer. Default 0
  * @returns {Promise<{ url: string, stop: () => void }>}
  */
 export async function startInstantService(latencyMs = 0) {

@@ -3,12 +3,12 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 
-/** IPv4 addresses set aside for benchmarks (RFC 2544 section C.2.2): 198.18.0.0/15. */
+/** IPv4 addresses reserved for benchmarks (RFC 2544 section C.2.2): 198.18.0.0/15. */
 const benchmarkAddresses = 2 ** 17;
 
 /**
- * The item of a row, the same in every run: all different, out of order as in a real dump. IPv4
- * addresses while there are some, then IPv6 addresses of the documentation range (RFC 3849).
+ * The item of a row, the same in every run. All items differ and are shuffled as in a real dump:
+ * first IPv4 addresses, then IPv6 addresses of the documentation range (RFC 3849).
  *
  * @param {number} n from 0
  */
@@ -22,7 +22,7 @@ export function itemAt(n) {
 }
 
 /**
- * Writes an input of so many rows: an identifier, the item, and columns that only pass through.
+ * Writes an input with this many rows: an identifier, the item, and columns that pass through.
  *
  * @param {string} path
  * @param {number} rows

@@ -1,9 +1,9 @@
-// A server from raw sockets with answers made beforehand, that notes when each request arrived, and
-// that throttles by a token bucket where it is told a limit. Runs as a process of its own: prints its
-// address, serves, and on SIGTERM writes what it noted to the file of --record.
+// A server on raw sockets with precomputed answers that records when each request arrived, and
+// throttles by a token bucket if given a limit. Runs as a separate process: prints its address,
+// serves, and on SIGTERM writes its record to the file of --record.
 //
 //   node test/bench/limited-server.mjs --record FILE [--latency MS] [--limit N [--burst N]
-//     [--later N --after SECONDS] [--status 429|503]] [--header 'Name: value']
+//   [--later N --after SECONDS] [--status 429|503]] [--header 'Name: value']
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { parseArgs } from "node:util";
@@ -27,7 +27,7 @@ const tail =
 const head = '{"status":"success","statusCode":200,"result":{"item":"';
 const refused = `HTTP/1.1 ${values.status} Slow down\r\ncontent-length: 0\r\n\r\n`;
 
-/** Milliseconds since the first request, and whether it was let through. */
+/** Milliseconds since the first request, and whether it was admitted. */
 const arrivals = [];
 const passed = [];
 let firstAt = null;

@@ -9,22 +9,22 @@ import { runProgram } from "./run-program.mjs";
  */
 
 /**
- * What one contestant's runs are held against.
+ * A ratio to compute between two contestants.
  *
  * @typedef {object} Comparison
  * @property {string} of name of a contestant
- * @property {string} by name of another, or what `fixed` stands for
+ * @property {string} by name of the baseline, or a label for `fixed`
  * @property {"rate" | "seconds" | "peakBytes"} what
- * @property {number} [fixed] rows a second, where the baseline is a sum and no program
+ * @property {number} [fixed] rows per second, if the baseline is computed rather than measured
  * @property {string} [wanted] such as "≥ 0.6"
  */
 
 /**
  * @typedef {object} Measure
  * @property {string} title
- * @property {boolean} [long] left out unless it is named or `--long` is given
+ * @property {boolean} [long] skipped unless named or `--long` is given
  * @property {(repeat: number) => number} [repeat]
- * @property {number} [rows] where it has a number of its own
+ * @property {number} [rows] its own number of rows
  * @property {number} [latencyMs]
  * @property {(work: Work) => Promise<readonly Contestant[]>} contestants
  * @property {readonly Comparison[]} comparisons
@@ -32,10 +32,12 @@ import { runProgram } from "./run-program.mjs";
 
 const both = ["query", "quick-check"];
 
-/** The share of the rows that slow peers get: their rate is the same, the minute is shorter. */
+/** Slow peers get this share of the rows: the rate is the same, but the run is shorter. */
 const slowShare = 5;
 
-/** A night's dump: a run's start and the time until its code is compiled are 1.5 s, of 20. */
+/**
+ * A nightly dump, large enough that startup and compilation (1.5 s) are a small part of the 20 s.
+ */
 const manyRows = 300_000;
 
 const latency = { ms: 50, concurrency: 256 };
@@ -81,7 +83,7 @@ export const measures = {
   latency: {
     title: `${latency.ms} ms latency, concurrency ${latency.concurrency}`,
     latencyMs: latency.ms,
-    // Enough that the start, while requests are few, is little of it.
+    // Large enough that the slow start is a small part of it.
     rows: manyRows,
     repeat: (repeat) => Math.min(3, repeat),
     async contestants(work) {

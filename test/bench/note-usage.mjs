@@ -1,5 +1,5 @@
-// Loaded before a program by `node --import`: notes what the program used of the machine, and, where
-// it serves HTTP, when requests arrived. Written to the file that NOTE_USAGE names when it ends.
+// Preload with `node --import`: records the resources the program used and, if it serves HTTP, when
+// requests arrived. Writes them at exit to the file named by NOTE_USAGE.
 import { subscribe } from "node:diagnostics_channel";
 import { readFileSync, writeFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -24,7 +24,9 @@ process.on("exit", () => {
   );
 });
 
-/** How long the main thread was ready and got no processor; null where the system does not say. */
+/**
+ * How long the main thread was runnable without a processor; null if the system does not report it.
+ */
 function waitedForCpu() {
   try {
     return Number(readFileSync("/proc/self/schedstat", "latin1").split(" ")[1]) / 1e9;

@@ -1,10 +1,10 @@
-// How well the built program keeps a given rate: requests are noted where they arrive, at a server
-// from raw sockets and at `repute serve`, each a process of its own.
+// How well the built program keeps a given rate. Arrivals are recorded at a raw socket server and
+// at `repute serve`, each in a separate process.
 //
-//   npm run build && node test/bench/pace.mjs [RATE…]        default: 50 500 5000 a second
+//   npm run build && node test/bench/pace.mjs [RATE…]        default: 50 500 5000 per second
 //
-// For each: the share of the rate used from the first to the last arrival, the most arrivals within
-// any second against rate + 5%, and how much of one processor the program used.
+// Prints for each: the share of the rate used from the first to the last arrival, the most arrivals
+// within any second against rate + 5%, and the share of one processor that the program used.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Preloaded into a program that is measured: writes its peak of resident memory, in bytes, to the file
-// that REPUTE_BENCH_PEAK names, when it ends.
+// Preload into a measured program: writes its peak resident memory, in bytes, at exit to the file
+// named by REPUTE_BENCH_PEAK.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
@@ -7,7 +7,7 @@ const file = process.env.REPUTE_BENCH_PEAK;
 if (isMainThread && file) process.on("exit", () => writeFileSync(file, String(peakBytes())));
 
 function peakBytes() {
-  // Linux carries the peak of resourceUsage over from the process that started this one.
+  // On Linux, the peak in resourceUsage is inherited from the parent process.
   try {
     const [, kib] = /^VmHWM:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
     return Number(kib) * 1024;

@@ -8,12 +8,12 @@ import { withWork } from "./run-measure.mjs";
 import { figure, textTable } from "./text-table.mjs";
 
 /**
- * What V8's profiler writes, as far as it is read here.
+ * The part of V8's profile that is used here.
  *
  * @typedef {object} CpuProfile
  * @property {readonly { id: number, callFrame: CallFrame }[]} nodes
- * @property {readonly number[]} samples id of the node that was running
- * @property {readonly number[]} timeDeltas microseconds since the sample before
+ * @property {readonly number[]} samples id of the running node
+ * @property {readonly number[]} timeDeltas microseconds since the previous sample
  *
  * @typedef {{ functionName: string, url: string, lineNumber: number }} CallFrame
  *
@@ -23,9 +23,9 @@ import { figure, textTable } from "./text-table.mjs";
 /**
  * Runs the program of a measure under V8's sampling profiler.
  *
- * @param {string} name of a measure whose first contestant is profiled, or `bare`, the baseline
- * @param {{ rows: number, concurrency: number, folder: string, signal: AbortSignal, onRun: (text: string) => void }} settings
- *   `folder` takes the profile
+ * @param {string} name of a measure whose first contestant is profiled, or `bare` for the baseline
+ * @param {{ rows: number, concurrency: number, folder: string, signal: AbortSignal, onRun: (text:
+ *   string) => void }} settings the profile is written to `folder`
  * @returns {Promise<{ path: string, rows: number, profile: CpuProfile }>}
  */
 export async function takeProfile(name, { rows, concurrency, folder, signal, onRun }) {
@@ -37,14 +37,14 @@ export async function takeProfile(name, { rows, concurrency, folder, signal, onR
     { rows, concurrency, latencyMs: measure?.latencyMs ?? 0, signal },
     async (work) => {
       const [contestant] = (await measure?.contestants(work)) ?? [bare(work)];
-      // The bundle does not tell which module a function comes from.
+      // The bundle does not tell which module a function belongs to.
       const args = (contestant?.command ?? [])
         .slice(1)
         .map((arg) => (arg === reputeProgram ? unbundledProgram : arg));
       await contestant?.prepare?.();
       onRun(`profile of ${name}, ${rows} rows`);
       await runProgram(["node", "--cpu-prof", "--cpu-prof-dir", target, ...args], work);
-      // Threads beside the first have profiles of their own; the first one's is by far the largest.
+      // Other threads write profiles of their own; the main thread's is by far the largest.
       const files = (await readdir(target)).map((file) => join(target, file));
       const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
       const at = texts.reduce(
@@ -56,14 +56,14 @@ export async function takeProfile(name, { rows, concurrency, folder, signal, onR
   );
 }
 
-/** Groups with less of the time than this are told together. */
+/** Groups with a smaller share of the time are combined. */
 const leastShare = 0.001;
 
-/** Longest name of a function that is printed. */
+/** Maximum length of a printed function name. */
 const longestName = 50;
 
 /**
- * Time by group of modules, and the functions that took most of it, without what they called.
+ * Time per group of modules, and the functions with the largest self time.
  *
  * @param {CpuProfile} profile
  * @param {number} rows
@@ -105,7 +105,7 @@ export function reportProfile(profile, rows) {
 }
 
 /**
- * Each function's own time, without what it called, wherever it was called from.
+ * The self time of each function, summed over its callers.
  *
  * @param {CpuProfile} profile
  * @returns {Self[]}
@@ -121,7 +121,7 @@ export function selfTimes({ nodes, samples, timeDeltas }) {
     const key = `${functionName} ${url} ${lineNumber}`;
     const self = selves.get(key) ?? {
       group: groupOf(callFrame),
-      // A regular expression goes by its whole text.
+      // Regular expressions are identified by their whole text.
       name: functionName === "" ? "(anonymous)" : functionName.slice(0, longestName),
       place: url === "" ? "" : `${shortPlace(url)}:${lineNumber + 1}`,
       micros: 0,
@@ -133,7 +133,7 @@ export function selfTimes({ nodes, samples, timeDeltas }) {
 }
 
 /**
- * The modules that a function belongs to: a folder of src, a package, Node.js, or what V8 does itself.
+ * The group of a function's module: a folder of src, a package, Node.js or V8.
  *
  * @param {CallFrame} frame
  */

@@ -1,4 +1,4 @@
-// The programs that benchmarks of the pace start: the built one, and the servers that it asks.
+// The programs started by the pace benchmarks: the built program and its servers.
 import { spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.u
 const limitedServer = fileURLToPath(new URL("limited-server.mjs", import.meta.url));
 const noteUsage = new URL("note-usage.mjs", import.meta.url).href;
 
-/** Enriches in.txt of the folder to out.csv; resolves to what the program used. */
+/** Enriches in.txt of the folder to out.csv. Resolves to the resources used. */
 export async function enrich(folder, url, args) {
   const usage = join(folder, "client.json");
   await rm(join(folder, "out.csv"), { force: true });
@@ -31,7 +31,7 @@ export async function enrichedRows(folder) {
   return statuses;
 }
 
-/** Starts the server from raw sockets. `stop` resolves to its record. */
+/** Starts the raw socket server. `stop` resolves to its record. */
 export function startServer(folder, args = []) {
   const record = join(folder, "server.json");
   return start([limitedServer, "--record", record, ...args], record, process.env);

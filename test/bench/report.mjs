@@ -8,7 +8,7 @@ import { figure, textTable } from "./text-table.mjs";
  */
 
 /**
- * The tables that people read: the ratios, then what they were made of.
+ * The report: ratios, then the measurements behind them.
  *
  * @param {readonly MeasureResult[]} results
  */

@@ -7,7 +7,7 @@ import { runProgram } from "./run-program.mjs";
  */
 
 /**
- * A contestant and its runs, one of each round; none where it is not installed.
+ * A contestant and its runs, one per round; none if it is not installed.
  *
  * @typedef {object} Standing
  * @property {Contestant} contestant
@@ -15,10 +15,11 @@ import { runProgram } from "./run-program.mjs";
  */
 
 /**
- * Lets the contestants run in turn, A B A B …, so that whatever else the machine does meets them all.
+ * Alternates the contestants, A B A B …, so that other load on the machine affects all of them.
  *
  * @param {readonly Contestant[]} contestants
- * @param {{ repeat: number, folder: string, signal?: AbortSignal | undefined, onRun: (text: string) => void }} options
+ * @param {{ repeat: number, folder: string, signal?: AbortSignal | undefined, onRun: (text: string)
+ *   => void }} options
  * @returns {Promise<Standing[]>}
  */
 export async function inTurn(contestants, { repeat, folder, signal, onRun }) {

@@ -17,7 +17,7 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  */
 
 /**
- * What one contestant's runs came to.
+ * Summary of one contestant's runs.
  *
  * @typedef {object} ContestantResult
  * @property {string} name
@@ -25,9 +25,9 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * @property {number} runs
  * @property {boolean} installed
  * @property {Spread | null} seconds
- * @property {Spread | null} rowsPerSecond null where there are no rows
- * @property {Spread | null} cpuSecondsPer1000 for each 1,000 rows; of a run where there are no rows
- * @property {number | null} peakBytes the most of all runs
+ * @property {Spread | null} rowsPerSecond null without rows
+ * @property {Spread | null} cpuSecondsPer1000 per 1,000 rows; per run without rows
+ * @property {number | null} peakBytes maximum of all runs
  */
 
 /**
@@ -35,8 +35,8 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * @property {string} of
  * @property {string} by
  * @property {"rate" | "seconds" | "peakBytes"} what
- * @property {Spread | null} ratio null where one of the two is not installed
- * @property {Spread | null} cpuRatio CPU time for the same work: what `by` takes ÷ what `of` takes
+ * @property {Spread | null} ratio null if one of them is not installed
+ * @property {Spread | null} cpuRatio CPU time for the same work: that of `by` ÷ that of `of`
  * @property {string} wanted
  */
 
@@ -51,7 +51,8 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * Takes one measure, in a temporary folder with a service of its own.
  *
  * @param {Measure} measure
- * @param {{ rows: number | null, repeat: number, concurrency: number, signal: AbortSignal, onRun: (text: string) => void }} settings
+ * @param {{ rows: number | null, repeat: number, concurrency: number, signal: AbortSignal, onRun:
+ *   (text: string) => void }} settings
  * @returns {Promise<MeasureResult>}
  */
 export async function runMeasure(measure, settings) {
@@ -69,11 +70,11 @@ export async function runMeasure(measure, settings) {
   });
 }
 
-/** Where a measure has no number of its own. */
+/** Rows of measures without a number of their own. */
 export const defaultRows = 100_000;
 
 /**
- * Sets up what a contestant works on, and takes it away afterwards whatever happens.
+ * Sets up the work of a contestant, and removes it afterwards in any case.
  *
  * @template T
  * @param {{ rows: number, concurrency: number, latencyMs: number, signal: AbortSignal }} settings

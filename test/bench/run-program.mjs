@@ -6,23 +6,24 @@ import { pathToFileURL, fileURLToPath } from "node:url";
 const peakMemory = pathToFileURL(fileURLToPath(new URL("peak-memory.mjs", import.meta.url))).href;
 
 /**
- * What one run of a program took.
+ * Resources used by one run of a program.
  *
  * @typedef {object} Run
- * @property {number} seconds from its start to its end, by the clock on the wall
- * @property {number} cpuSeconds of its own, user and system, all threads
- * @property {number | null} peakBytes most resident memory; null where the program cannot be asked
+ * @property {number} seconds wall-clock time from start to end
+ * @property {number} cpuSeconds user and system time of all its threads
+ * @property {number | null} peakBytes peak resident memory; null if the program cannot report it
  */
 
 /**
- * Runs a program to its end. The shell that starts it tells the CPU time that it took (POSIX `times`,
- * in hundredths of a second at the worst).
+ * Runs a program to its end. The shell that starts it reports the CPU time used (POSIX `times`,
+ * with a resolution of at least 0.01 s).
  *
  * @param {readonly string[]} command program and arguments; `node` is this Node.js
- * @param {{ folder: string, signal?: AbortSignal | undefined, peak?: boolean }} options a folder for its own traces; `peak` false leaves
- *   out what asks for the peak of memory, a module that is loaded beside the program. Default true
+ * @param {{ folder: string, signal?: AbortSignal | undefined, peak?: boolean }} options a folder
+ *   for temporary files; `peak` false does not preload the module that reports the peak memory.
+ *   Default true
  * @returns {Promise<Run>}
- * @throws {Error} when it fails, with what it said; the signal's reason when it aborts
+ * @throws {Error} with its output if it fails; the signal's reason when aborted
  */
 export async function runProgram(command, { folder, signal, peak = true }) {
   const [program = "", ...args] = command;
@@ -35,7 +36,7 @@ export async function runProgram(command, { folder, signal, peak = true }) {
   ];
   const begun = performance.now();
   const child = spawn("sh", ["-c", '"$@"; status=$?; times >&3; exit $status', "sh", ...line], {
-    // A group of processes of its own, so that an interruption ends the program with the shell.
+    // A process group of its own, so that an interrupt ends both the shell and the program.
     detached: true,
     stdio: ["ignore", "ignore", "pipe", "pipe"],
     env: { ...environment(), REPUTE_BENCH_PEAK: peakFile },
@@ -59,7 +60,7 @@ export async function runProgram(command, { folder, signal, peak = true }) {
 }
 
 /**
- * User and system time of the shell's children: the second line of what `times` prints.
+ * User and system time of the shell's children: the second line of `times`.
  *
  * @param {string} times such as "0m0.00s 0m0.01s\n1m2.34s 0m5.67s\n"
  */
@@ -72,7 +73,7 @@ export function cpuSecondsOf(times) {
   );
 }
 
-/** The environment without what would change how the program runs. */
+/** The environment without variables that change how the program runs. */
 function environment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(

@@ -1,9 +1,10 @@
-// Two nights over the same file with a cache: what the second one asks, and how much faster it is.
-// The service answers at once, so that the ratio is the least that a user sees. Needs a build.
+// Two nightly runs over the same file with a cache: how many requests the second one makes, and how
+// much faster it is. The service answers at once, so the ratio is the minimum that users see. Needs
+// a build.
 //
 //   node test/bench/second-night.mjs FILE [PAIRS] [-- FLAGS OF ENRICH]
 //
-// Wall-clock time is what a user waits; the processor's time depends less on what else runs here.
+// Users wait for wall-clock time; CPU time depends less on other load of the machine.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +25,7 @@ const url = await new Promise((done) =>
   server.stdout.once("data", (text) => done(String(text).trim())),
 );
 
-/** A module that tells, at the program's end, how many seconds the processor worked for it. */
+/** A module that prints the CPU seconds of the program at exit. */
 const tellsProcessorTime = `data:text/javascript,${encodeURIComponent(`
   import { writeSync } from "node:fs";
   process.on("exit", () => {
@@ -51,11 +52,11 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs the program once and prints what it took. */
+/** Runs the program once and prints the resources used. */
 function night(name, cache) {
   const output = join(folder, "out.csv");
   const args = ["enrich", resolve(file), "-o", output, "--cache", cache, "--intel-url", url];
-  // No rate that would hold the first night back.
+  // A rate that does not hold the first run back.
   const rest = ["--rate", "1000000/s", "--quiet", ...words.slice(dashes + 1)];
   const begun = performance.now();
   const { status, output: said } = spawnSync(

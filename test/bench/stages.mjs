@@ -1,4 +1,4 @@
-// One stage of the way of a row at a time, over the built modules, each in a loop of its own.
+// Measures the stages of a row's way one at a time, over the built modules, each in its own loop.
 import { rm } from "node:fs/promises";
 import { createDispatcher } from "../../dist/api/http/dispatcher.js";
 import { IntelClient } from "../../dist/api/intel-client.js";
@@ -29,7 +29,7 @@ import { withWork } from "./run-measure.mjs";
  * @typedef {object} StageResult
  * @property {string} name
  * @property {string} what
- * @property {import("./statistics.mjs").Spread} micros microseconds a row
+ * @property {import("./statistics.mjs").Spread} micros microseconds per row
  * @property {import("./statistics.mjs").Spread} cpuMicros of this process, all threads
  */
 
@@ -37,13 +37,14 @@ const reader = { service: describeService("intel", false), clock: systemClock };
 const { signal: unaborted } = new AbortController();
 const unbound = [{ count: 1_000_000, perMs: 1000 }];
 const batch = 64;
-/** Different answers, so that no stage sees the same object again and again. */
+/** Several distinct answers, so that no stage sees the same object repeatedly. */
 const answers = 1000;
 
 /**
- * Measures every stage, in turn, so many times.
+ * Measures every stage in turn, `repeat` times.
  *
- * @param {{ rows: number, repeat: number, concurrency: number, signal: AbortSignal, onRun: (text: string) => void }} settings
+ * @param {{ rows: number, repeat: number, concurrency: number, signal: AbortSignal, onRun: (text:
+ *   string) => void }} settings
  * @returns {Promise<StageResult[]>}
  */
 export async function runStages({ rows, repeat, concurrency, signal, onRun }) {
@@ -51,7 +52,7 @@ export async function runStages({ rows, repeat, concurrency, signal, onRun }) {
     const material = await gather(work);
     const stages = stagesOf(work, material);
     const runs = new Map(stages.map(({ name }) => [name, []]));
-    // The first round warms the code up and does not count.
+    // The first round is a warm-up and does not count.
     for (let round = 0; round <= repeat; round++) {
       for (const { name, run } of stages) {
         onRun(round === 0 ? `${name}, warming up` : `${name}, ${round} of ${repeat}`);
@@ -79,7 +80,7 @@ async function measure(run, rows) {
   return { wall, cpu: (user + system) / rows };
 }
 
-/** What the stages work on: rows as read, answers as received, findings as judged. */
+/** The data that stages work on: rows as read, answers as received, findings as judged. */
 async function gather({ url, input, rows, concurrency }) {
   const read = [];
   for await (const list of (await openInput(input)).rows) read.push(...list);
@@ -248,7 +249,7 @@ function stagesOf({ folder, input, rows, concurrency }, material) {
   ];
 }
 
-/** A store that keeps nothing: the journal is a stage of its own. */
+/** A store that keeps nothing, because the journal is a separate stage. */
 const forgetful = {
   get: () => null,
   put: () => Promise.resolve(),

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What a number of repetitions came to.
+ * Summary of repeated measurements.
  *
  * @typedef {object} Spread
  * @property {number} median
@@ -10,9 +10,9 @@
  */
 
 /**
- * The middle of the values and how far they lie apart.
+ * Median and range of the values.
  *
- * @param {readonly number[]} values one at least
+ * @param {readonly number[]} values at least one
  * @returns {Spread}
  */
 export function spreadOf(values) {
@@ -25,8 +25,8 @@ export function spreadOf(values) {
 }
 
 /**
- * The ratios of values that were measured in turn: the first of one against the first of the other.
- * Pairs are near each other in time, so that what else the machine does touches both.
+ * The ratios of values measured in alternation, pair by pair. Both of a pair are close in time, so
+ * other load on the machine affects both.
  *
  * @param {readonly number[]} values
  * @param {readonly number[]} baseline as many

@@ -1,12 +1,12 @@
 // @ts-check
 
 /**
- * A Markdown table with its columns aligned: read on a terminal as it stands, pasted as it is.
- * Columns but the first that hold numbers alone, or nothing, are set to the right.
+ * A Markdown table with aligned columns, readable on a terminal. Columns with only numbers or
+ * nothing, except the first, are right-aligned.
  *
  * @param {readonly string[]} head
  * @param {readonly (readonly string[])[]} rows
- * @returns {string} with a line end after each line
+ * @returns {string} with a line feed after each line
  */
 export function textTable(head, rows) {
   const lines = [head, ...rows];
@@ -23,7 +23,7 @@ export function textTable(head, rows) {
 }
 
 /**
- * A number with three digits that count, thousands set apart: 0.583, 7.61, 24,800.
+ * Formats a number with three significant digits and thousands separators: 0.583, 7.61, 24,800.
  *
  * @param {number} value
  */

@@ -1,10 +1,11 @@
-// How the built program finds a limit that it is not told: a server with a token bucket, no headers,
-// in a process of its own, that answers 429 (or 503 without an envelope) beyond it. In real time.
+// How the built program finds an unknown limit: a server in a separate process with a token bucket
+// and without rate limit headers, which answers 429 (or 503 without an envelope) beyond the limit.
+// Runs in real time.
 //
 //   npm run build && node test/bench/throttling.mjs [NAME…]
 //
-// Printed per case: accepted requests a second from second 10 on (or from 15 s after the limit
-// changed) as a share of the limit, the share of all requests that were throttled, and rows by status.
+// Prints per case: accepted requests per second from second 10 on (or from 15 s after the limit
+// changed) as a share of the limit, the share of throttled requests, and rows by status.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +51,7 @@ async function measure({ server: serverArgs, rows, args, limit, from }) {
     const asked = ["--lookups", "quick-check", ...args];
     await enrich(folder, server.url, asked).catch((error) => server.abandon(error));
     const { arrivals, passed } = await server.stop();
-    // The last second is left out: rows that wait for another attempt are all that is left then.
+    // Ignore the last second, in which only rows that await a retry are left.
     const to = Math.floor(arrivals.at(-1) / 1000) - 1;
     const accepted = arrivals.filter(
       (at, n) => passed[n] && at >= from * 1000 && at < to * 1000,

@@ -1,11 +1,11 @@
-// The same input into CSV, NDJSON, Parquet, DuckDB and PostgreSQL from the same service: rows a
-// second and peak memory side by side, and a checksum over the rows of each, which must be the same.
-// Needs a build (`npm run build`), GNU time and, for its line, PostgreSQL's programs.
+// The same input to CSV, NDJSON, Parquet, DuckDB and PostgreSQL from the same service: rows per
+// second and peak memory, and a checksum over the rows of each, which must be equal. Needs a build
+// (`npm run build`), GNU time and, for its line, PostgreSQL.
 //
 //   node test/bench/warehouses.mjs [INPUT] [FLAG...]
 //
-// INPUT is a list of tab-separated rows without a header whose first column is the item, `#` before
-// comments; without it 120,000 addresses are made. FLAGs go to `repute enrich`.
+// INPUT has tab-separated rows without a header; its first column is the item, and `#` starts a
+// comment. Without it, 120,000 addresses are generated. FLAGs are passed to `repute enrich`.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -46,7 +46,7 @@ try {
       rows: manifest.output.rows,
       "rows/s": Math.round(manifest.output.rows / manifest.seconds),
       "wall s": seconds.toFixed(1),
-      // Of the program alone: what is left to compare where the machine has other work.
+      // CPU time of the program alone, comparable even on a busy machine.
       "CPU s": cpu.toFixed(1),
       "peak MB": Math.round(peak / 1024),
       "written MB": manifest.output.bytes === null ? "" : (manifest.output.bytes / 1e6).toFixed(1),
@@ -64,7 +64,7 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** One run of the program, with what GNU time says of it: seconds, and memory in KiB. */
+/** One run of the program with the report of GNU time: seconds, and memory in KiB. */
 function run(args) {
   const reading = ["--from", "tsv", "--no-header", "--item-column", "column_1", "--comment", "#"];
   const pace = ["--rate", "1000000/s", "--concurrency", "64"];
@@ -91,7 +91,7 @@ function run(args) {
   return { manifest: JSON.parse(stdout), seconds, cpu: user + system, peak };
 }
 
-/** What two runs over one input have in common: all columns but those of the run itself. */
+/** The columns that two runs over one input have in common: all but those of the run itself. */
 function compared() {
   const own = new Set(["source", "looked_up_at"]);
   return [
@@ -103,7 +103,7 @@ function compared() {
   ];
 }
 
-/** One text a row, the same wherever it is made: `cell` turns a column into text. */
+/** One text per row, the same for every output: `cell` turns a column into text. */
 function line(cell) {
   return compared()
     .map(({ name, type }) => `coalesce(${cell(`"${name}"`, type)}, '')`)
@@ -170,7 +170,7 @@ async function madeInput() {
   return path;
 }
 
-/** A server of its own on a free port, fsync as it comes; null where PostgreSQL is not installed. */
+/** A server on a free port with default fsync; null if PostgreSQL is not installed. */
 async function startPostgres() {
   const root = "/usr/lib/postgresql";
   const version = existsSync(root) ? readdirSync(root).sort((a, b) => b - a)[0] : undefined;

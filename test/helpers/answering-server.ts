@@ -2,26 +2,26 @@ import { createServer, isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
 export interface AnsweringServer {
-  /** Base address of the intelligence interface. */
+  /** Base address of the intelligence API. */
   readonly url: string;
-  /** How often each `endpoint item` was asked. */
+  /** Number of requests for each `endpoint item`. */
   readonly asked: ReadonlyMap<string, number>;
-  /** Items that are answered with 404, and those answered in part (503). */
+  /** Items answered with 404, and those answered in part (503). */
   readonly absent: Set<string>;
   readonly partial: Set<string>;
-  /** Endpoints that are answered with 404, whatever the item. */
+  /** Endpoints answered with 404 for any item. */
   readonly silent: Set<string>;
-  /** Called for every request before it is answered; false leaves it without an answer. */
+  /** Called before each answer; returning false leaves the request unanswered. */
   onRequest: (total: number) => boolean;
   readonly total: number;
-  /** Takes the service away: connections are cut, new ones refused. */
+  /** Shuts the service down: cuts connections and refuses new ones. */
   stop(): Promise<void>;
-  /** Brings it back at the same address. */
+  /** Starts it again at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server of its own thread's making that answers every lookup at once, always the same for an item. */
+/** A server that answers every lookup at once, always with the same answer for an item. */
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const asked = new Map<string, number>();
   const sockets = new Set<Socket>();

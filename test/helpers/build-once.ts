@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const stampFile = join(root, "dist/.sources");
 
 /**
- * Builds `dist/` before the tests, so that those which spawn the program run what is in `src/`. Types
- * are left to `npm run check:types`. Nothing is done when no source changed since the last time.
+ * Builds `dist/` before the tests, so that tests that spawn the program run what is in `src/`.
+ * Skips the build if no source has changed. `npm run check:types` checks the types.
  */
 export function setup(): void {
   const stamp = sourceStamp();
@@ -23,7 +23,7 @@ function run(script: string, ...args: readonly string[]): void {
   execFileSync(process.execPath, command, { cwd: root, stdio: "inherit" });
 }
 
-/** Every file that the build reads, with its size and time of change. */
+/** Every file that the build reads, with its size and modification time. */
 function sourceStamp(): string {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const paths = sources.filter((path) => path.endsWith(".ts")).map((path) => join("src", path));

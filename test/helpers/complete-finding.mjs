@@ -1,5 +1,5 @@
 /**
- * A finding of a full answer without data, for tests and for the programs that they start.
+ * A full finding without data, for tests and the programs they start.
  *
  * @type {import("../../src/core/finding.js").Finding}
  */

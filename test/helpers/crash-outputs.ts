@@ -6,7 +6,7 @@ import { crashEverywhere, readText } from "./crash-points.js";
 import type { CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** Outputs of which a run's folder has everything. */
+/** Outputs whose data is entirely in the run's folder. */
 export const outputs: Readonly<Record<string, CrashCase>> = {
   CSV: { args: ["-o", "out.csv"], read: (folder) => readText(join(folder, "out.csv")) },
   "NDJSON.gz": {
@@ -28,7 +28,10 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
   },
 };
 
-/** What is wrong after a kill at any crash point of a run into an output, and that there are enough. */
+/**
+ * Returns what is wrong after a kill at any crash point of a run, and checks that there are enough
+ * points.
+ */
 export async function faultsOf(name: string, crashCase: CrashCase): Promise<readonly string[]> {
   const { points, faults } = await crashEverywhere(await temporaryFolder(), crashCase);
   process.stdout.write(`${name}: ${points} crash points\n`);
@@ -49,7 +52,7 @@ export function withSideFiles(output: CrashCase): CrashCase {
   };
 }
 
-/** A row without what differs from run to run. */
+/** A row without the values that differ from run to run. */
 function lasting(row: ReadRow): ReadRow {
   const { rep_run_id: _id, rep_looked_up_at: _time, ...rest } = row;
   return rest;

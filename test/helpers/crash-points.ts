@@ -11,24 +11,24 @@ import { runRepute } from "./run-repute.js";
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 
-/** Requests open at once: as many may be repeated after a kill. */
+/** Open requests, which is how many may be repeated after a kill. */
 const concurrency = 4;
 
-/** Runs to be killed side by side. */
+/** Runs killed in parallel. */
 const workers = 3;
 
 export interface CrashCase {
-  /** `-o`, and what else the command has; paths are relative to the run's folder. */
+  /** `-o` and further arguments; paths are relative to the run's folder. */
   readonly args: readonly string[];
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
   /** Arguments that differ from run to run. */
   readonly argsOf?: (run: string) => readonly string[];
-  /** Everything that the run wrote, with what differs from run to run replaced. */
+  /** Everything the run wrote, with the values that differ from run to run replaced. */
   readonly read: (folder: string, run: string) => Promise<unknown>;
 }
 
-/** What a run left, for comparison. */
+/** The result of a run, for comparison. */
 interface Outcome {
   readonly code: number | null;
   readonly written: unknown;
@@ -39,17 +39,17 @@ interface Outcome {
 export interface CrashReport {
   /** Operations at which a run was killed. */
   readonly points: number;
-  /** What went wrong at each point, as sentences; empty where all is well. */
+  /** What went wrong at each point, as sentences; empty if nothing did. */
   readonly faults: readonly string[];
 }
 
 /**
- * Looks at what a kill leaves at each operation of a run that changes a file or commits to a database,
- * from the first to the last: resumes it and compares the result with an undisturbed run's.
+ * Kills a run at each operation that changes a file or commits to a database, from the first to the
+ * last, resumes it and compares the result with that of an undisturbed run.
  *
- * A run's folder is copied before each operation, which costs a tenth of a killed process and leaves
- * the same. A database cannot be copied while it commits, nor one of a server at all: there a process
- * is killed.
+ * Instead of killing a process, which takes ten times as long, copies the run's folder before each
+ * operation. Databases cannot be copied during a commit, and those on a server not at all, so there
+ * a process is killed.
  */
 export async function crashEverywhere(folder: string, crashCase: CrashCase): Promise<CrashReport> {
   const bench = await Bench.open(folder, crashCase, "run");
@@ -72,7 +72,7 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
       while (await kill(++points));
     };
     await Promise.all(Array.from({ length: workers }, work));
-    // Each worker ended with a run that was not killed.
+    // Each worker ends with a run that was not killed.
     points -= workers;
   } else {
     for await (const { answered, isCommitting } of bench.moments()) {
@@ -85,15 +85,15 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
   return { points, faults };
 }
 
-/** What was so when a folder was copied. */
+/** The state when a folder was copied. */
 interface Moment {
   /** Lookups that were answered. */
   readonly answered: number;
-  /** A commit was under way. */
+  /** A commit was in progress. */
   readonly isCommitting: boolean;
 }
 
-/** One run in a folder and against a service of its own. */
+/** One run in a folder of its own and against a service of its own. */
 class Bench {
   readonly #folder: string;
   readonly #case: CrashCase;
@@ -111,14 +111,14 @@ class Bench {
     return new Bench(folder, crashCase, await startService());
   }
 
-  /** Requests that the service has had. */
+  /** Requests received by the service. */
   async requests(): Promise<number> {
     const stats = await fetch(`${this.#service.opsUrl}/_local/stats`);
     const { requests } = (await stats.json()) as StatsSnapshot;
     return (requests.query?.total ?? 0) + (requests["quick-check"]?.total ?? 0);
   }
 
-  /** Runs the program anew, then makes of the folder what it was at each operation in turn. */
+  /** Runs the program once, then restores the folder as it was at each operation in turn. */
   async *moments(): AsyncGenerator<Moment> {
     await rm(this.#folder, { recursive: true });
     await makeInput(this.#folder);
@@ -134,12 +134,12 @@ class Bench {
     await rm(copies, { recursive: true });
   }
 
-  /** Runs the program, to be killed at an operation; false when it ended before. */
+  /** Runs the program and kills it at an operation; false if it ended before. */
   async killed(point: number): Promise<boolean> {
     return (await this.#program({ CRASH_AT: String(point) })) === "SIGKILL";
   }
 
-  /** Resumes the run; says what is wrong then, or null. */
+  /** Resumes the run and says what is wrong with the result, or returns null. */
   async resumed(expected: Outcome, unasked: number): Promise<string | null> {
     const before = await this.requests();
     const outcome = await this.outcome(["--resume"]);
@@ -151,7 +151,7 @@ class Bench {
     return repeated <= concurrency ? null : `${repeated} completed lookups were repeated`;
   }
 
-  /** What a run to its end leaves; it runs in this process. */
+  /** The result of an undisturbed run, in this process. */
   async outcome(flags: readonly string[] = []): Promise<Outcome> {
     const { code, stderr } = await runRepute([...this.#command(), ...flags], {
       cwd: this.#folder,
@@ -185,7 +185,9 @@ class Bench {
     return { XDG_STATE_HOME: join(this.#folder, "..", "home") };
   }
 
-  /** Runs the program in a process of its own; the signal that ended it, or null at its end. */
+  /**
+   * Runs the program in a separate process. Returns the signal that ended it, or null if it exited.
+   */
   #program(crash: Readonly<Record<string, string>>): Promise<NodeJS.Signals | null> {
     const { commits } = this.#case;
     const child = spawn(process.execPath, ["--require", preload, program, ...this.#command()], {
@@ -214,7 +216,7 @@ async function makeInput(folder: string): Promise<void> {
   await writeFile(join(folder, "in.csv"), input);
 }
 
-/** 50 rows: items of all kinds and answers, duplicates, rows that are too short and too long. */
+/** 50 rows: items and answers of all kinds, duplicates, rows that are too short or too long. */
 const input = ["seen,indicator,note", ...rows(50)].join("\n");
 
 function rows(count: number): string[] {
@@ -252,7 +254,7 @@ async function readManifest(path: string): Promise<unknown> {
   return { ...rest, output: facts };
 }
 
-/** The files of a run into PostgreSQL are called by its table. */
+/** The files of a run into PostgreSQL are named after its table. */
 function withoutTable(name: string): string {
   return name.replace(/^repute-.*(\.manifest\.json)$/, "repute$1");
 }
@@ -262,11 +264,11 @@ function isGeneration(name: string): boolean {
   return name.includes("generations/");
 }
 
-/** Text of a file (decompressed by its name) without times of this run. */
+/** The text of a file (decompressed if named so) without times of this run. */
 export async function readText(path: string): Promise<string> {
   const bytes = await readFile(path);
   const content = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
-  // Times with milliseconds are this run's; those of the dataset have none.
+  // Times with milliseconds come from this run; those of the dataset have none.
   return content.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME");
 }
 

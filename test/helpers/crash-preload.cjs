@@ -1,7 +1,7 @@
-// Loaded before the program (`node --require`): counts what changes a file or commits to a database.
-// With CRASH_AT it kills the process at that operation. With CRASH_COPIES it goes on, and copies the
-// working folder to COPIES/N before the N-th operation: what a kill there would have left. A write
-// that is the last one leaves half of its bytes, as a kill in the middle of it would.
+// Preload with `node --require`: counts operations that change a file or commit to a database. With
+// CRASH_AT, kills the process at that operation. With CRASH_COPIES, continues, but copies the
+// working folder to COPIES/N before the N-th operation: what a kill there would have left. An
+// interrupted write leaves half of its bytes, as a kill in the middle of it would.
 const diagnostics = require("node:diagnostics_channel");
 const path = require("node:path");
 const fs = require("node:fs");
@@ -14,7 +14,7 @@ const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, wr
 let count = 0;
 /** Lookups that were answered. */
 let answered = 0;
-/** Commits under way: a copy of the database would not be one moment's. */
+/** Commits in progress, during which a copy of the database would be inconsistent. */
 let commits = 0;
 let isCopying = false;
 
@@ -47,7 +47,7 @@ function copyFolder(half) {
     const { size } = fstatSync(half.fd);
     const name = path.relative(folder, readlinkSync(`/proc/self/fd/${half.fd}`));
     const copied = openSync(path.join(copy, name), "r+");
-    // A write without a position goes to the end of the file: nothing here seeks.
+    // A write without a position appends: the program never seeks.
     writeSync(copied, half.bytes, 0, half.bytes.length, half.at ?? size);
     closeSync(copied);
   }
@@ -81,7 +81,7 @@ const changing = [
   "writev",
 ];
 
-/** The first half of a write in its different forms: (fd, buffer, offset, length, position). */
+/** The first half of a write in its various forms: (fd, buffer, offset, length, position). */
 function halfOf(fd, [data, offset, length, position]) {
   if (typeof data === "string")
     return { fd, bytes: Buffer.from(data.slice(0, data.length / 2)), at: null };
@@ -109,7 +109,7 @@ if (isMainThread) {
   for (const name of ["write", "writeSync"]) {
     const method = fs[name];
     fs[name] = function (fd, ...args) {
-      // The terminal is no file of the run's.
+      // Writes to the terminal do not count.
       if (fd > 2) step(halfOf(fd, args));
       return method.call(this, fd, ...args);
     };
@@ -143,7 +143,7 @@ function patchHandle(prototype) {
   }
 }
 
-/** Before and after each COMMIT. */
+/** Counts before and after each COMMIT. */
 function aroundCommits(prototype, method) {
   const original = prototype[method];
   prototype[method] = function (...args) {

@@ -12,9 +12,9 @@ import type { AnsweringServer } from "./answering-server.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../contract/warehouse-readers.js";
 
-/** A run that was killed behind its checkpoint, and what it would have come to. */
+/** A run that was killed after a checkpoint, and its expected result. */
 export interface KilledFixture {
-  /** Where it ran; a damaged copy is resumed in the same place, because paths are part of a run. */
+  /** Where it ran. Damaged copies are resumed in the same place, because paths identify a run. */
   readonly folder: string;
   /** Name of its output. */
   readonly output: string;
@@ -22,12 +22,12 @@ export interface KilledFixture {
   readonly checkpoint: Checkpoint;
   /** Rows by status of an undisturbed run. */
   readonly statuses: Manifest["statuses"];
-  /** The rows of an undisturbed run, without what may differ from run to run. */
+  /** The rows of an undisturbed run, without values that may differ. */
   readonly rows: readonly string[];
   readonly rejected: readonly string[];
 }
 
-/** What resuming a damaged run came to. */
+/** The result of resuming a damaged run. */
 export interface Resumed {
   readonly manifest: Manifest | null;
   readonly error: unknown;
@@ -38,14 +38,14 @@ export interface FixtureOptions {
   readonly folder: string;
   readonly output: string;
   readonly server: AnsweringServer;
-  /** Rows before the place at which the program is killed; those behind it are 800. */
+  /** Rows before the point at which the program is killed; 800 follow. */
   readonly rows: number;
 }
 
 const distinct = 300;
 const behind = 100;
 
-/** Kills a run of the program behind a checkpoint, and keeps a copy of what it left. */
+/** Kills a run of the program after a checkpoint, and keeps a copy of what it left. */
 export async function killedFixture(options: FixtureOptions): Promise<KilledFixture> {
   const { output, server } = options;
   const folder = join(options.folder, "run");
@@ -59,7 +59,7 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   const last = server.total + distinct + behind / 2;
   server.onRequest = (total) => total < last;
   const { child, result } = startRepute(programArgs({ folder, output, server }));
-  // A checkpoint is made every 5,000 rows at least.
+  // A checkpoint is saved at least every 5,000 rows.
   let checkpoint: Checkpoint | null = null;
   while ((checkpoint?.sink.rows ?? 0) < options.rows - 5_000) {
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -94,7 +94,7 @@ function keptFolder(folder: string): string {
   return join(dirname(folder), "kept");
 }
 
-/** Puts back what the killed run left. */
+/** Restores what the killed run left. */
 export async function restore({ folder, output }: KilledFixture): Promise<void> {
   for (const name of [output, "left.csv"]) {
     for (const end of ["", ".part", ".manifest.json", ".state"]) {
@@ -106,7 +106,7 @@ export async function restore({ folder, output }: KilledFixture): Promise<void> 
   }
 }
 
-/** Resumes what is in the fixture's folder, in this process. */
+/** Resumes the run in the fixture's folder, in this process. */
 export async function resumeHere({ folder, output, server }: KilledFixture): Promise<Resumed> {
   const warnings: string[] = [];
   try {
@@ -118,7 +118,7 @@ export async function resumeHere({ folder, output, server }: KilledFixture): Pro
   }
 }
 
-/** What is wrong with the outcome of a resumed run that was damaged; null when nothing is. */
+/** Says what is wrong with the result of resuming a damaged run, or returns null. */
 export async function faultOf(
   { folder, output, statuses, rows, rejected }: KilledFixture,
   { manifest, error }: Resumed,
@@ -137,13 +137,13 @@ export async function faultOf(
 
 const kinds = ["flip", "flip", "zero", "cut", "append"] as const;
 
-/** One way to damage a file, at a place. */
+/** A way to damage a file, with its place. */
 export interface DamageDone {
   readonly kind: (typeof kinds)[number] | "none";
   readonly at: number;
 }
 
-/** Damages a file in a way that the numbers choose. A range that is zero already stays as it is. */
+/** Damages a file as the random numbers decide. A range that is already zero stays unchanged. */
 export async function damageFile(path: string, random: () => number): Promise<DamageDone> {
   const kind = kinds[Math.floor(random() * kinds.length)] ?? "flip";
   const { size } = await stat(path);
@@ -203,7 +203,7 @@ function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Prom
   });
 }
 
-/** The rows of an output without what may differ: when an answer came, and where from. */
+/** The rows of an output without values that may differ: time and source of the answer. */
 async function rowsOf(path: string): Promise<string[]> {
   if (path.endsWith(".parquet")) {
     return (await readParquet(path)).map((row) =>

@@ -2,7 +2,7 @@ import { assemble } from "../../src/service/dataset/assemble.js";
 import type { Dataset } from "../../src/service/dataset/dataset.js";
 import type { Placed } from "../../src/service/dataset/placed.js";
 
-/** What the lines of a dataset's files hold, as values; `tags` may hold their addresses as `entries`. */
+/** The lines of a dataset's files as values. `tags` may hold their addresses as `entries`. */
 export interface DatasetParts {
   readonly items?: readonly unknown[];
   readonly tags?: readonly unknown[];
@@ -16,7 +16,7 @@ export interface DatasetParts {
 /**
  * A dataset without a folder.
  *
- * @throws UsageError `dataset_invalid` that names the first fault as `items[2]`
+ * @throws UsageError `dataset_invalid`, naming the first fault as `items[2]`
  */
 export function datasetOf(parts: DatasetParts): Dataset {
   return assemble({

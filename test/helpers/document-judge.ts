@@ -1,14 +1,14 @@
 import fastify from "fastify";
 import { openApiDocument } from "../../src/api/openapi.js";
 
-/** Says why a value is not what a schema of the OpenAPI document describes; null when it is. */
+/** Explains why a value does not match a schema of the OpenAPI document; null if it does. */
 export type DocumentJudge = (schema: string, value: unknown) => Promise<string | null>;
 
 /**
- * Holds values against the OpenAPI document by a JSON Schema validator that has nothing to do with
- * the one that the client uses.
+ * Validates values against the OpenAPI document with a JSON Schema validator independent of the
+ * client's.
  *
- * @param formats whether `format` counts, as in `date-time`; to the client it says what to expect
+ * @param formats whether to check `format`, as in `date-time`; the client does not
  */
 export async function documentJudge({ formats = true } = {}): Promise<DocumentJudge> {
   const document = JSON.parse(JSON.stringify(openApiDocument())) as {

@@ -9,19 +9,19 @@ import type { Manifest, SharedResources } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface EnrichHereOptions {
-  /** The input's name and text. */
+  /** Name and text of the input. */
   readonly input: readonly [name: string, text: string | Buffer];
-  /** Name of the output file. Default `out.csv`. */
+  /** Name of the output file. @default `out.csv` */
   readonly output?: string;
   readonly intelUrl: string;
-  /** Settings as the configuration file would have them. */
+  /** Settings as in a configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
   readonly shared?: SharedResources;
   readonly signal?: AbortSignal;
   readonly onFinished?: (lastStep: () => void) => void;
   readonly onWarning?: (message: string) => void;
-  /** Default: a folder of its own. */
+  /** @default a new folder */
   readonly folder?: string;
 }
 
@@ -35,7 +35,7 @@ export interface EnrichedHere {
   readonly records: () => Record<string, string>[];
 }
 
-/** Runs the main job in this process, on a file that is written for it. */
+/** Runs the main job in this process on a file written for it. */
 export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHere> {
   const folder = options.folder ?? (await temporaryFolder());
   const [name, text] = options.input;

@@ -5,13 +5,15 @@ import type { RunReputeResult } from "./run-repute.js";
 export interface KilledRun {
   readonly server: AnsweringServer;
   readonly cwd: string;
-  /** Arguments behind `enrich`. */
+  /** Arguments after `enrich`. */
   readonly args: readonly string[];
-  /** Requests after which the program is killed, and how long it still has then; null for never. */
+  /**
+   * Number of requests after which the program is killed, and the delay until then; null for never.
+   */
   readonly kill: { readonly requests: number; readonly ms: number } | null;
 }
 
-/** Runs the main job against a server of the test's own, and kills the program on its way. */
+/** Runs the main job against a server of its own, and kills the program on the way. */
 export async function enrichKilled({
   server,
   cwd,

@@ -3,7 +3,7 @@ import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow, Row } from "../../src/core/row.js";
 import { completeFinding } from "./complete-finding.mjs";
 
-/** A row with sensible members, as a CSV source would give it. */
+/** A row with plausible members, as from a CSV source. */
 export function aRow(members: Partial<Row> = {}): Row {
   const number = members.number ?? 1;
   return {
@@ -21,7 +21,7 @@ export function aRow(members: Partial<Row> = {}): Row {
   };
 }
 
-/** Members of a finding, its results by themselves. */
+/** Members of a finding, with its results separate. */
 export type FindingParts = Partial<Finding> & {
   readonly query?: JsonObject | null;
   readonly quickCheck?: JsonObject | null;

@@ -2,11 +2,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 
 /**
- * A clock for whole runs: real time, but every sleep ends at once and counts as slept. Back-off and
- * pauses cost a test nothing and are still in `asked`.
+ * A clock for whole runs: real time, but every sleep ends at once and counts as slept. Tests spend
+ * no time on back-off and pauses, but can check them in `asked`.
  */
 export class HurriedClock implements Clock {
-  /** Every sleep that was asked for, in milliseconds, in the order of asking. */
+  /** Every requested sleep in milliseconds, in order. */
   readonly asked: number[] = [];
   #skipped = 0;
 

@@ -4,13 +4,16 @@ import type { AnsweringServer } from "./answering-server.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
-/** Requests that a run of `enrichUntilKilled` has open at once. */
+/** Open requests in a run of `enrichUntilKilled`. */
 export const concurrency = 32;
 
-/** At the rate of these runs, so many more may queue for a connection; a kill may repeat them too. */
+/** At the rate of these runs, this many more may be queued; a kill may repeat them too. */
 export const mostQueued = 96;
 
-/** Runs the program; `killAfter` requests it is killed. Resolves to its exit code, null when killed. */
+/**
+ * Runs the program and kills it after `killAfter` requests. Resolves to its exit code, or null if
+ * killed.
+ */
 export async function enrichUntilKilled(
   server: AnsweringServer,
   input: string,

@@ -2,23 +2,23 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 
 export interface ManualClockOptions {
-  /** Wall-clock time at the start, in milliseconds since 1970. Default: 2024-01-01T00:00:00Z. */
+  /** Wall-clock time at the start, in milliseconds since 1970. @default 2024-01-01T00:00:00Z */
   readonly startMs?: number;
-  /** How much later than asked each sleep ends, in milliseconds; stands for a machine's late timers. */
+  /** How late each sleep ends, in milliseconds; simulates late timers. */
   readonly lateness?: () => number;
 }
 
 /**
- * A clock that a test moves by hand: nothing passes unless `advance` or `run` says so.
+ * A clock that tests move by hand: time passes only in `advance` and `run`.
  *
  * ```ts
  * const clock = new ManualClock();
  * const asleep = clock.sleep(500);
- * await clock.advance(500); // `asleep` is settled, and so is all that followed from it
+ * await clock.advance(500); // `asleep` has settled, and so has everything that follows from it
  * ```
  */
 export class ManualClock implements Clock {
-  /** Every sleep that was asked for, in milliseconds, in the order of asking. */
+  /** Every requested sleep in milliseconds, in order. */
   readonly asked: number[] = [];
   #elapsed = 0;
   #wall: number;
@@ -30,7 +30,7 @@ export class ManualClock implements Clock {
     this.#lateness = options.lateness ?? (() => 0);
   }
 
-  /** How many sleeps have not ended. */
+  /** Number of pending sleeps. */
   get pending(): number {
     return this.#sleepers.size;
   }
@@ -66,8 +66,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Lets `ms` milliseconds pass. Sleeps that end within them end in the order in which they are
-   * due, each at its own time, and what follows from one has happened before the next one ends.
+   * Advances by `ms` milliseconds. Sleeps due within them end in order, each at its own time, and
+   * everything that follows from one happens before the next one ends.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#elapsed + ms;
@@ -78,8 +78,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Lets as much time pass as `promise` needs, from one sleep's end to the next, and settles as
-   * it does. Work that waits for real input or output is waited for.
+   * Advances from one sleep's end to the next until `promise` settles, and settles like it. Waits
+   * for real input and output, too.
    */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
@@ -95,7 +95,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Sets the wall clock forward or back, as a person or NTP does; `monotonic` does not notice. */
+  /** Sets the wall clock forward or back, as a user or NTP does. `monotonic` is not affected. */
   jump(ms: number): void {
     this.#wall += ms;
   }

@@ -3,8 +3,8 @@ import { optionSpecs, writtenFlag } from "../../src/cli/options/option-spec.js";
 import type { OptionSpec } from "../../src/cli/options/option-spec.js";
 
 /**
- * The options of a component as a Markdown table: flag, default, what it does. The README's tables
- * are made with it, so that they cannot tell anything else than the program.
+ * The options of a component as a Markdown table with flag, default and description. The docs'
+ * tables are generated with it, so they always match the program.
  */
 export function optionTable(schema: z.ZodObject): string {
   const rows = optionSpecs(schema).map((spec) => [

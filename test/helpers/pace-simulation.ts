@@ -18,11 +18,11 @@ export interface Second {
   readonly sent: number;
   readonly accepted: number;
   readonly throttled: number;
-  /** Most requests that were open at once. */
+  /** Maximum number of open requests. */
   readonly open: number;
 }
 
-/** Goes from timer to timer without a turn of the event loop each, which would cost minutes. */
+/** Jumps from timer to timer without a turn of the event loop each, which would take minutes. */
 class SimulatedClock implements Clock {
   #now = 0;
   readonly #timers: { due: number; end: () => void }[] = [];
@@ -59,8 +59,8 @@ async function settle(): Promise<void> {
 }
 
 /**
- * Sends without end through limit and an adaptive pace, as a run does, and counts what came back,
- * second by second.
+ * Sends continuously through limit and an adaptive pace, as a run does, and counts the answers per
+ * second.
  */
 export async function simulatePace(
   server: ScriptedServer,
@@ -115,7 +115,7 @@ const refused: Attempt = {
 
 const latencyMs = 40;
 
-/** So many requests a second, with a small bucket for bursts. */
+/** This many requests per second, with a small bucket for bursts. */
 export function tokenBucket(limitAt: (nowMs: number) => number, burst = 15): ScriptedServer {
   let tokens = burst;
   let last = 0;
@@ -128,7 +128,7 @@ export function tokenBucket(limitAt: (nowMs: number) => number, burst = 15): Scr
   };
 }
 
-/** So many requests in each second of the clock. */
+/** This many requests in each second of the clock. */
 export function fixedWindow(limit: number): ScriptedServer {
   let window = -1;
   let used = 0;
@@ -142,7 +142,7 @@ export function fixedWindow(limit: number): ScriptedServer {
   };
 }
 
-/** So many requests in any second. */
+/** This many requests in any second. */
 export function slidingWindow(limit: number): ScriptedServer {
   const taken: number[] = [];
   return (now) => {
@@ -153,7 +153,7 @@ export function slidingWindow(limit: number): ScriptedServer {
   };
 }
 
-/** Never throttles; answers later the more requests are open at once. */
+/** Never throttles, but answers later the more requests are open. */
 export function slowingDown(perSecond: number): ScriptedServer {
   let busyUntil = 0;
   return (now) => {
@@ -162,7 +162,10 @@ export function slowingDown(perSecond: number): ScriptedServer {
   };
 }
 
-/** Throttles so many of the answers of another server as well, whatever the rate; the same ones each time. */
+/**
+ * Also throttles this share of another server's answers, whatever the rate; the same ones each
+ * time.
+ */
 export function ill(
   server: ScriptedServer,
   shareAt: (nowMs: number) => number,
@@ -170,7 +173,8 @@ export function ill(
 ): ScriptedServer {
   let state = seed;
   const random = (): number => {
-    // A linear congruence with the constants of glibc's rand: more than good enough for a share.
+    // A linear congruential generator with the constants of glibc's rand is good enough for a
+    // share.
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
     return ((state >>> 8) & 0xffff) / 0x10000;
   };
@@ -180,17 +184,17 @@ export function ill(
   };
 }
 
-/** Throttles nothing, and takes as long for each answer however many are open. */
+/** Never throttles, and takes the same time for each answer. */
 export function withoutLimit(): ScriptedServer {
   return () => ({ afterMs: latencyMs, throttled: false });
 }
 
-/** Requests of one kind in all seconds. */
+/** Requests of one kind, summed over all seconds. */
 export function sum(seconds: readonly Second[], what: keyof Second): number {
   return seconds.reduce((total, second) => total + second[what], 0);
 }
 
-/** Share of a limit that was used from second `from` to second `to`. */
+/** Share of a limit used from second `from` to second `to`. */
 export function used(seconds: readonly Second[], limit: number, from: number, to: number): number {
   return sum(seconds.slice(from, to), "accepted") / (limit * (to - from));
 }

@@ -12,12 +12,12 @@ import pg from "pg";
 const superuser = "postgres";
 const password = "p:w@rd\\/'1";
 
-/** All that a run says on stderr whose command line has the address of a cluster, with its password. */
+/** The warning of a run whose command line has a cluster's address with its password. */
 export const passwordWarned =
   "repute: warning: the password of a PostgreSQL address on the command line can be seen by other " +
   "users (ps): set PGPASSWORD, keep it in ~/.pgpass, or give the address as a variable or with --config\n";
 
-/** A PostgreSQL server of its own: temporary folder, free port at 127.0.0.1, one superuser. */
+/** A PostgreSQL server in a temporary folder, on a free port of 127.0.0.1, with one superuser. */
 export class PostgresCluster {
   readonly port: number;
   readonly password = password;
@@ -34,7 +34,7 @@ export class PostgresCluster {
     this.port = port;
   }
 
-  /** Makes a cluster and starts its server; `stop` removes both. */
+  /** Creates a cluster and starts its server; `stop` removes both. */
   static async start(): Promise<PostgresCluster> {
     const bin = findBinaries();
     const identity = unprivileged();
@@ -78,14 +78,14 @@ export class PostgresCluster {
   /** A client that is not connected yet. */
   client(database = "postgres"): pg.Client {
     const client = new pg.Client({ connectionString: this.url({ database }) });
-    // Tests kill servers; what waits for an answer is told of it in any case.
+    // Tests kill servers; pending queries still get an error.
     client.on("error", () => undefined);
     return client;
   }
 
-  /** Starts the server and waits until it takes connections; recovers first after a crash. */
+  /** Starts the server and waits until it accepts connections. After a crash it recovers first. */
   async startServer(): Promise<void> {
-    // A crashed server's other processes notice within moments; until then it refuses to start.
+    // The processes of a crashed server take a moment to exit; until then it refuses to start.
     const deadline = Date.now() + 60_000;
     for (;;) {
       const log = this.#spawnServer();
@@ -96,7 +96,7 @@ export class PostgresCluster {
     }
   }
 
-  /** Ends the server as a power cut would: no shutdown, no warning. */
+  /** Ends the server like a power cut: no shutdown, no warning. */
   async kill(): Promise<void> {
     this.#server?.kill("SIGKILL");
     await this.#ended;
@@ -132,7 +132,7 @@ export class PostgresCluster {
       listen_addresses: "127.0.0.1",
       port: String(this.port),
       unix_socket_directories: "",
-      // A killed process loses nothing that the kernel has; only a power cut needs fsync.
+      // Killed processes lose nothing that the kernel has; only power cuts need fsync.
       fsync: "off",
       max_connections: "30",
       logging_collector: "off",
@@ -144,14 +144,14 @@ export class PostgresCluster {
     ]);
     this.#server = child;
     this.#ended = ended(child);
-    // The server must not outlive the tests, whatever ends them.
+    // The server must not outlive the tests, however they end.
     const onExit = (): void => void child.kill("SIGKILL");
     process.once("exit", onExit);
     child.once("exit", () => process.off("exit", onExit));
     return collect(child);
   }
 
-  /** Null once a connection succeeds, else why there is none. */
+  /** Null once a connection succeeds; otherwise why it failed. */
   async #untilReady(deadline: number): Promise<string | null> {
     const server = this.#server;
     for (;;) {
@@ -178,14 +178,14 @@ export class PostgresCluster {
 export interface UrlOptions {
   readonly database?: string;
   readonly user?: string;
-  /** Null leaves it out of the address. */
+  /** Null omits it from the address. */
   readonly password?: string | null;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 type Identity = { readonly uid: number; readonly gid: number } | null;
 
-/** Newest version of Debian's packages; they keep every version's programs apart. */
+/** Newest version of Debian's packages, which install each version in a folder of its own. */
 function findBinaries(): string {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root) : [];
@@ -200,7 +200,7 @@ function findBinaries(): string {
   return join(root, newest, "bin");
 }
 
-/** PostgreSQL refuses to run as root: then it runs as `postgres`, or as `nobody`. */
+/** PostgreSQL refuses to run as root, so it runs as `postgres` or `nobody` then. */
 function unprivileged(): Identity {
   if (process.getuid?.() !== 0) return null;
   const users = readFileSync("/etc/passwd", "utf8")
@@ -221,7 +221,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What a child says, for the message when it fails; the end of it is kept. */
+/** Collects the end of a child's output, for the message if it fails. */
 function collect(child: ChildProcess): () => string {
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -6,7 +6,7 @@ import type { EnrichedRow } from "../../src/core/row.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
-/** The README's statement that gives a verdict to rows that were written without one. */
+/** The documented statement that gives a verdict to rows written without one. */
 export async function readmeBackfill(): Promise<string> {
   return sqlBlock("backfill");
 }
@@ -17,7 +17,7 @@ async function sqlBlock(name: string): Promise<string> {
   return sql;
 }
 
-/** The README's example queries, by the comment that each begins with. */
+/** The documented example queries, keyed by their leading comment. */
 export async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
   const queries = (await sqlBlock("queries")).split(";\n").filter((text) => text.trim() !== "");
   return new Map(
@@ -28,7 +28,9 @@ export async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** What each query gives over the rows of `writeTwoNights`; a time is only said to be one. */
+/**
+ * The result of each query over the rows of `writeTwoNights`. Times are only checked to be times.
+ */
 const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "Malicious since yesterday, and not before": [
     ["ip", "192.0.2.1", "a time"],
@@ -56,9 +58,9 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
 };
 
 /**
- * Runs every query of the README and holds its rows against what they must be.
+ * Runs every documented query and compares its rows with the expected ones.
  *
- * @param ask runs a query; values as the driver gives them
+ * @param ask runs a query; values as the driver returns them
  */
 export async function checkReadmeQueries(
   ask: (query: string) => Promise<readonly (readonly unknown[])[]>,
@@ -71,7 +73,7 @@ export async function checkReadmeQueries(
   }
 }
 
-/** Counts come as bigint or text, times as the driver's own objects. */
+/** Counts may be bigint or text, and times objects of the driver. */
 function plain(value: unknown): unknown {
   if (value === null || typeof value === "string") return value;
   return typeof value === "bigint" || typeof value === "number" ? String(value) : "a time";
@@ -79,7 +81,7 @@ function plain(value: unknown): unknown {
 
 const hour = 3_600_000;
 
-/** Writes the rows of two nights, and those of a third that is not finished, to a table. */
+/** Writes the rows of two nights, and those of an unfinished third one, to a table. */
 export async function writeTwoNights(output: string, folder: string, now: number): Promise<void> {
   const at = (hours: number): FindingParts => ({
     lookedUpAt: new Date(now - hours * hour).toISOString(),
@@ -113,7 +115,7 @@ export async function writeTwoNights(output: string, folder: string, now: number
 
 const login: Item = { kind: "domain", value: "login.example.com" };
 
-/** The query gives no intent for URLs; the quick check does. */
+/** The query answer has no intent for URLs, but the quick check does. */
 function page(path: string): Item {
   return { kind: "url", value: `https://example.net/${path}` };
 }

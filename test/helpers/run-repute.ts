@@ -12,12 +12,12 @@ import { programInfo } from "../../src/core/program.js";
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 
 export interface RunReputeOptions {
-  /** Variables beside the process's own, of which those of repute are taken away. */
+  /** Variables in addition to the process's own, from which those of repute are removed. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in; by default nothing, and stdin is at its end at once. */
+  /** Input to pipe in. By default stdin is empty. */
   readonly stdin?: string | Buffer;
   readonly cwd?: string;
-  /** Runs the built program in a process of its own. Default false. */
+  /** Runs the built program in a separate process. @default false */
   readonly ownProcess?: boolean;
 }
 
@@ -31,12 +31,14 @@ export interface RunReputeResult {
 /** The built program while it runs. */
 export interface RunningRepute {
   readonly child: ChildProcess;
-  /** Resolves with the match when stdout or stderr holds it; rejects when the program ends before. */
+  /**
+   * Resolves with the match once stdout or stderr contains it; rejects if the program ends first.
+   */
   readonly waitFor: (stream: "stdout" | "stderr", pattern: RegExp) => Promise<RegExpExecArray>;
   readonly result: Promise<RunReputeResult>;
 }
 
-/** Runs the program to its end, as a user would, but in this process: ten times as fast. */
+/** Runs the program to its end like a user, but in this process, which is ten times as fast. */
 export function runRepute(
   args: readonly string[],
   options: RunReputeOptions = {},
@@ -51,7 +53,7 @@ export function runRepute(
   return result;
 }
 
-/** Runs share this process's folder and environment, so that they take turns. */
+/** Runs share this process's folder and environment, so they take turns. */
 let lastRun: Promise<unknown> = Promise.resolve();
 
 async function runHere(
@@ -91,7 +93,7 @@ async function runHere(
   }
 }
 
-/** Takes text in. */
+/** Collects text. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -105,7 +107,7 @@ class Collected extends Writable {
   }
 }
 
-/** Starts the built program and leaves its stdin open; it is killed when the test ends. */
+/** Starts the built program and leaves its stdin open. It is killed when the test ends. */
 export function startRepute(
   args: readonly string[],
   options: RunReputeOptions = {},
@@ -116,7 +118,7 @@ export function startRepute(
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  // A program that ends before it has read everything is what some tests are about.
+  // Some tests are about programs that end before they have read all input.
   child.stdin.on("error", () => undefined);
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query as sent, not decoded. */
   readonly path: string;
-  /** By lower-case name; of a header sent twice, the last one. */
+  /** By lower-case name; of duplicates, the last. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -15,7 +15,7 @@ export interface RecordedRequest {
 export type Step = (socket: Socket, request: RecordedRequest) => void;
 
 export interface ScriptedServer {
-  /** `http://127.0.0.1:<port>`, without a closing `/`. */
+  /** `http://127.0.0.1:<port>`, without a trailing `/`. */
   readonly url: string;
   /** Every request so far, in order of arrival. */
   readonly requests: readonly RecordedRequest[];
@@ -23,9 +23,9 @@ export interface ScriptedServer {
 }
 
 /**
- * An HTTP/1.1 server on a free loopback port that answers by a script, well or badly: the first
- * request gets the first step, and so on; the last step goes on for ever. A function gives the
- * step for each request instead.
+ * An HTTP/1.1 server on a free loopback port that answers by a script, well or badly: each request
+ * gets the next step, and the last step repeats forever. Instead of steps, a function may choose
+ * the step for each request.
  */
 export async function startScriptedServer(
   script: readonly Step[] | ((request: RecordedRequest, at: number) => Step),
@@ -35,7 +35,7 @@ export async function startScriptedServer(
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    // The client may go at any time: that is what is being tried.
+    // Clients may disconnect at any time; some tests try just that.
     socket.on("error", () => socket.destroy());
     readRequests(socket, (request) => {
       const at = requests.push(request) - 1;
@@ -60,10 +60,10 @@ export async function startScriptedServer(
   };
 }
 
-/** Headers to send; an array sends the header more than once. */
+/** Headers to send; an array repeats the header. */
 type SentHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** A well-formed answer. An object becomes JSON. */
+/** A well-formed answer. An object is sent as JSON. */
 export function reply(status: number, body: unknown = "", headers: SentHeaders = {}): Step {
   return (socket) => {
     const bytes = bytesOf(body);
@@ -80,12 +80,12 @@ export function raw(bytes: string | Buffer, end = true): Step {
   };
 }
 
-/** A reset (RST) in place of an answer. */
+/** A reset (RST) instead of an answer. */
 export function reset(): Step {
   return (socket) => socket.resetAndDestroy();
 }
 
-/** Headers and the beginning of a body, then a reset (RST), which may overtake them. */
+/** Headers and the start of a body, then a reset (RST), which may overtake them. */
 export function resetInBody(): Step {
   return (socket) => {
     socket.write(`${head(200, { "content-length": "1000" })}{"status":`, () =>
@@ -94,7 +94,7 @@ export function resetInBody(): Step {
   };
 }
 
-/** A body that ends before its content-length says so. */
+/** A body that ends before its content-length. */
 export function truncated(body: unknown): Step {
   return (socket) => {
     const bytes = bytesOf(body);
@@ -103,14 +103,14 @@ export function truncated(body: unknown): Step {
   };
 }
 
-/** A chunked body whose last chunk never comes. */
+/** A chunked body whose last chunk never arrives. */
 export function truncatedChunks(): Step {
   return (socket) => {
     socket.end(`${head(200, { "transfer-encoding": "chunked" })}5\r\n{"sta\r\n`);
   };
 }
 
-/** A body that goes on for ever, a byte at a time. */
+/** An endless body, one byte at a time. */
 export function drip(everyMs = 10): Step {
   return (socket) => {
     socket.write(head(200, { "transfer-encoding": "chunked" }));
@@ -119,7 +119,7 @@ export function drip(everyMs = 10): Step {
   };
 }
 
-/** A body that goes on for ever, as fast as it is read. */
+/** An endless body, as fast as it is read. */
 export function endless(): Step {
   return (socket) => {
     const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
@@ -149,7 +149,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** Calls back for each request on a connection that is read to its end. */
+/** Calls back for each request on a connection, until it ends. */
 function readRequests(socket: Socket, onRequest: (request: RecordedRequest) => void): void {
   let received = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same for the same seed everywhere (mulberry32). */
+/** Random numbers from 0 to below 1, the same everywhere for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

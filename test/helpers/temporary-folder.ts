@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder of its own for one test, removed when the test ends. */
+/** A temporary folder for one test, removed when the test ends. */
 export async function temporaryFolder(parent = tmpdir()): Promise<string> {
   const folder = await mkdtemp(join(parent, "repute-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

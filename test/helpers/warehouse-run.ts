@@ -9,13 +9,13 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 export interface Place {
   readonly kind: string;
-  /** What `-o` is, in the working folder. */
+  /** The value of `-o`, in the working folder. */
   readonly output: string;
-  /** What the run's own files begin with. */
+  /** Path from which the names of the run's own files derive. */
   readonly base: string;
   /** Where a query finds the rows. */
   readonly from: string;
-  /** The file that is the database, where there is one. */
+  /** The database file, if there is one. */
   readonly database?: string;
 }
 
@@ -35,7 +35,7 @@ export const places: readonly Place[] = [
   },
 ];
 
-/** Everything but what may differ between two runs over the same input. */
+/** Everything except what may differ between two runs over the same input. */
 export const rowsWithoutTimes = (from: string): string =>
   `SELECT * EXCLUDE (rep_run_id, rep_source, rep_looked_up_at) FROM ${from} ORDER BY rep_row`;
 
@@ -45,7 +45,7 @@ export const countOf = (from: string): string =>
 export interface Prepared {
   readonly cwd: string;
   readonly server: AnsweringServer;
-  /** Items that are asked for. */
+  /** Items that are looked up. */
   readonly distinct: number;
   readonly enrich: (
     args: readonly string[],
@@ -53,7 +53,7 @@ export interface Prepared {
   ) => ReturnType<typeof runRepute>;
 }
 
-/** A working folder with `in.csv` and a service that answers. */
+/** A working folder with `in.csv`, and a service that answers. */
 export async function prepared(rows: number): Promise<Prepared> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -67,13 +67,13 @@ export async function prepared(rows: number): Promise<Prepared> {
     enrich: (args, env) =>
       runRepute(["enrich", ...args, ...service, "--quiet"], {
         cwd,
-        // A module that is to be missing is so from a process's start.
+        // A missing module must be missing from the start of the process.
         ...(env === undefined ? {} : { env, ownProcess: true }),
       }),
   };
 }
 
-/** Every tenth row asks what one before it asks, or would if it were an item; one in a hundred is none. */
+/** Every tenth row repeats an earlier item; one in a hundred has none. */
 export function inputOf(rows: number, name = "host"): string {
   const lines = Array.from({ length: rows }, (_, n) => {
     if (n % 100 === 50) return `${n},setup.exe\n`;

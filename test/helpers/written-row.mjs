@@ -1,8 +1,8 @@
 import { completeFinding } from "./complete-finding.mjs";
 
-// Rows as programs that write a warehouse by themselves give them to it.
+// Rows for programs that write to a warehouse themselves.
 
-/** @param {number} number the row's, from 1 */
+/** @param {number} number number of the row, from 1 */
 export function writtenRow(number) {
   return {
     row: { number, cells: [`cell ${number}`], extra: null, json: null, fault: null },

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../bench/bench.mjs", import.meta.url));
 
-/** Runs the benchmarks so small that they measure nothing: they run, and say what they should. */
+/** Runs the benchmarks at a size too small to measure anything, and checks their report. */
 async function bench(folder: string, ...args: readonly string[]): Promise<string> {
   const env = { ...process.env, TMPDIR: folder };
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
@@ -16,7 +16,7 @@ async function bench(folder: string, ...args: readonly string[]): Promise<string
 
 const small = ["--rows", "40", "--repeat", "1"];
 
-test("every measure runs, tells its ratios and leaves nothing behind", async () => {
+test("every measure runs, reports its ratios and leaves nothing behind", async () => {
   const folder = await temporaryFolder();
   const named = ["csv", "lookups", "cache", "latency", "durability", "service", "start", "memory"];
   const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
@@ -44,12 +44,12 @@ test("every measure runs, tells its ratios and leaves nothing behind", async () 
     "memory: all rows ÷ a tenth",
   ]);
   const none = ratios.filter(({ median = 0 }) => !(median > 0)).map(({ pair }) => pair);
-  // These two are not on every machine.
+  // Not every machine has these two.
   expect(none.filter((pair) => !/curl|python/.test(pair))).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 }, 180_000);
 
-test("stages are told in microseconds a row", async () => {
+test("stages are reported in microseconds per row", async () => {
   const folder = await temporaryFolder();
   const table = await bench(folder, "stages", ...small);
   const stages = [
@@ -88,7 +88,7 @@ test("a profile names modules and functions", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("a name that is none is refused with the names that are", async () => {
+test("refuses an unknown name and lists the known ones", async () => {
   const folder = await temporaryFolder();
   await expect(bench(folder, "speed")).rejects.toMatchObject({
     code: 2,
@@ -96,7 +96,7 @@ test("a name that is none is refused with the names that are", async () => {
   });
 });
 
-test("an interruption ends what runs, tells what was measured, and leaves nothing behind", async () => {
+test("an interrupt ends the running program, reports what was measured, and leaves nothing behind", async () => {
   const folder = await temporaryFolder();
   const args = [program, "start", "latency", "--rows", "1000000", "--repeat", "1", "--json"];
   const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: folder } });

@@ -10,7 +10,7 @@ import { startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** How one round ended: what was damaged, and what the program made of it. */
+/** The result of one round: what was damaged, and what the program did. */
 interface Round {
   readonly seed: number;
   readonly damage: string;
@@ -19,18 +19,18 @@ interface Round {
   readonly rows?: string | null;
 }
 
-/** Runs write to the disk and wait for it; where there is one, a file system in memory saves that. */
+/** Runs sync to disk; a file system in memory, if available, saves that time. */
 const inMemory = existsSync("/dev/shm") ? "/dev/shm" : undefined;
 
 const script = fileURLToPath(new URL("damaged-runs.mjs", import.meta.url));
 
-/** A few items are not in the cache, so that every run counts against its quota. */
+/** A few items are not cached, so that every run uses its quota. */
 const items = { cached: 100, fresh: 4 };
 
 /**
- * Fills a cache and counts a quota, damages copies of both, one file in each round, and runs again.
+ * Fills a cache and a quota count, damages copies of both, one file per round, and runs again.
  *
- * @returns how the rounds ended, all of them judged
+ * @returns the results of all rounds
  */
 export async function damageRounds(seeds: readonly number[]): Promise<readonly Round[]> {
   const server = await startAnsweringServer();
@@ -60,7 +60,7 @@ export async function damageRounds(seeds: readonly number[]): Promise<readonly R
   return all;
 }
 
-/** The rows of a run to which nothing was done. */
+/** The rows of an undisturbed run. */
 async function soundRows(
   folder: string,
   { input, url }: { readonly input: string; readonly url: string },
@@ -94,7 +94,7 @@ async function rounds(options: {
   return whole;
 }
 
-/** What is wrong with how a round ended; none when nothing is. */
+/** What is wrong with the result of a round; empty if nothing is. */
 function problems(round: Round, expected: string): readonly string[] {
   const { seed, damage, code, stderr = "", rows } = round;
   const found: string[] = [];
@@ -117,7 +117,7 @@ function problems(round: Round, expected: string): readonly string[] {
   return found.map((problem) => `${problem} (seed ${seed}, ${damage}): ${stderr}`);
 }
 
-/** Rows without what differs from run to run: where an answer is from, and when it was given. */
+/** Rows without values that differ from run to run: source and time of an answer. */
 function answersOf(csv: string): string {
   const records = parse(csv, { columns: true }) as Record<string, string>[];
   return JSON.stringify(

@@ -14,14 +14,14 @@ import { runRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** How often each file is damaged, times the number below; `REPUTE_TEST_DAMAGES=10` for many. */
+/** Multiplies the numbers of damages below: `REPUTE_TEST_DAMAGES=10` for many. */
 const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.5");
 
 /** Which files are damaged, how often, and how many of their first bytes a checkpoint relies on. */
 interface DamagedFile {
   readonly name: string;
   readonly damages: number;
-  /** Whether damage at this place must be told: by an error, or by a warning. */
+  /** Whether damage at this place must be reported, by an error or a warning. */
   readonly mustBeTold: (at: number, fixture: KilledFixture) => boolean;
 }
 
@@ -43,7 +43,7 @@ const part = (output: string, damages: number): DamagedFile => ({
 const journal = (output: string, damages: number): DamagedFile => ({
   name: `${output}.state/journal/records`,
   damages,
-  // Some bytes between two records say nothing.
+  // Some bytes between two records carry no data.
   mustBeTold: never,
 });
 
@@ -78,7 +78,7 @@ const forms: readonly (readonly [output: string, rows: number, files: readonly D
 
 describe("a killed run whose files are damaged", () => {
   it.each(forms)(
-    "has no wrong row and tells what is damaged: %s",
+    "has no wrong row and reports damage: %s",
     { timeout: 600_000 },
     async (output, rows, files) => {
       const fixture = await fixtureOf(output, rows);
@@ -95,7 +95,7 @@ describe("a killed run whose files are damaged", () => {
     },
   );
 
-  it("tells it in the program as well", { timeout: 600_000 }, async () => {
+  it("reports damage in the program as well", { timeout: 600_000 }, async () => {
     const [output, rows, files] = forms[0]!;
     const fixture = await fixtureOf(output, rows);
     const random = seeded(7);
@@ -120,7 +120,10 @@ async function fixtureOf(output: string, rows: number): Promise<KilledFixture> {
   return killedFixture({ folder: await temporaryFolder(), output, server, rows });
 }
 
-/** Damages a file of a killed run and resumes the run; null when it came out as it should. */
+/**
+ * Damages a file of a killed run and resumes it. Says what is wrong with the result, or returns
+ * null.
+ */
 async function damaged(
   fixture: KilledFixture,
   { name, mustBeTold }: DamagedFile,

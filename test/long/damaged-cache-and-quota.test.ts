@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { damageRounds } from "./damage-rounds.js";
 
-test("whatever is damaged in a cache or quota count, no row is wrong", async () => {
-  // What fails names its seed, with which test/long/damage-rounds.ts repeats it.
+test("damage to a cache or quota count never makes a row wrong", async () => {
+  // A failure names its seed; test/long/damage-rounds.ts repeats it.
   const from = Math.floor(Math.random() * 2 ** 30);
   const seeds = Array.from({ length: 120 }, (_, n) => from + n);
   expect(await damageRounds(seeds)).toHaveLength(seeds.length);
 });
 
 test("a damaged cache or quota count costs requests or time, never a wrong row", async () => {
-  // The last one changes the name of a column.
+  // The last one changes a column's name.
   const seeds = [...Array.from({ length: 60 }, (_, n) => 1_000 + n), 1_026_035_311];
   const rounds = await damageRounds(seeds);
   expect(rounds).toHaveLength(seeds.length);
   const outcomes = rounds.map(({ code, stderr = "" }) => (stderr === "" ? "unseen" : `${code}`));
-  // Damage of each kind: without any effect, a warning, a quota that has to wait.
+  // Every effect occurs: none, a warning, a quota that has to wait.
   expect(new Set(outcomes)).toEqual(new Set(["unseen", "0", "75"]));
 });

@@ -1,10 +1,10 @@
 // Runs the main job over damaged copies of a cache and of quota counts, one after the other, and
-// prints a line of JSON before and after each, in a process of its own in case one ends it.
+// prints a line of JSON before and after each. A separate process, in case damage ends it.
 //
-// node damaged-runs.mjs '{"input", "url", "kept", "work", "seeds"}'
+//   node damaged-runs.mjs '{"input", "url", "kept", "work", "seeds"}'
 //
-// `kept` is the folder with what is damaged: "cache", "state". A seed decides which of its files is
-// damaged, where and how.
+// `kept` is the folder with the originals: "cache", "state". A seed decides which file is damaged,
+// where and how.
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
@@ -14,7 +14,7 @@ import { runProgram } from "../../dist/cli/program.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
 
-/** Of the cache's file. */
+/** Path of the file in a cache folder. */
 const pageSize = 16_384;
 
 const { input, url, kept, work, seeds } = JSON.parse(process.argv[2]);
@@ -30,7 +30,7 @@ for (const seed of seeds) {
   say({ seed, damage, ...ended, rows: ended.code === 0 ? readFileSync(rows, "utf8") : null });
 }
 
-/** Damages one of the files below a folder, and says which and how. */
+/** Damages a file below a folder, and says which and how. */
 function damageOne(folder, draw) {
   const paths = filesBelow(folder).sort();
   const path = paths[Math.floor(draw() * paths.length)];
@@ -79,7 +79,7 @@ function swapped(bytes, one, other) {
   return copy;
 }
 
-/** From where to where the page around a place goes. */
+/** Start and end of the page around an offset. */
 function pageAt(bytes, at) {
   const from = at - (at % pageSize);
   return [from, Math.min(from + pageSize, bytes.length)];
@@ -92,7 +92,7 @@ function filesBelow(folder) {
   });
 }
 
-/** Runs the program as `main` would. */
+/** Runs the program like `main`. */
 async function run(args) {
   const said = { text: "" };
   const stderr = { write: (text) => (said.text += text) };

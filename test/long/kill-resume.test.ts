@@ -9,15 +9,15 @@ import { concurrency, enrichUntilKilled as enrich, mostQueued } from "../helpers
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** `REPUTE_TEST_KILLS=500` for the long version; by default 24 over the four forms. */
+/** `REPUTE_TEST_KILLS=500` for the long version; by default 24 over the four formats. */
 const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "24") / 4);
 
 const rows = 20_000;
 const distinct = 18_000;
 
-describe("a run that is killed again and again", () => {
+describe("a run that is killed repeatedly", () => {
   it.each(["csv", "csv.gz", "ndjson", "ndjson.gz"])(
-    "ends with the rows of an undisturbed run and pays for nothing twice: %s",
+    "ends with the rows of an undisturbed run and repeats no paid request: %s",
     { timeout: 600_000 },
     async (extension) => {
       const folder = await temporaryFolder();
@@ -35,7 +35,7 @@ describe("a run that is killed again and again", () => {
       const before = server.total;
       let killed = 0;
       for (let code: number | null = null; code === null;) {
-        // Later sessions have less to do; the kills are spread over the whole run.
+        // Later sessions have less to do, so the kills are spread over the whole run.
         const after = 1 + Math.floor(random() * ((2 * distinct) / kills));
         code = await enrich(server, input, out, ["--resume"], killed < kills ? after : null);
         if (code === null) killed++;
@@ -55,13 +55,13 @@ describe("a run that is killed again and again", () => {
 });
 
 describe("the end of a run", () => {
-  it("is done again when it was cut off between the output's name and its manifest", async () => {
+  it("is repeated if it was interrupted between the output's name and its manifest", async () => {
     const folder = await temporaryFolder();
     const server = await serving();
     const input = join(folder, "in.csv");
     await writeFile(input, "domain\na.example.com\nb.example.com\n");
     const out = join(folder, "out.csv");
-    // A folder in the manifest's place stands for whatever kept it from being written.
+    // A folder in place of the manifest prevents its writing.
     await mkdir(`${out}.manifest.json`);
     expect(await enrich(server, input, out, [])).toBe(1);
     expect(existsSync(out)).toBe(true);
@@ -75,7 +75,7 @@ describe("the end of a run", () => {
     expect(server.total).toBe(2);
   });
 
-  it("takes in what an input gained while the run was interrupted", async () => {
+  it("includes rows added to the input while the run was interrupted", async () => {
     const folder = await temporaryFolder();
     const server = await serving();
     const input = join(folder, "in.csv");
@@ -110,7 +110,7 @@ function inputOf(extension: string): string {
     : names.map((domain, n) => `${JSON.stringify({ n, domain })}\n`).join("");
 }
 
-/** The rows without what may differ: when an answer came and where from. */
+/** The rows without values that may differ: time and source of the answer. */
 function rowsOf(bytes: Buffer, extension: string): string[] {
   const text = (extension.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
   return text

@@ -5,7 +5,7 @@ import { startService } from "../../src/service/service.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-test("permits that a killed process held stay counted: the quota is not exceeded", async () => {
+test("permits held by a killed process stay counted, so the quota is not exceeded", async () => {
   let requests = 0;
   let reached: () => void = () => undefined;
   const some = new Promise<void>((resolve) => (reached = resolve));

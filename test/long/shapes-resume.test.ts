@@ -19,9 +19,9 @@ describe.each([
   ["ocsf", "ndjson.gz"],
   ["stix", "json"],
   ["stix", "json.gz"],
-])("a run to %s that is killed again and again", (to, extension) => {
+])("a run to %s that is killed repeatedly", (to, extension) => {
   it(
-    `ends with the bytes of an undisturbed run but for its times: ${extension}`,
+    `ends with the bytes of an undisturbed run except for its times: ${extension}`,
     { timeout: 300_000 },
     async () => {
       const { server, folder, input } = await prepared();
@@ -32,7 +32,7 @@ describe.each([
       const out = join(folder, `out.${extension}`);
       let killed = 0;
       for (let code: number | null = null; code === null;) {
-        // Four times that are fewer requests than there are distinct names.
+        // Four times that are still fewer requests than there are distinct names.
         const after = 1_000 + Math.floor(random() * 700);
         const flags = ["--to", to, "--resume"];
         code = await enrich(server, input, out, flags, killed < kills ? after : null);
@@ -51,10 +51,10 @@ describe.each([
 });
 
 describe("a bundle", () => {
-  it("has one end when the run was cut off between the output's name and its manifest", async () => {
+  it("has a single end if the run was interrupted between the output's name and its manifest", async () => {
     const { server, folder, input } = await prepared();
     const out = join(folder, "out.json");
-    // A folder in the manifest's place stands for whatever kept it from being written.
+    // A folder in place of the manifest prevents its writing.
     const blocked = `${out}.manifest.json`;
     await mkdir(blocked);
     await expect(enrich(server, input, out, ["--to", "stix"])).rejects.toThrow("is a directory");
@@ -64,7 +64,7 @@ describe("a bundle", () => {
     expect(await indicatorsSaidOf(out)).toBe(objects.length - 1);
   });
 
-  it("is not continued from a part that is not the one that was written", async () => {
+  it("is not continued from a part that differs from what was written", async () => {
     const { server, folder, input } = await prepared();
     const out = join(folder, "out.json");
     expect(await enrich(server, input, out, ["--to", "stix"], 7_000)).toBeNull();
@@ -88,7 +88,10 @@ interface Prepared {
   readonly input: string;
 }
 
-/** Names of which a third is malicious; every tenth row repeats an earlier one, and some are none. */
+/**
+ * Names of which a third are malicious. Every tenth row repeats an earlier one, and some are not
+ * names.
+ */
 async function prepared(): Promise<Prepared> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -106,7 +109,9 @@ async function textOf(path: string): Promise<string> {
   return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
 }
 
-/** What is left without what may differ: when an answer came, where from, the bundle's own name. */
+/**
+ * The output without values that may differ: time and source of the answer, the bundle's own name.
+ */
 function timeless(text: string): string {
   return text
     .replace(/"bundle--[^"]+"/, '"bundle"')

@@ -8,16 +8,16 @@ import { startExporter } from "../unit/tags/exporter-process.js";
 import { exporterOf, readExport } from "../unit/tags/exporting.js";
 import { addresses, type ServedList, served, startTagServer } from "../unit/tags/tag-server.js";
 
-/** Entries of each tag; twelve pages in all. */
+/** Entries of each tag; twelve pages in total. */
 const sizes = { "a:one": 75_000, "b:two": 25_000, "c:three": 5 };
 const names = Object.keys(sizes);
 const pagesInAll = 12;
 const parallel = 2;
 
-/** Attempts of a night that are killed, at most. */
+/** Maximum number of killed attempts per night. */
 const mostKills = 12;
 
-/** What the service has on a night; no two nights are alike. */
+/** The lists of the service on a night; no two nights are alike. */
 function night(letter: string): Record<string, ServedList> {
   const from = letter.charCodeAt(0);
   return Object.fromEntries(
@@ -25,7 +25,7 @@ function night(letter: string): Record<string, ServedList> {
   );
 }
 
-test("an export killed at random pages leaves a whole export, and goes on from its pages", async () => {
+test("an export killed at random pages leaves a complete export, and continues from its pages", async () => {
   let onPage: () => void = () => {};
   const server = await startTagServer(night("a"), (page) => {
     onPage();
@@ -41,7 +41,7 @@ test("an export killed at random pages leaves a whole export, and goes on from i
     const killsBefore = kills;
     for (let attempt = 0; ; attempt++) {
       const dice = seededHash(20_240_101, letter, attempt);
-      // At the request for a page, or at what it tells: a page, the writing or the end of a tag.
+      // Kills at the request for a page, or at a report: a page, the writing or the end of a tag.
       const atPage = dice % 2 === 0;
       let left = attempt < mostKills ? 1 + ((dice >>> 1) % (atPage ? 4 : 8)) : Infinity;
       const countDown = () => {
@@ -61,7 +61,7 @@ test("an export killed at random pages leaves a whole export, and goes on from i
     const asked = server.pages.length - askedBefore;
     expect(asked).toBeLessThanOrEqual(pagesInAll + (kills - killsBefore) * parallel);
   }
-  // Fourteen with these dice, give or take what a kill that comes late lets pass.
+  // About fourteen with this seed; a late kill may let one more pass.
   expect(kills).toBeGreaterThan(2);
 });
 
@@ -69,7 +69,7 @@ function previousOf(letter: string): string {
   return String.fromCharCode(letter.charCodeAt(0) - 1);
 }
 
-/** The letter of the night that a folder holds, all of it and nothing else. */
+/** The letter of the night that a folder holds, which must be complete and unmixed. */
 async function wholeExport(folder: string): Promise<string> {
   const tags = exportedTags(await readExport(folder));
   expect(tags.map(({ name }) => name)).toEqual(names);

@@ -15,7 +15,7 @@ import { addresses, served, startTagServer } from "../unit/tags/tag-server.js";
 const letters = "abcdefghijklmnop";
 const names = ["a:one", "b:two"];
 
-/** Exports one folder again and again, each time of other lists, while `look` reads it. */
+/** Exports other lists to one folder again and again while `look` reads it. */
 async function whileExporting(look: (folder: string) => Promise<string>): Promise<Set<string>> {
   let round = -1;
   const server = await startTagServer({}, (page, { tag }) => {
@@ -31,7 +31,7 @@ async function whileExporting(look: (folder: string) => Promise<string>): Promis
   setLists(0);
   const folder = await temporaryFolder();
   const rounds = letters.length;
-  // All stay, so that a reader that is slow finds what it began with.
+  // Keep all, so that a slow reader finds the one it started with.
   const exporter = startExporter({ url: server.url, folder, names, rounds, keep: rounds });
   const seen = new Set<string>();
   let last = "";
@@ -45,7 +45,7 @@ async function whileExporting(look: (folder: string) => Promise<string>): Promis
   return seen;
 }
 
-test("who follows the index reads all of one export", async () => {
+test("a reader that follows the index reads all of one export", async () => {
   const seen = await whileExporting(async (folder) => {
     const index = await readIndex(join(folder, "index.json"));
     return index === null ? "" : oneExport(join(folder, index.generation), index);
@@ -53,7 +53,7 @@ test("who follows the index reads all of one export", async () => {
   expect(seen.size).toBeGreaterThan(1);
 });
 
-test("who resolves `current` once reads all of one export", async () => {
+test("a reader that resolves `current` once reads all of one export", async () => {
   const seen = await whileExporting(async (folder) => {
     const generation = await realpath(join(folder, "current")).catch(() => null);
     if (generation === null) return "";
@@ -63,7 +63,7 @@ test("who resolves `current` once reads all of one export", async () => {
   expect(seen.size).toBeGreaterThan(1);
 });
 
-test("who reads plain names between two looks at the same index reads all of one export", async () => {
+test("a reader of plain names between two looks at the same index reads all of one export", async () => {
   const seen = await whileExporting(async (folder) => {
     for (;;) {
       const before = await readIndex(join(folder, "index.json"));
@@ -80,7 +80,7 @@ test("who reads plain names between two looks at the same index reads all of one
   expect(seen.size).toBeGreaterThan(1);
 });
 
-test("a single file is whole at any time", async () => {
+test("a single file is complete at any time", async () => {
   const seen = await whileExporting(async (folder) => {
     const text = await readFile(join(folder, "a--one.txt"), "utf8").catch(() => null);
     if (text === null) return "";
@@ -90,7 +90,7 @@ test("a single file is whole at any time", async () => {
   expect(seen.size).toBeGreaterThan(1);
 });
 
-/** The entries of a whole list: these are shorter than a page. */
+/** The entries of a complete list, all shorter than a page. */
 function pageOf(list: ReturnType<typeof served>): object {
   const { entries, snapshot, lastUpdate } = list;
   return { entries, snapshot, lastUpdate, total: entries.length };
@@ -106,7 +106,7 @@ function oneExport(generation: string, index: ExportIndex): Promise<string> {
   return check(index, (file) => readFile(join(generation, file)));
 }
 
-/** The letter of the export whose files these are, all as the index says. */
+/** The letter of the export that these files belong to, all as in the index. */
 async function check(index: ExportIndex, read: (file: string) => Promise<Buffer>): Promise<string> {
   const tags = exportedTags(index);
   expect(tags.map(({ name }) => name)).toEqual(names);

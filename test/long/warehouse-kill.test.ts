@@ -13,7 +13,7 @@ interface Kill {
   readonly times: number;
 }
 
-/** At each of these the output and the run's own checkpoint know of different rows. */
+/** At each of these, the output and the run's own checkpoint disagree about rows. */
 const moments: readonly Kill[] = [
   { step: "committed", times: 1 },
   { step: "committed", times: 3 },
@@ -25,34 +25,31 @@ const moments: readonly Kill[] = [
   { step: "finished", times: 1 },
 ];
 
-describe.each(["parquet", "duckdb"] as const)(
-  "a %s output that is killed again and again",
-  (kind) => {
-    it("has every row exactly once in the end", async () => {
-      const folder = await temporaryFolder();
-      const file = join(folder, `out.${kind}`);
-      const write = (kill: Kill | null): NodeJS.Signals | null => {
-        const job = { kind, file, state: join(folder, "state"), rows: total, every: 500, kill };
-        const { signal, stderr, status } = spawnSync(
-          process.execPath,
-          [writer, JSON.stringify(job)],
-          { encoding: "utf8" },
-        );
-        expect(stderr).toBe("");
-        expect(status ?? 0).toBe(0);
-        return signal;
-      };
-      const signals = moments.map(write);
-      expect(signals).toEqual(moments.map(() => "SIGKILL"));
-      expect(write(null)).toBeNull();
-
-      const from = kind === "duckdb" ? "enriched" : `read_parquet('${file}')`;
-      const [counts] = await queryDuckdb(
-        `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys,
-       bool_and(ip = 'cell ' || rep_row) AS same FROM ${from}`,
-        kind === "duckdb" ? file : undefined,
+describe.each(["parquet", "duckdb"] as const)("a %s output that is killed repeatedly", (kind) => {
+  it("has every row exactly once in the end", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, `out.${kind}`);
+    const write = (kill: Kill | null): NodeJS.Signals | null => {
+      const job = { kind, file, state: join(folder, "state"), rows: total, every: 500, kill };
+      const { signal, stderr, status } = spawnSync(
+        process.execPath,
+        [writer, JSON.stringify(job)],
+        { encoding: "utf8" },
       );
-      expect(counts).toEqual({ n: BigInt(total), keys: BigInt(total), same: true });
-    });
-  },
-);
+      expect(stderr).toBe("");
+      expect(status ?? 0).toBe(0);
+      return signal;
+    };
+    const signals = moments.map(write);
+    expect(signals).toEqual(moments.map(() => "SIGKILL"));
+    expect(write(null)).toBeNull();
+
+    const from = kind === "duckdb" ? "enriched" : `read_parquet('${file}')`;
+    const [counts] = await queryDuckdb(
+      `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys,
+       bool_and(ip = 'cell ' || rep_row) AS same FROM ${from}`,
+      kind === "duckdb" ? file : undefined,
+    );
+    expect(counts).toEqual({ n: BigInt(total), keys: BigInt(total), same: true });
+  });
+});

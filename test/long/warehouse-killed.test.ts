@@ -25,7 +25,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
       database === undefined ? undefined : join(cwd, database),
     );
 
-  it("has each row once after a run that is killed again and again", async () => {
+  it("has each row once after a run that is killed repeatedly", async () => {
     const { cwd, server, distinct } = await prepared(6_000);
     const calm = await prepared(6_000);
     await calm.enrich(["in.csv", "-o", output]);
@@ -36,7 +36,8 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     let run: RunReputeResult;
     do {
       const early = Math.floor(random() * ((2 * distinct) / kills));
-      // The last ones come when everything is asked: while rows are committed, counted and named.
+      // The last kills happen once everything is requested: while rows are committed, counted and
+      // published.
       const kill =
         killed < kills
           ? { requests: 1 + early, ms: 0 }
@@ -50,7 +51,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
         kill,
       });
       if (run.code === null) killed++;
-      // A kill may come when all is done and only the process has yet to end.
+      // A kill may come after everything is done, just before the process exits.
     } while (run.code === null && existsSync(join(cwd, `${base}.state`)));
     expect([0, null]).toContain(run.code);
     expect(run.stderr).toBe("");
@@ -69,7 +70,7 @@ describe("a table of a DuckDB file", () => {
   const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
     queryDuckdb(sql, join(cwd, "out.duckdb"));
 
-  it("keeps the nights before when a run is thrown away with --restart", async () => {
+  it("keeps earlier nights when a run is discarded with --restart", async () => {
     const { cwd, server, enrich } = await prepared(12_000);
     await enrich(["in.csv", "-o", output]);
     const first = await manifestOf(cwd, "out.duckdb.nightly");
@@ -93,7 +94,7 @@ describe("a table of a DuckDB file", () => {
     expect(await query(cwd, "FROM repute_checkpoint")).toEqual([]);
   });
 
-  it("goes on from the checkpoint in the database where that is the newer one", async () => {
+  it("continues from the database's checkpoint if it is newer", async () => {
     const { cwd, server, args } = await behind();
     const second = await enrichKilled({ server, cwd, args, kill: null });
     expect(second).toMatchObject({ code: 0, stderr: "" });
@@ -102,7 +103,7 @@ describe("a table of a DuckDB file", () => {
     ]);
   });
 
-  it("is refused when rows of the run were taken out of it", async () => {
+  it("is refused if rows of the run were removed from it", async () => {
     const { cwd, server, args } = await behind();
     await query(cwd, "DELETE FROM nightly WHERE rep_row = 2");
     const { code, stderr } = await enrichKilled({ server, cwd, args, kill: null });
@@ -132,12 +133,12 @@ describe("a table of a DuckDB file", () => {
 });
 
 /**
- * Of these requests' rows at most 4,096 wait to be written, so that at least 5,000 are, and with them
- * a checkpoint.
+ * At most 4,096 rows of these requests wait to be written, so at least 5,000 are written, and a
+ * checkpoint with them.
  */
 const pastCheckpoint = { requests: 10_000, ms: 0 };
 
-/** A tally of the same form in which nothing is counted but requests. */
+/** A tally of the same form that counts nothing but requests. */
 function emptyTally(tally: Record<string, unknown>): Record<string, unknown> {
   const zeros = (counts: unknown): Record<string, number> =>
     Object.fromEntries(Object.keys(counts as object).map((name) => [name, 0]));

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
-/** A copy of the program in which the sink is. */
+/** A copy of the program with the sink added. */
 let copy: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-/** Does what the README says: the file to its place, the import and the line to the registry. */
+/** Follows the docs: copies the file, and adds the import and the line to the registry. */
 async function addSink(): Promise<void> {
   const sample = await readFile(join(root, "samples", "sinks", "chunk-folder.ts"), "utf8");
   const placed = sample.replaceAll('"../../src/', '"../');
@@ -54,7 +54,7 @@ function repute(...args: readonly string[]): Promise<Ended> {
   );
 }
 
-/** The rows of a folder's chunks: what the input had, and the status. */
+/** The rows in a folder's chunks: input and status. */
 async function rowsOf(folder: string): Promise<readonly string[]> {
   const names = (await readdir(join(copy, folder))).sort();
   const texts = await Promise.all(names.map((name) => readFile(join(copy, folder, name), "utf8")));
@@ -85,7 +85,7 @@ test("chunk-folder.ts and one line make another sink", async () => {
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining("24 rows")]);
 });
 
-test("a run to it is resumed with each row once, and started anew without a row of before", async () => {
+test("resumes a run to it with each row once, and starts over without rows of the earlier one", async () => {
   expect(await repute(...enrich, "-o", "chunks:whole")).toMatchObject({ code: 0 });
   for (const how of ["--resume", "--restart"]) {
     const out = ["-o", `chunks:in-parts${how}`];

@@ -34,7 +34,7 @@ test("indicators.csv shows every kind, and every status but a failure", async ()
   expect(rows.filter((row) => row["rep_bogon"] === "true").length).toBeGreaterThan(0);
 });
 
-test("events.ndjson is enriched by a member within its records, digits and order kept", async () => {
+test("events.ndjson is enriched by a nested member, with digits and order kept", async () => {
   const text = await enriched("events.ndjson", "out.ndjson", ["--item-column", "event.source.ip"]);
   const lines = text.trimEnd().split("\n");
   const input = (await readFile(join(samples, "events.ndjson"), "utf8")).trimEnd().split("\n");
@@ -46,7 +46,7 @@ test("events.ndjson is enriched by a member within its records, digits and order
   );
 });
 
-test("watchlist.txt is one item a line", async () => {
+test("watchlist.txt has one item per line", async () => {
   const text = await enriched("watchlist.txt", "out.csv");
   const rows: Record<string, string>[] = parse(text, { columns: true });
   expect(rows.map((row) => [row["rep_kind"], row["rep_item"]])).toEqual([

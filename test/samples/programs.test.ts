@@ -9,7 +9,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
-test("library.mjs looks items up with the package as a library", async () => {
+test("library.mjs looks up items with the package as a library", async () => {
   const { stdout, stderr } = await run(process.execPath, [join(root, "samples", "library.mjs")]);
   expect(stderr).toBe("");
   expect(stdout.trimEnd().split("\n")).toEqual([
@@ -21,7 +21,7 @@ test("library.mjs looks items up with the package as a library", async () => {
 });
 
 test("demo.mjs runs the main job on the samples", async () => {
-  // In a copy: it writes beside itself.
+  // In a copy, since it writes beside itself.
   const copy = await temporaryFolder();
   for (const name of ["samples", "dist", "package.json"]) {
     await cp(join(root, name), join(copy, name), { recursive: true });

@@ -47,7 +47,7 @@ test.each(Object.keys(kinds) as Sample[])("%s needs no flag", async (name) => {
   expect(input.item_column).toBe(column);
 });
 
-test.each(Object.keys(kinds) as Sample[])("%s may come through a pipe", async (name) => {
+test.each(Object.keys(kinds) as Sample[])("%s may be piped in", async (name) => {
   const stdin = await readFile(join(samples, name));
   const args = ["enrich", "--local", "--lookups", "quick-check", "--quiet"];
   const { stdout, stderr } = await runRepute(args, { stdin });
@@ -61,7 +61,7 @@ test("naming the item column changes no kind", async () => {
   expect(rows.map((row) => row["rep_kind"])).toEqual(kinds["report.csv"]);
 });
 
-test("rejected rows keep delimiter and header, and are an input again", async () => {
+test("rejected rows keep delimiter and header, and can be used as input", async () => {
   const folder = await temporaryFolder();
   const rejects = join(folder, "left.csv");
   const input = join(folder, "in.csv");
@@ -74,7 +74,7 @@ test("rejected rows keep delimiter and header, and are an input again", async ()
   expect([again.code, again.rows[0]?.["note"]]).toEqual([0, "b;c"]);
 });
 
-test("a run with nothing to look up does not pass for a success in silence", async () => {
+test("a run with nothing to look up warns", async () => {
   const folder = await temporaryFolder();
   const input = join(folder, "in.csv");
   await writeFile(input, "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n");

@@ -1,5 +1,5 @@
-// The least that a program can do: undici's Pool.request and body.json(), nothing around it. Nothing
-// is read, kept, checked or written.
+// The least that a program can do: undici's Pool.request and body.json(). Reads no input and
+// stores, checks and writes nothing.
 //
 //   node test/bench/peers/bare.mjs URL ITEMS CONNECTIONS ENDPOINT...
 import { Pool } from "undici";

@@ -1,4 +1,4 @@
-// The main job by the library, with journal and checkpoints (`kept`) or with neither (`unkept`).
+// The main job through the library, with journal and checkpoints (`kept`) or without (`unkept`).
 //
 //   node test/bench/peers/library.mjs URL INPUT OUTPUT CONCURRENCY kept|unkept
 import { enrich, enrichOptions } from "repute";

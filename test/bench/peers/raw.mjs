@@ -1,4 +1,4 @@
-// What the service can do: requests written ahead on raw sockets, answers counted and not read.
+// The limit of the service: pipelined requests over raw sockets; answers are counted, not parsed.
 //
 //   node test/bench/peers/raw.mjs URL ITEMS CONNECTIONS DEPTH
 import { connect } from "node:net";
@@ -7,12 +7,12 @@ const [url, items, connections, depth] = process.argv.slice(2);
 const { hostname, port, pathname } = new URL(url);
 const request = `GET ${pathname}/query/198.18.0.1 HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`;
 let unsent = Number(items);
-/** Bytes of an answer, the same for all: the item is. Known once the first has come. */
+/** Bytes of an answer, equal for all since the item is. Known after the first answer. */
 let answerBytes = 0;
 
 await Promise.all(Array.from({ length: Number(connections) }, converse));
 
-/** Keeps `depth` requests under way on one connection until all are answered. */
+/** Keeps `depth` requests in flight on one connection until all are answered. */
 function converse() {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);

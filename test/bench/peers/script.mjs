@@ -1,5 +1,5 @@
-// What a good engineer writes in an hour: rows are streamed, order is kept, memory is bounded, so
-// many requests are open at once, a passing fault is tried again. No journal, no checks, no resume.
+// What a good engineer writes in an hour: streams rows in order with bounded memory, a fixed number
+// of open requests and retries. No journal, no checks, no resume.
 //
 //   node test/bench/peers/script.mjs URL INPUT OUTPUT CONCURRENCY
 import { createReadStream, createWriteStream } from "node:fs";
@@ -19,7 +19,7 @@ await pipeline(
   createWriteStream(output),
 );
 
-/** Rows in input order, a window of them under way. */
+/** Rows in input order, with a window of pending lookups. */
 async function* enriched(rows) {
   const underWay = [];
   for await (const row of rows) {

@@ -5,7 +5,7 @@ import { recogniseItem } from "../../../src/core/item/recognise.js";
 import { itemAt, writeInput } from "../../bench/items.mjs";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-test("items are all different, in normal form, and of ranges set aside", () => {
+test("items are distinct, in normal form, and from reserved ranges", () => {
   const items = Array.from({ length: 300_000 }, (_, n) => itemAt(n));
   expect(new Set(items).size).toBe(items.length);
   const odd = items.filter((text) => recogniseItem(text).item?.value !== text);
@@ -13,7 +13,7 @@ test("items are all different, in normal form, and of ranges set aside", () => {
   expect(items.every((text) => /^198\.1[89]\.|^2001:db8:/.test(text))).toBe(true);
 });
 
-test("an input has as many rows as asked for, the same every time", async () => {
+test("an input has as many rows as requested, the same every time", async () => {
   const path = join(await temporaryFolder(), "input.csv");
   await writeInput(path, 3);
   const first = await readFile(path, "utf8");

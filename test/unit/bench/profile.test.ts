@@ -34,7 +34,7 @@ const profile = {
   timeDeltas: [500, 30, 30, 25, 15],
 };
 
-test("a function's time is summed over all places that call it", () => {
+test("a function's time is summed over all its callers", () => {
   expect(selfTimes(profile)).toContainEqual({
     group: "src/lookup",
     name: "put",
@@ -43,7 +43,7 @@ test("a function's time is summed over all places that call it", () => {
   });
 });
 
-test("shares are of the time that was not idle", () => {
+test("shares exclude idle time", () => {
   const report = reportProfile(profile, 10);
   expect(report).toContain("0.0001 s busy, 0.0005 s idle, 10 µs a row");
   expect(report).toMatch(/^\| src\/lookup +\| +75\.0% \| +7\.5 \|$/m);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { inTurn } from "../../bench/rounds.mjs";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-test("contestants run in turn, each prepared, and one that is not installed is left out", async () => {
+test("contestants alternate, each is prepared, and those not installed are skipped", async () => {
   const seen: string[] = [];
   const contestant = (name: string, command: readonly string[] | null) => ({
     name,

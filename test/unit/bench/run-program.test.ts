@@ -8,7 +8,7 @@ test("CPU time is that of the shell's children, user and system", () => {
   expect(() => cpuSecondsOf("")).toThrow("unreadable");
 });
 
-test("a run tells its peak of memory, that of a program of its own", async () => {
+test("a run reports the peak memory of its own program", async () => {
   const folder = await temporaryFolder();
   const small = await runProgram(["node", "-e", "0"], { folder });
   const large = await runProgram(["node", "-e", "Buffer.alloc(100 << 20, 1)"], { folder });
@@ -16,7 +16,7 @@ test("a run tells its peak of memory, that of a program of its own", async () =>
   expect(await runProgram(["true"], { folder })).toHaveProperty("peakBytes", null);
 });
 
-test("a program that fails is an error with what it said", async () => {
+test("a failing program is an error with its output", async () => {
   const folder = await temporaryFolder();
   const failing = ["node", "-e", "console.error('no such thing'); process.exit(7)"];
   await expect(runProgram(failing, { folder })).rejects.toThrow(/ended with 7: no such thing/);

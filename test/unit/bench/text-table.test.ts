@@ -32,7 +32,7 @@ test("a column with a word in it is text", () => {
   ).toContain("| x   | 1  ");
 });
 
-test("figures have three digits that count", () => {
+test("figures have three significant digits", () => {
   expect([0.58349, 7.6149, 24_849, 0.0001234, 100, 1234.5].map(figure)).toEqual([
     "0.583",
     "7.61",
