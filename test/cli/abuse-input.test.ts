@@ -8,14 +8,14 @@ import { enrichHere } from "../helpers/enrich-here.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** Bytes that look like nothing, the same every time. */
+/** Random-looking bytes, the same every time. */
 function junk(length: number): Buffer {
   const blocks: Buffer[] = [];
   for (let n = 0; n * 64 < length; n++) blocks.push(createHash("sha512").update(`${n}`).digest());
   return Buffer.concat(blocks).subarray(0, length);
 }
 
-/** Runs `enrich` on a file that cannot be worked with; what it says is for a person. */
+/** Runs `enrich` on an unusable input and returns its error messages. */
 async function refused(name: string, cwd: string, args: readonly string[] = []) {
   const result = await runRepute(["enrich", name, "-o", "out.csv", "--local", ...args], { cwd });
   expect(result.stdout).toBe("");
@@ -25,8 +25,8 @@ async function refused(name: string, cwd: string, args: readonly string[] = []) 
   return result;
 }
 
-describe("an input that cannot be worked with is told in a line, with what to do", () => {
-  test("a column that is not there", async () => {
+describe("an unusable input is reported in a line, with advice", () => {
+  test("a missing column", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), "id,source_ip\n1,192.0.2.1\n");
     const { code, stderr } = await refused("in.csv", cwd, ["--item-column", "sourceip"]);
@@ -61,7 +61,7 @@ describe("an input that cannot be worked with is told in a line, with what to do
     expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
   });
 
-  test("gzip that is cut off", async () => {
+  test("truncated gzip", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");
     const { code, stderr } = await refused("in.csv.gz", cwd);
@@ -114,7 +114,7 @@ describe("an input that cannot be worked with is told in a line, with what to do
   });
 });
 
-describe("an input with little in it is no fault", () => {
+describe("an almost empty input is not an error", () => {
   test.each([
     ["a header alone", "in.csv", "id,ip\n"],
     ["a header alone, without a line end", "in.csv", "id,ip"],
@@ -122,7 +122,7 @@ describe("an input with little in it is no fault", () => {
     ["NDJSON of nothing", "in.ndjson", ""],
     ["comments and blank lines", "in.txt", "# none today\n\n"],
   ])("%s", async (_, name, text) => {
-    // No row, no request: nothing has to be there.
+    // Without rows there are no requests, so no service is needed.
     const { manifest } = await enrichHere({ input: [name, text], intelUrl: "http://127.0.0.1:9" });
     expect(manifest).toMatchObject({ input: { rows: 0 }, output: { rows: 0 }, requests: {} });
   });
@@ -130,7 +130,7 @@ describe("an input with little in it is no fault", () => {
   test.each([
     ["a list", "in.txt", "unsupported", 0],
     ["NDJSON", "in.ndjson", "failed", 3],
-  ] as const)("binary junk as %s is rows that are nothing", async (_, name, status, exit) => {
+  ] as const)("binary junk as %s is rows without items", async (_, name, status, exit) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, name), junk(100_000));
     const args = ["enrich", name, "-o", "out.csv", "--local", "--json"];
@@ -141,7 +141,7 @@ describe("an input with little in it is no fault", () => {
   });
 });
 
-test("no server ends the run, and says where none is", async () => {
+test("an unreachable server ends the run and is named", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
   // Port 9 (discard) of the loopback interface: nothing listens there.

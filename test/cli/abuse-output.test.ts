@@ -17,7 +17,7 @@ async function folderWithInput(): Promise<string> {
   return cwd;
 }
 
-/** Runs a line of shell in a folder; `repute` in it is the built program. */
+/** Runs a line of shell in a folder, with `repute` on the path. */
 function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
   const child = spawn(
     "bash",
@@ -36,7 +36,7 @@ function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: str
   });
 }
 
-describe("an output that cannot be is told before anything is asked or written over", () => {
+describe("an impossible output is reported before anything is requested or overwritten", () => {
   test.each([
     [
       "a folder that is not there",
@@ -85,7 +85,7 @@ describe("an output that cannot be is told before anything is asked or written o
   });
 });
 
-describe("every command that writes rows refuses a format that is none", () => {
+describe("every command that writes rows refuses an unknown format", () => {
   test.each([
     [["retry", "out.csv", "-o", "again.xlsx"]],
     [["case", "enrich", "case-2001", "-o", "case.xlsx"]],
@@ -101,7 +101,7 @@ describe("every command that writes rows refuses a format that is none", () => {
     expect(await readdir(cwd)).toEqual(before);
   });
 
-  test("and takes any name with --to", async () => {
+  test("accepts any name with --to", async () => {
     const cwd = await folderWithInput();
     const args = ["enrich", "in.csv", "--local", "-o", "data.out", "--to", "csv"];
     expect(await runRepute(args, { cwd })).toMatchObject({ code: 0 });
@@ -110,7 +110,7 @@ describe("every command that writes rows refuses a format that is none", () => {
     expect(await runRepute(again, { cwd })).toMatchObject({ code: 0 });
   });
 
-  test.each(["/dev/null", "/dev/stdout", "/dev/fd/3"])("and takes %s", async (output) => {
+  test.each(["/dev/null", "/dev/stdout", "/dev/fd/3"])("accepts %s", async (output) => {
     const cwd = await folderWithInput();
     const { stderr } = await shell(
       `{ repute enrich in.csv --local -q -o ${output} 3>&1; } | cat`,
@@ -135,7 +135,7 @@ describe("a full device", () => {
   });
 });
 
-describe("a reader that goes", () => {
+describe("a reader that disconnects", () => {
   test("ends the run quietly", async () => {
     const cwd = await folderWithInput();
     const line = "seq 200000 | repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
@@ -144,14 +144,14 @@ describe("a reader that goes", () => {
     expect(stderr).toBe("");
   });
 
-  test("and leaves no temporary files", async () => {
+  test("leaves no temporary files", async () => {
     const cwd = await folderWithInput();
     await shell("seq 20000 | TMPDIR=folder repute enrich --from text --local | head -1", cwd);
     expect(await readdir(join(cwd, "folder"))).toEqual([]);
   });
 });
 
-test.each(["2>&-", "2>/dev/full"])("a run goes on with %s", async (redirection) => {
+test.each(["2>&-", "2>/dev/full"])("a run continues with %s", async (redirection) => {
   const cwd = await folderWithInput();
   const line = `repute enrich in.csv -o out.csv --local ${redirection}; echo $?`;
   expect((await shell(line, cwd)).stdout).toBe("0\n");

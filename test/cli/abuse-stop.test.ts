@@ -9,7 +9,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const many = `ip\n${Array.from({ length: 5_000 }, (_, n) => `198.51.${n % 200}.${n % 250}\n`).join("")}`;
 
-/** A service that stops answering after some requests; resolves `silent` then. */
+/** A service that stops answering after some requests; `silent` resolves then. */
 async function service(answers: number): Promise<{ url: string; silent: Promise<void> }> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -22,8 +22,8 @@ async function service(answers: number): Promise<{ url: string; silent: Promise<
   return { url: server.url, silent };
 }
 
-describe("SIGKILL in the middle", () => {
-  test("leaves nothing under the final name, and what --resume needs", async () => {
+describe("SIGKILL during a run", () => {
+  test("leaves no file under the final name, and what --resume needs", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), many);
     const { url, silent } = await service(400);
@@ -40,7 +40,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (name, code) => {
-  test("ends a run whose stdin brings nothing yet, and leaves nothing", async () => {
+  test("ends a run whose stdin has no data yet, and leaves nothing", async () => {
     const cwd = await temporaryFolder();
     const { child, result } = startRepute(["enrich", "-o", "out.csv", "--local"], { cwd });
     await stateOf(cwd);
@@ -53,13 +53,13 @@ describe.each([
   });
 });
 
-test("SIGINT ends a run whose named pipe brings nothing more", async () => {
+test("SIGINT ends a run whose named pipe has no more data", async () => {
   const cwd = await temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "in.csv")]);
   const { child, result } = startRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
   const writer = await open(join(cwd, "in.csv"), "w");
   onTestFinished(() => writer.close());
-  // The parser holds the last record back until something follows it.
+  // The parser holds back the last record until something follows it.
   await writer.write("ip\n192.0.2.1\n192.0.2.2\n");
   await stateOf(cwd, "checkpoint.json");
   child.kill("SIGINT");
@@ -67,7 +67,7 @@ test("SIGINT ends a run whose named pipe brings nothing more", async () => {
   expect(existsSync(join(cwd, "out.csv"))).toBe(false);
 });
 
-test("SIGINT ends a run whose reader takes nothing more", async () => {
+test("SIGINT ends a run whose reader has stopped reading", async () => {
   const { child, result } = startRepute(["enrich", "--from", "text", "--local"]);
   child.stdout?.pause();
   child.stdin?.end("192.0.2.1\n".repeat(20_000));

@@ -28,7 +28,7 @@ async function serving(): Promise<AnsweringServer> {
   return server;
 }
 
-/** A folder with an input of so many domains, and what runs `enrich` over it with a cache. */
+/** A folder with an input of this many domains, and a function that enriches it with a cache. */
 async function prepared(server: AnsweringServer, rows: number) {
   const cwd = await temporaryFolder();
   const names = Array.from({ length: rows }, (_, n) => `n${n}.example.com\n`);
@@ -38,7 +38,7 @@ async function prepared(server: AnsweringServer, rows: number) {
   return { cwd, args, enrich: (...more: string[]) => runRepute(args(...more), { cwd }) };
 }
 
-test("a second night over the same file asks nothing, and says where its answers are from", async () => {
+test("a second run over the same file sends no request, and reports where its answers are from", async () => {
   const cwd = await temporaryFolder();
   await copyFile(new URL("indicators.csv", samples), join(cwd, "in.csv"));
   const service = startRepute(["serve", "--json"]);
@@ -87,7 +87,7 @@ test("a plan counts what is cached, line by line and as JSON", async () => {
   expect(server.total).toBe(asked);
 });
 
-test("a plan with a cache needs to know whose answers it is about", async () => {
+test("a plan with a cache needs the address of the service", async () => {
   const server = await serving();
   const { cwd } = await prepared(server, 1);
   const { code, stderr } = await runRepute(["plan", "in.csv", "--cache", "cache"], { cwd });
@@ -96,7 +96,7 @@ test("a plan with a cache needs to know whose answers it is about", async () => 
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-test("killed and resumed, a run with a cache ends with the rows of an undisturbed one", async () => {
+test("a killed and resumed run with a cache ends with the rows of an undisturbed one", async () => {
   const server = await serving();
   const rows = 3000;
   const { cwd, args, enrich } = await prepared(server, rows);
@@ -133,7 +133,7 @@ test("killed and resumed, a run with a cache ends with the rows of an undisturbe
   );
 });
 
-test("retry asks for partial answers again, although a cache has them", async () => {
+test("retry requests partial answers again although a cache has them", async () => {
   const server = await serving();
   const { cwd, enrich } = await prepared(server, 10);
   server.partial.add("n3.example.com");
@@ -149,7 +149,7 @@ test("retry asks for partial answers again, although a cache has them", async ()
     complete: 10,
     partial: 0,
   });
-  // What it was told is what the next run has.
+  // The next run finds the new answers.
   await enrich("-o", "third.csv", ...flags);
   expect([
     server.total - asked,
@@ -157,10 +157,10 @@ test("retry asks for partial answers again, although a cache has them", async ()
   ]).toEqual([1, 0]);
 });
 
-describe("a cache that is damaged is a line and no more", () => {
+describe("a damaged cache costs one warning", () => {
   const entries = (cwd: string): string => join(cwd, "cache", "answers", "answers.db");
 
-  test("a run goes on without it; cleared, it is begun anew", async () => {
+  test("a run continues without it; once cleared, it starts again", async () => {
     const server = await serving();
     const { cwd, enrich } = await prepared(server, 200);
     await enrich("-o", "first.csv");
@@ -185,7 +185,7 @@ describe("a cache that is damaged is a line and no more", () => {
     expect(server.total).toBe(before);
   });
 
-  test("a file where it should be", async () => {
+  test("a file in its place", async () => {
     const { cwd, enrich } = await prepared(await serving(), 5);
     await writeFile(join(cwd, "cache"), "");
     const { code, stderr } = await enrich("-o", "out.csv");
@@ -195,7 +195,7 @@ describe("a cache that is damaged is a line and no more", () => {
     );
   });
 
-  test("a place where there can be no folder", async () => {
+  test("a place where no folder can be created", async () => {
     const { cwd, args } = await prepared(await serving(), 5);
     const elsewhere = args("-o", "out.csv").with(3, "/proc/self/none");
     const { code, stderr } = await runRepute(elsewhere, { cwd });
@@ -213,7 +213,7 @@ describe("cache commands", () => {
     return folder;
   }
 
-  test("stats tells what is there, by service and endpoint", async () => {
+  test("stats reports the entries by service and endpoint", async () => {
     const { cwd } = await filled();
     const { code, stdout, stderr } = await runRepute(["cache", "stats", "cache"], { cwd });
     expect([code, stderr]).toEqual([0, ""]);
@@ -236,7 +236,7 @@ describe("cache commands", () => {
     });
   });
 
-  test("prune removes what no run would use", async () => {
+  test("prune removes entries that no run would use", async () => {
     const { cwd } = await filled();
     const prune = async (ttl: string): Promise<unknown> => {
       const args = ["cache", "prune", "cache", "--cache-ttl", ttl];
@@ -247,7 +247,7 @@ describe("cache commands", () => {
     expect(await prune("1ms")).toEqual({ folder: "cache", removed: 0, kept: 0 });
   });
 
-  test("clear removes the cache and nothing else of its folder", async () => {
+  test("clear removes the cache, but no other file of its folder", async () => {
     const { cwd } = await filled();
     await writeFile(join(cwd, "cache", "notes.txt"), "mine\n");
     const { code, stdout } = await runRepute(["cache", "clear", "cache"], { cwd });
@@ -255,7 +255,7 @@ describe("cache commands", () => {
     expect(await readdir(join(cwd, "cache"))).toEqual(["notes.txt"]);
   });
 
-  test.each(["stats", "prune", "clear"])("%s of no cache is wrong usage", async (name) => {
+  test.each(["stats", "prune", "clear"])("%s without a cache is wrong usage", async (name) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await runRepute(["cache", name, "none"], { cwd });
     expect({ code, stdout, stderr }).toEqual({

@@ -25,7 +25,7 @@ function firstCells(line: string, count: number): string {
   return line.split(",").slice(0, count).join(",");
 }
 
-test("cells that are not UTF-8 leave as the bytes that they were", async () => {
+test("cells with invalid UTF-8 are copied byte for byte", async () => {
   const rows = [
     Buffer.from("1,192.0.2.1,caf\u00e9 \u00ff\u00fe", "latin1"),
     Buffer.from('2,192.0.2.2,"\u00e9,\u00e8"', "latin1"),
@@ -53,7 +53,7 @@ test("gzipped NDJSON in, gzipped NDJSON out", async () => {
   ]);
 });
 
-test("a gzipped file without .gz in its name is recognised", async () => {
+test("a gzipped file without .gz in its name is detected", async () => {
   const output = await enriched("in.csv", gzipSync("ip\n192.0.2.1\n"), "out.csv");
   expect(output.toString()).toMatch(/\n192\.0\.2\.1,192\.0\.2\.1,ip,complete,/);
 });
@@ -70,7 +70,7 @@ test("stdin in, stdout out", async () => {
   ]);
 });
 
-test("-o - writes to stdout what an output of that format would hold", async () => {
+test("-o - writes to stdout what a file of that format would hold", async () => {
   const args = ["enrich", "-o", "-", "--to", "ndjson", "--local", "--quiet"];
   const { stdout } = await runRepute(args, { stdin: "ip\n192.0.2.1\n" });
   expect(JSON.parse(stdout)).toMatchObject({ ip: "192.0.2.1", rep: { status: "complete" } });
@@ -85,7 +85,7 @@ test("--unordered writes the same rows in some order", async () => {
   expect(back.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual(rows);
 });
 
-test("rows without a header have column_1 … and comment lines are left out", async () => {
+test("rows without a header have column_1 … and comment lines are skipped", async () => {
   const input = "# feed\n192.0.2.1\t10\n# more\n192.0.2.2\t9\n";
   const output = await enriched("feed.txt", input, "out.csv", [
     "--local",

@@ -20,7 +20,7 @@ async function serviceAndInput(latency: string, unavailableRate = 0) {
   return { cwd, args, requests: () => requests };
 }
 
-test("a run stops after --max-requests and each part of it has a budget of its own", async () => {
+test("a run stops after --max-requests, and each part of it has a budget of its own", async () => {
   const { cwd, args, requests } = await serviceAndInput("5ms");
   const first = await runRepute([...args, "--max-requests", "25"], { cwd });
   expect(first).toMatchObject({ code: 75 });
@@ -33,13 +33,13 @@ test("a run stops after --max-requests and each part of it has a budget of its o
   expect(written.trimEnd().split("\n")).toHaveLength(21);
 });
 
-test("attempts that fail count against --max-requests, which is not exceeded by one", async () => {
+test("failed attempts count against --max-requests, which is never exceeded", async () => {
   const { cwd, args, requests } = await serviceAndInput("5ms", 0.4);
   const first = await runRepute([...args, "--max-requests", "30", "--quiet"], { cwd });
   expect([first.code, requests()]).toEqual([75, 30]);
 });
 
-test("a run stops at its deadline, finishes what is open and can be resumed", async () => {
+test("a run stops at its deadline, completes open requests and can be resumed", async () => {
   const { cwd, args, requests } = await serviceAndInput("20ms");
   const slow = [...args, "--rate", "10/s", "--quiet"];
   const first = await runRepute([...slow, "--deadline", "500ms"], { cwd });
@@ -50,7 +50,7 @@ test("a run stops at its deadline, finishes what is open and can be resumed", as
   expect(requests()).toBe(40);
 });
 
-test("addresses in reserved ranges cost no request with --bogons local", async () => {
+test("reserved addresses cost no request with --bogons local", async () => {
   const { cwd, args, requests } = await serviceAndInput("0ms");
   const result = await runRepute([...args, "--bogons", "local"], { cwd });
   expect([result.code, requests()]).toEqual([0, 0]);

@@ -15,7 +15,7 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
   return folder;
 }
 
-/** The embedded service, slow enough that a run can be stopped; tells of the request that is its tenth. */
+/** The embedded service, slow enough that a run can be stopped; calls back at its tenth request. */
 async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<void> }> {
   let requests = 0;
   let tell = (): void => undefined;
@@ -29,7 +29,7 @@ async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<
 }
 
 describe("a run to a file", () => {
-  test("writes every row with its columns first, and tells what it did", async () => {
+  test("writes every row with its columns first, and reports what it did", async () => {
     const cwd = await folderWith({ "in.csv": rows });
     const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
     expect(result).toMatchObject({ code: 0, stdout: "" });
@@ -46,7 +46,7 @@ describe("a run to a file", () => {
     ]);
   });
 
-  test("says nothing with --quiet", async () => {
+  test("prints nothing with --quiet", async () => {
     const cwd = await folderWith({ "in.csv": rows });
     const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
     expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
@@ -61,7 +61,7 @@ describe("a run to a file", () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(kept));
   });
 
-  test("keeps the command line in the manifest, and no secret", async () => {
+  test("keeps the command line in the manifest, without secrets", async () => {
     const cwd = await folderWith({ "in.csv": rows });
     const { intelUrl } = await slowService();
     const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl];
@@ -87,7 +87,7 @@ describe("a run to stdout", () => {
     expect((JSON.parse(stderr) as Manifest).output.rows).toBe(3);
   });
 
-  test("ends quietly when its reader has seen enough", async () => {
+  test("ends quietly when its reader disconnects", async () => {
     const { child, result, waitFor } = startRepute(["enrich", "--local", "--item-column", "ip"]);
     child.stdin?.write(`ip\n${"192.0.2.1\n".repeat(100_000)}`);
     await waitFor("stdout", /\n/);
@@ -97,7 +97,7 @@ describe("a run to stdout", () => {
 });
 
 describe("exit code", () => {
-  // What the sample dataset answers in part for ever, and what it refuses.
+  // Items that the sample dataset always answers in part, and those it refuses.
   const partial = "ip\n203.0.113.51\n";
   const invalid = "domain\ninvalid.example.org\n";
 
@@ -115,7 +115,7 @@ describe("exit code", () => {
 });
 
 describe("settings", () => {
-  test("come from the environment and from a file as well", async () => {
+  test("also comes from the environment and from a file", async () => {
     const cwd = await folderWith({
       "in.csv": rows,
       "repute.json": '{"local": true, "output": "out.ndjson", "prefix": "x_"}',
@@ -128,7 +128,7 @@ describe("settings", () => {
   });
 });
 
-describe("a run that cannot begin", () => {
+describe("a run that cannot start", () => {
   test.each([
     ["an absent file", ["no-such-file.csv"], /no-such-file\.csv/],
     ["a directory", ["folder"], /folder.*director/],
@@ -157,7 +157,7 @@ describe("an interrupted run", () => {
     ["SIGINT", 130],
     ["SIGQUIT", 131],
     ["SIGTERM", 143],
-  ] as const)("ends with its code on %s and says how to go on", async (name, code) => {
+  ] as const)("ends with its code on %s and says how to continue", async (name, code) => {
     const cwd = await folderWith({ "in.csv": many });
     const { intelUrl, tenthRequest } = await slowService();
     const { child, result } = startRepute(
@@ -175,7 +175,7 @@ describe("an interrupted run", () => {
     expect(existsSync(join(cwd, "out.csv"))).toBe(false);
   });
 
-  test("goes on after SIGUSR1, which tells its progress", async () => {
+  test("continues after SIGUSR1, which prints its progress", async () => {
     const cwd = await folderWith({ "in.csv": many });
     const { intelUrl, tenthRequest } = await slowService();
     const { child, result, waitFor } = startRepute(

@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL("../../dist/program/repute.js", import.met
 const bash = "/bin/bash";
 
 describe.skipIf(!existsSync(bash))("process substitution", () => {
-  test("hands the key over", async () => {
+  test("passes the key", async () => {
     const { intelUrl } = await runningService({ apiKey: "rehearsal-key" });
     const command = `"${process.execPath}" "${program}" query 192.0.2.1 --intel-url ${intelUrl} --api-key-file <(echo rehearsal-key)`;
     const { stdout, stderr } = await promisify(execFile)(bash, ["-c", command]);
@@ -21,11 +21,11 @@ describe.skipIf(!existsSync(bash))("process substitution", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("a named pipe that brings no key", () => {
+describe.skipIf(process.platform === "win32")("a named pipe that never delivers a key", () => {
   test.each([
     ["SIGHUP", 129],
     ["SIGINT", 130],
-  ] as const)("does not hold up %s", async (name, code) => {
+  ] as const)("does not block %s", async (name, code) => {
     const pipe = join(await temporaryFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
     const args = ["query", "192.0.2.1", "--intel-url", "http://127.0.0.1:9/beta"];

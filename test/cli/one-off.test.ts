@@ -24,7 +24,7 @@ function lines(stdout: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** A service of the test's own; resolves to its base address. */
+/** A service for the test; resolves to its base address. */
 async function service(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -36,7 +36,7 @@ async function service(listener: RequestListener): Promise<string> {
 }
 
 describe("query", () => {
-  test("answers with a line for each argument, in their order", async () => {
+  test("answers with a line for each argument, in order", async () => {
     const args = ["query", "192.0.2.1", "hxxps[:]//example[.]com/a", "setup.exe", "--local"];
     const { code, stdout, stderr } = await runRepute(args);
     expect([code, stderr]).toEqual([0, ""]);
@@ -47,7 +47,7 @@ describe("query", () => {
     ]);
   });
 
-  test("asks the query alone", async () => {
+  test("makes only the query", async () => {
     const { stdout } = await runRepute(["query", "192.0.2.1", "--local"]);
     expect(lines(stdout)).toMatchObject([{ query: { type: "IP" }, quick_check: null }]);
   });
@@ -58,19 +58,19 @@ describe("query", () => {
     expect(lines(stdout).map(({ item }) => item)).toEqual(["192.0.2.1", "example.com"]);
   });
 
-  test("answers an item from a pipe before the next one comes", async () => {
+  test("answers an item from a pipe before the next one arrives", async () => {
     const { child, waitFor } = startRepute(["query", "-", "--local"]);
     child.stdin?.write("192.0.2.1\n");
     await expect(waitFor("stdout", /"item":"192\.0\.2\.1".*\n/)).resolves.toBeTruthy();
   });
 
-  test("ends with 3 when a lookup failed", async () => {
+  test("ends with 3 if a lookup failed", async () => {
     const intelUrl = await service((_, response) => response.writeHead(404).end());
     const { code, stdout } = await runRepute(["query", "192.0.2.1", "--intel-url", intelUrl]);
     expect([code, lines(stdout)[0]?.error?.code]).toEqual([3, "http_404"]);
   });
 
-  test("ends with 0 all the same when told to", async () => {
+  test("still ends with 0 when told to", async () => {
     const intelUrl = await service((_, response) => response.writeHead(404).end());
     const args = ["query", "192.0.2.1", "--intel-url", intelUrl, "--fail-on", "never"];
     expect((await runRepute(args)).code).toBe(0);
@@ -85,7 +85,7 @@ describe("query", () => {
     expect(stderr).toContain("REPUTE_API_KEY");
   });
 
-  test("sends the key of a file, without its line end", async () => {
+  test("sends the key from a file, without its line ending", async () => {
     const keys: unknown[] = [];
     const intelUrl = await service((request, response) => {
       keys.push(request.headers["x-api-key"]);
@@ -107,11 +107,11 @@ describe("query", () => {
     expect(keys).toEqual([undefined]);
   });
 
-  test("ends with 2 when there is nothing to look up with", async () => {
+  test("ends with 2 if the service's address is missing", async () => {
     expect((await runRepute(["query", "192.0.2.1"])).code).toBe(2);
   });
 
-  test("ends quietly when its reader has seen enough", async () => {
+  test("ends quietly when its reader disconnects", async () => {
     const { child, result, waitFor } = startRepute(["query", "-", "--local"]);
     child.stdin?.end("192.0.2.1\n".repeat(50_000));
     await waitFor("stdout", /\n/);
@@ -134,7 +134,7 @@ describe("query", () => {
 });
 
 describe("quick-check", () => {
-  test("asks the quick check alone", async () => {
+  test("makes only the quick check", async () => {
     const { code, stdout } = await runRepute(["quick-check", "192.0.2.1", "--local"]);
     expect([code, lines(stdout)]).toMatchObject([
       0,

@@ -10,7 +10,7 @@ async function inputFolder(): Promise<string> {
   return cwd;
 }
 
-test("a plan is told line by line, and asks nothing", async () => {
+test("a plan is printed line by line, and sends nothing", async () => {
   const cwd = await inputFolder();
   const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
   const { code, stdout, stderr } = await runRepute(args, { cwd });

@@ -7,7 +7,9 @@ import type { ServiceOptions } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** A service that counts its requests, a working folder, and the program with a state folder of its own. */
+/**
+ * A service that counts its requests, a working folder, and the program with its own state folder.
+ */
 async function prepared(options: ServiceOptions = {}) {
   let requests = 0;
   const service = await startService({
@@ -47,7 +49,7 @@ async function prepared(options: ServiceOptions = {}) {
   };
 }
 
-test("three runs that each begin anew send no more than the quota together", async () => {
+test("three runs with --restart together stay within the quota", async () => {
   const { input, run, requests } = await prepared();
   await input(12);
   const anew = ["--rate", "10/d", "--restart"];
@@ -77,7 +79,7 @@ test("the same address in another spelling has the same quota", async () => {
   expect([second.code, requests()]).toEqual([75, 10]);
 });
 
-test("retry, query and tags count against the quota of the main job", async () => {
+test("retry, query and tags use the quota of the main job", async () => {
   const { input, run, requests, url, cwd, env } = await prepared();
   await input(3);
   const limit = ["--rate", "6/d", "--intel-url", url];
@@ -123,7 +125,7 @@ test("without a state folder quotas are counted beside the output, also for --re
   expect([(await runRepute(anew, homeless)).code, requests()]).toEqual([75, 10]);
 });
 
-test.skipIf(process.getuid?.() === 0)("a read-only home is no reason to fail", async () => {
+test.skipIf(process.getuid?.() === 0)("a read-only home folder is not an error", async () => {
   const { cwd, env, input, run, requests } = await prepared();
   await input(12);
   await mkdir(env.XDG_STATE_HOME);
@@ -137,7 +139,7 @@ test.skipIf(process.getuid?.() === 0)("a read-only home is no reason to fail", a
   expect(await readdir(cwd)).toContain("repute-quota");
 });
 
-test("a plan tells what is spent already", async () => {
+test("a plan reports what is already spent", async () => {
   const { cwd, env, input, run, url } = await prepared();
   await input(6);
   await run("--rate", "10/d");
@@ -151,7 +153,7 @@ test("a plan tells what is spent already", async () => {
   expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min are spent already$/m);
 });
 
-test("a run whose quota is used up ends at once, resumable, and keeps the count", async () => {
+test("a run with a spent quota ends at once, can be resumed, and keeps the count", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());
@@ -171,7 +173,7 @@ test("a run whose quota is used up ends at once, resumable, and keeps the count"
   expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
 });
 
-test("an endpoint keeps its own rate beside that of all", async () => {
+test("an endpoint obeys its own rate besides that of all", async () => {
   const counts = { query: 0, other: 0 };
   const service = await startService({
     onRequest: (endpoint) => void (endpoint === "query" ? counts.query++ : counts.other++),
@@ -186,7 +188,7 @@ test("an endpoint keeps its own rate beside that of all", async () => {
   expect(counts.other).toBeGreaterThanOrEqual(2);
 });
 
-test("two processes use a day's quota up and never exceed it together", async () => {
+test("two processes use up a daily quota together without exceeding it", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());
@@ -202,7 +204,7 @@ test("two processes use a day's quota up and never exceed it together", async ()
   const both = await Promise.all([run("198.51.100"), run("203.0.113")]);
   expect(both.map(({ code }) => code)).toContain(75);
   expect(requests).toBeLessThanOrEqual(300);
-  // What one of them gave back at its end is there for the next.
+  // What one process returns at its end is available to the next.
   const third = await run("192.0.2");
   expect([third.code, requests]).toEqual([75, 300]);
 });

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const key = "rehearsal-key";
 
-/** Starts `repute serve` with these flags; resolves to the address of the intelligence interface. */
+/** Starts `repute serve` with these flags; resolves to the base address of the intelligence API. */
 async function serve(...flags: readonly string[]): Promise<string> {
   const { waitFor } = startRepute(["serve", ...flags]);
   const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
@@ -37,7 +37,7 @@ test("--api-key answers requests with the key", async () => {
   expect(answer.status).toBe(200);
 });
 
-test("REPUTE_API_KEY stands for --api-key, on both sides", async () => {
+test("REPUTE_API_KEY replaces --api-key, on both sides", async () => {
   const env = { REPUTE_API_KEY: key };
   const { waitFor } = startRepute(["serve"], { env });
   const [, intelUrl = ""] = await waitFor("stdout", /^intel (\S+\/beta) /);
@@ -49,7 +49,7 @@ test("REPUTE_API_KEY stands for --api-key, on both sides", async () => {
   });
 });
 
-test("--api-key does not ask the operations interface for the key", async () => {
+test("--api-key does not apply to the operations API", async () => {
   const intelUrl = await serve("--api-key", key);
   const headers = { authorization: "Bearer sample-access-token" };
   const opsUrl = new URL("/beta/ops/customers", intelUrl);
@@ -75,7 +75,7 @@ test("--blocklist-field names the member in full, partial and quick-check result
   expect(statuses).toEqual([200, 503, 200, 200, 200]);
 });
 
-test("the rows are the same whatever the service calls the member", async () => {
+test("the rows are the same whatever the name of the member", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "key"), `${key}\n`, { mode: 0o600 });
   const stdin = "item\n192.0.2.1\n203.0.113.50\nlogin.example.com\n45.33.32.156\n";
@@ -98,20 +98,20 @@ test("the rows are the same whatever the service calls the member", async () => 
   expect(rows).toEqual(await enrich("--local"));
 });
 
-test("an unknown --blocklist-field is refused with the names there are", async () => {
+test("an unknown --blocklist-field is refused with the known names", async () => {
   const { code, stderr } = await runRepute(["serve", "--blocklist-field", "mailBlocklist"]);
   expect(code).toBe(2);
   expect(stderr).toContain("serviceMailBlocklist, abusixMailBlocklist");
 });
 
-test("a key that no header can carry is refused and not shown", async () => {
+test("a key that does not fit in a header is refused and not printed", async () => {
   const { code, stderr } = await runRepute(["serve", "--api-key", "first secret"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--api-key must be one line of ASCII without spaces");
   expect(stderr).not.toContain("first");
 });
 
-test("the key must not stand in the configuration", async () => {
+test("the key is not allowed in the configuration", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "repute.json"), `{"api-key": "${key}"}`);
   const { code, stderr } = await runRepute(["serve", "--config", "repute.json"], { cwd });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 
-test("says where it serves, and serves there", async () => {
+test("prints its address, and serves there", async () => {
   const { waitFor } = startRepute(["serve"]);
   const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/);
   const answer = await fetch(`${intelUrl}/query/192.0.2.1`);
   expect(await answer.json()).toMatchObject({ statusCode: answer.status });
 });
 
-test("says it as JSON with --json", async () => {
+test("prints it as JSON with --json", async () => {
   const { waitFor } = startRepute(["serve", "--json"]);
   const [line] = await waitFor("stdout", /^.*\n/);
   expect(Object.keys(JSON.parse(line) as object)).toEqual(["intel_url", "ops_url", "case_url"]);
@@ -24,7 +24,7 @@ test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
   },
 );
 
-test("SIGUSR1 tells what was asked, and it serves on", async () => {
+test("SIGUSR1 prints the request counts, and it continues", async () => {
   const { child, waitFor, result } = startRepute(["serve"]);
   const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) /);
   await fetch(`${intelUrl}/quick-check/192.0.2.1`);
@@ -38,7 +38,7 @@ test("SIGUSR1 tells what was asked, and it serves on", async () => {
   });
 });
 
-test("takes the token of the environment for the operations interface", async () => {
+test("takes the operations API token from the environment", async () => {
   const { waitFor } = startRepute(["serve"], { env: { REPUTE_ACCESS_TOKEN: "t-1" } });
   const [, opsUrl] = await waitFor("stdout", / ops (\S+)/);
   const headers = { authorization: "Bearer t-1" };
@@ -46,19 +46,19 @@ test("takes the token of the environment for the operations interface", async ()
   expect(answer.status).toBe(200);
 });
 
-test("a port that is taken ends with 1", async () => {
+test("ends with 1 if the port is taken", async () => {
   const { waitFor } = startRepute(["serve"]);
   const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
   expect(await runRepute(["serve", "--port", port])).toMatchObject({ code: 1, stdout: "" });
 });
 
-test("a dataset that is not there ends with 2", async () => {
+test("ends with 2 if the dataset does not exist", async () => {
   const { code, stderr } = await runRepute(["serve", "--dataset", "no-such-folder"]);
   expect(code).toBe(2);
   expect(stderr).toContain("no-such-folder");
 });
 
-test("warns when it listens beyond the loopback interface, quiet or not", async () => {
+test("warns when it listens beyond the loopback interface, even with --quiet", async () => {
   const { child, waitFor, result } = startRepute(["serve", "--host", "0.0.0.0", "--quiet"]);
   const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
   child.kill("SIGTERM");

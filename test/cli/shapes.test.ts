@@ -49,7 +49,7 @@ const linesOf = (text: string): readonly Json[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Json);
 
-/** The part of a line in which everything known is kept. */
+/** The part of a line that holds the full result. */
 function reputeOf(line: Json): Json {
   return (line["repute"] ?? (line["unmapped"] as Json)["repute"]) as Json;
 }
@@ -59,7 +59,7 @@ function bundleOf(text: string): readonly Json[] {
 }
 
 describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
-  test("writes a line a row, in input order, and says so in its manifest", async () => {
+  test("writes one line per row, in input order, and names the shape in its manifest", async () => {
     const { out, text, manifest } = await shaped(to);
     const lines = linesOf(text);
     expect(lines.map((line) => reputeOf(line)["row"])).toEqual(
@@ -73,7 +73,7 @@ describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
   });
 
-  test("is found out by verify when a status was changed", async () => {
+  test("fails verify if a status was changed", async () => {
     const { out, text } = await shaped(to);
     await writeFile(out, text.replace('"status":"complete"', '"status":"partial_"'));
     expect(await runRepute(["verify", out])).toMatchObject({ code: 1 });
@@ -92,7 +92,7 @@ describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
     expect(linesOf(stdout)).toHaveLength(rows);
   });
 
-  test("says nothing of an item of which nothing is known", async () => {
+  test("omits what is unknown", async () => {
     const input = await inputOf("domain\nnever-heard-of.example.org\n");
     const { text } = await shaped(to, { input });
     const [line = {}] = linesOf(text);
@@ -104,7 +104,7 @@ describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
 });
 
 describe("enrich --to stix", () => {
-  test("writes one bundle of the items that something speaks against", async () => {
+  test("writes one bundle of the items with evidence against them", async () => {
     const { out, text, manifest } = await shaped("stix");
     const [identity, ...found] = bundleOf(text);
     expect(identity).toMatchObject({ type: "identity" });
@@ -134,7 +134,7 @@ describe("enrich --to stix", () => {
     expect(other.text).not.toBe(one.text);
   });
 
-  test("is a whole bundle when nothing is known of anything", async () => {
+  test("is a complete bundle if nothing is known of any item", async () => {
     const input = await inputOf("domain\nnever-heard-of.example.org\nsetup.exe\n");
     const { out, text, manifest } = await shaped("stix", { input });
     expect(bundleOf(text)).toHaveLength(1);
@@ -142,7 +142,7 @@ describe("enrich --to stix", () => {
     expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
   });
 
-  test("is a whole bundle compressed, on stdout, and of an input without rows", async () => {
+  test("is a complete bundle when compressed, on stdout, and for an input without rows", async () => {
     const { out, text } = await shaped("stix", { name: "out.json.gz" });
     expect(bundleOf(text).length).toBeGreaterThan(5);
     expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
@@ -153,7 +153,7 @@ describe("enrich --to stix", () => {
     expect(bundleOf(empty.stdout)).toHaveLength(1);
   });
 
-  test("is found out by verify when an indicator was taken out", async () => {
+  test("fails verify if an indicator was removed", async () => {
     const { out, text, manifest } = await shaped("stix");
     await writeFile(out, text.split("\n").toSpliced(2, 1).join("\n"));
     const { code, stdout, stderr } = await runRepute(["verify", out]);
@@ -162,7 +162,7 @@ describe("enrich --to stix", () => {
     expect(stderr).toContain(`indicators: the manifest says ${before}, the file has ${before - 1}`);
   });
 
-  test("keeps rejected rows apart all the same", async () => {
+  test("also keeps rejected rows apart", async () => {
     const rejects = join(await temporaryFolder(), "rejects.csv");
     const { manifest } = await shaped("stix", { flags: ["--rejects", rejects] });
     const { invalid = 0, unsupported = 0, failed = 0 } = manifest.statuses;
@@ -176,7 +176,7 @@ test.each([
   ["ocsf", "out.json.gz", []],
   ["stix", "out.json", []],
   ["stix", "out.csv", ["--to", "stix"]],
-])("%s in %s is what it is whatever its name says, and retry refuses it", async (...given) => {
+])("%s in %s is recognised whatever its name, and retry refuses it", async (...given) => {
   const [to, name, flags] = given;
   const { out, manifest } = await shaped(to, { name });
   expect(manifest.output["format"]).toBe(to);
@@ -187,7 +187,7 @@ test.each([
   expect(stderr).toContain("--cache");
 });
 
-test("retry says that it is the flag which asks for a shape when the file has none", async () => {
+test("retry names the flag that asks for a shape if the file has none", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "item\n192.0.2.1\n");
   const run = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local", "-q"], { cwd });

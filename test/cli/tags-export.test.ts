@@ -5,7 +5,7 @@ import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 describe("tags export", () => {
-  it("writes the lists of the tags that are named, in the formats asked for", async () => {
+  it("writes the lists of the named tags in the requested formats", async () => {
     const folder = join(await temporaryFolder(), "lists");
     const { code, stderr } = await runRepute([
       "tags",
@@ -28,7 +28,7 @@ describe("tags export", () => {
     expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag,/);
   });
 
-  it("takes the tags that an earlier output brought", async () => {
+  it("takes the tags of an earlier output", async () => {
     const folder = await temporaryFolder();
     const output = join(folder, "out.csv");
     await writeFile(`${output}.manifest.json`, JSON.stringify({ tags: { "spam:snowshoe": 3 } }));
@@ -38,7 +38,7 @@ describe("tags export", () => {
     expect(JSON.parse(stdout)).toMatchObject({ tags: [{ name: "spam:snowshoe" }], failed: 0 });
   });
 
-  it("goes on with the others and ends with 3 when a tag cannot be had", async () => {
+  it("continues with the others and ends with 3 if a tag fails", async () => {
     const folder = join(await temporaryFolder(), "lists");
     const args = ["tags", "export", "no:such", "spam:snowshoe", "-o", folder, "--local"];
     const { code, stderr } = await runRepute(args);
@@ -60,7 +60,7 @@ describe("tags export", () => {
 });
 
 describe("enrich --tag-ips", () => {
-  it("exports the lists of the tags that the rows brought when the rows are done", async () => {
+  it("exports the lists of the rows' tags once the rows are done", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "in.txt"), "192.0.2.1\nlogin.example.com\n");
     const args = ["enrich", join(folder, "in.txt"), "-o", join(folder, "out.csv"), "--local"];

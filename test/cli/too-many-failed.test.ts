@@ -47,7 +47,7 @@ async function prepared(): Promise<Place> {
 
 describe("a run with too many failed rows", () => {
   test.each(["out.csv", "out.csv.gz", "out.ndjson", "out.parquet"])(
-    "leaves %s as it was and keeps its rows beside it, whole and with their manifest",
+    "leaves %s as it was and keeps its rows beside it, complete with their manifest",
     async (out) => {
       const { run, failing, read, manifest, cwd } = await prepared();
       expect(await run("enrich", "in.csv", "-o", out)).toMatchObject({ code: 0 });
@@ -73,7 +73,7 @@ describe("a run with too many failed rows", () => {
     },
   );
 
-  test("is one whose share is exceeded, not one that comes up to it", async () => {
+  test("must exceed the share, not merely reach it", async () => {
     const { run, failing, cwd } = await prepared();
     failing(60);
     expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 3 });
@@ -91,7 +91,7 @@ describe("a run with too many failed rows", () => {
     expect(code).toBe(exit);
   });
 
-  test("needs 100 looked-up rows for a share, and none for a number", async () => {
+  test("needs 100 looked-up rows for a share, but none for a number", async () => {
     const { run, failing, cwd } = await prepared();
     const odd = Array.from({ length: 50 }, (_, n) => `${n}.exe\n`).join("");
     await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(21).join("\n")}\n${odd}`);
@@ -101,7 +101,7 @@ describe("a run with too many failed rows", () => {
     expect(await run(...args, "--max-failed", "50")).toMatchObject({ code: 1 });
   });
 
-  test("is filled in by retry, as it says", async () => {
+  test("can be completed by retry, as its message says", async () => {
     const { run, failing, cwd, manifest } = await prepared();
     failing(100);
     const { stderr } = await run("enrich", "in.csv", "-o", "out.csv.gz");
@@ -112,7 +112,7 @@ describe("a run with too many failed rows", () => {
     expect(await runRepute(["verify", "out.csv.gz"], { cwd })).toMatchObject({ code: 0 });
   });
 
-  test("says so in JSON, and exports no addresses of tags", async () => {
+  test("says so in JSON, and exports no tag addresses", async () => {
     const { run, failing, cwd } = await prepared();
     failing(100);
     const args = ["enrich", "in.csv", "-o", "out.csv", "--json", "--tag-ips", "lists"];
@@ -123,14 +123,14 @@ describe("a run with too many failed rows", () => {
     expect(existsSync(join(cwd, "lists"))).toBe(false);
   });
 
-  test("ends with 1 when its rows went to stdout", async () => {
+  test("ends with 1 if its rows went to stdout", async () => {
     const { run, failing } = await prepared();
     failing(100);
     const { code, stdout } = await run("enrich", "in.csv");
     expect([code, stdout.split("\n").length]).toEqual([1, rows + 2]);
   });
 
-  test("keeps its rejected rows apart from those of the output that stays", async () => {
+  test("keeps its rejected rows apart from those of the existing output", async () => {
     const { run, failing, read } = await prepared();
     const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv"];
     failing(1);
@@ -143,8 +143,8 @@ describe("a run with too many failed rows", () => {
   });
 });
 
-describe("what such a run left", () => {
-  test("goes when the output appears", async () => {
+describe("the files of such a run", () => {
+  test("are removed when the output appears", async () => {
     const { run, failing, cwd } = await prepared();
     const args = ["enrich", "in.csv", "-o", "out.csv", "--rejects", "left.csv"];
     failing(100);
@@ -159,7 +159,7 @@ describe("what such a run left", () => {
     ]);
   });
 
-  test("stays when it is the input of the run, or somebody else's", async () => {
+  test("stay if they are the input of the run, or foreign", async () => {
     const { run, failing, cwd, read } = await prepared();
     failing(100);
     await run("enrich", "in.csv", "-o", "out.csv");
@@ -175,7 +175,7 @@ describe("what such a run left", () => {
   });
 });
 
-test("a run that is cut off between the name of its rows and their manifest spares the output", async () => {
+test("a run interrupted between the name of its rows and their manifest keeps the output", async () => {
   const { run, failing, cwd, read } = await prepared();
   await run("enrich", "in.csv", "-o", "out.csv");
   const before = await read("out.csv");
@@ -195,7 +195,7 @@ test("a run that is cut off between the name of its rows and their manifest spar
   expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 0 });
 });
 
-test("a table keeps the rows of such a run under its run id, as those of an unfinished one", async () => {
+test("a table keeps the rows of such a run under its run id, like those of an unfinished one", async () => {
   const { run, failing, cwd, manifest } = await prepared();
   const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t"];
   expect(await run(...args)).toMatchObject({ code: 0 });

@@ -20,7 +20,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
       database === undefined ? undefined : join(cwd, database),
     );
 
-  it("takes the rows, and leaves the manifest beside it and nothing else", async () => {
+  it("accepts the rows, and leaves only the manifest beside it", async () => {
     const { cwd, enrich } = await prepared(10);
     const { code, stderr } = await enrich(["in.csv", "-o", output]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -43,7 +43,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Array.isArray(row?.["rep_tags"])).toBe(true);
   });
 
-  it("has each row once when rows are written as they come, and begins anew only when told", async () => {
+  it("has each row once when rows are written out of order, and starts over only when told", async () => {
     const { cwd, server, enrich } = await prepared(3_000);
     const args = ["in.csv", "-o", output, "--unordered", "--resume"];
     const first = await enrichKilled({ server, cwd, args, kill: { requests: 1_500, ms: 0 } });
@@ -57,7 +57,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(await query(cwd, countOf)).toEqual([{ n: 3_000n, keys: 3_000n, last: 3_000n }]);
   });
 
-  it("says how to go on when it is interrupted", async () => {
+  it("says how to continue when interrupted", async () => {
     const { cwd, server } = await prepared(2_000);
     const { child, result } = startRepute(
       ["enrich", "in.csv", "-o", output, "--intel-url", server.url, "--rate", "100/s"],
@@ -101,7 +101,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     await result;
   });
 
-  it("is finished when the run was cut off before its manifest", async () => {
+  it("is completed if the run was interrupted before its manifest", async () => {
     const { cwd, enrich } = await prepared(10);
     await mkdir(join(cwd, `${base}.manifest.json`));
     expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
@@ -111,7 +111,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed: 1 });
   });
 
-  it("is checked by verify, which notices a row that is gone", async () => {
+  it("is checked by verify, which detects a missing row", async () => {
     const { cwd, enrich } = await prepared(10);
     await enrich(["in.csv", "-o", output]);
     const fine = await runRepute(["verify", output], { cwd });
@@ -142,7 +142,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(to.stderr).toMatch(/retry keeps the format of out\.csv[^]*--rejects/);
   });
 
-  it("stores hostile names and values, or says what it changed", async () => {
+  it("stores hostile names and values, or reports what it changed", async () => {
     const { cwd, enrich } = await prepared(0);
     await writeFile(join(cwd, "in.csv"), hostileCsv);
     expect(await enrich(["in.csv", "-o", output, "--item-column", "ip"])).toMatchObject({
@@ -153,7 +153,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 36);
   });
 
-  it("stores what NDJSON can hold and a database cannot with a replacement, and counts it", async () => {
+  it("replaces what NDJSON can hold and a database cannot, and counts it", async () => {
     const { cwd, enrich } = await prepared(0);
     const large = "ä".repeat(512 * 1024);
     const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
@@ -180,7 +180,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Object.values(warnings)).toEqual([2, 1]);
   });
 
-  it("refuses an input column that would be added, before anything is asked", async () => {
+  it("refuses an input column named like an added one, before any request", async () => {
     const { cwd, server, enrich } = await prepared(0);
     await writeFile(join(cwd, "in.csv"), "domain,Rep_Status\na.example.com,x\n");
     const { code, stderr } = await enrich(["in.csv", "-o", output]);
@@ -189,7 +189,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
   });
 
-  it("names the package that it needs when that is not installed", async () => {
+  it("names the missing package it needs", async () => {
     const { cwd, enrich } = await prepared(1);
     const name = kind === "parquet" ? "hyparquet-writer" : "@duckdb/node-api";
     const { code, stderr } = await enrich(["in.csv", "-o", output], await without(cwd, name));
@@ -233,7 +233,7 @@ describe("a table of a DuckDB file", () => {
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
   });
 
-  it("goes on the next day when the requests of one are used up", async () => {
+  it("continues the next day when a day's requests are used up", async () => {
     const { cwd, enrich } = await prepared(500);
     const args = ["in.csv", "-o", output, "--max-requests", "300"];
     const first = await enrich(args);
@@ -243,7 +243,7 @@ describe("a table of a DuckDB file", () => {
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 500n, keys: 500n, last: 500n }]);
   });
 
-  it("that lacks columns is refused with the statements that add them", async () => {
+  it("without some columns is refused with the statements that add them", async () => {
     const { cwd, server, enrich } = await prepared(3);
     await query(cwd, "CREATE TABLE nightly (rep_run_id VARCHAR, rep_row BIGINT, n VARCHAR)");
     const { code, stderr } = await enrich(["in.csv", "-o", output]);
@@ -285,7 +285,7 @@ it("stops on SIGINT while a database does not answer", async () => {
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-/** An environment in which a package cannot be found. */
+/** An environment without a package. */
 async function without(folder: string, name: string): Promise<Record<string, string>> {
   const hooks = `export async function resolve(specifier, context, next) {
     if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
@@ -312,7 +312,7 @@ it("verifies a DuckDB file that another program reads, without writing to it", a
   expect(await enrich(["in.csv", "-o", output])).toMatchObject({ code: 0 });
   const file = join(cwd, "out.duckdb");
   const before = await readFile(file);
-  // DuckDB lets many programs read a file, and none write to it meanwhile.
+  // DuckDB allows many readers of a file, or one writer.
   const reader = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
   onTestFinished(() => reader.closeSync());
   const { code, stdout } = await runRepute(["verify", output], { cwd });

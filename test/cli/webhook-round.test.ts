@@ -10,7 +10,7 @@ import {
 } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-/** `repute serve` with a webhook to a receiver of the test's own, attached to NEW → RESOLVED. */
+/** `repute serve` with a webhook to the test's receiver, attached to NEW → RESOLVED. */
 async function stage(steps: readonly Step[], payload: unknown) {
   const receiver = await startScriptedServer(steps);
   onTestFinished(() => receiver.close());
@@ -88,7 +88,7 @@ test("a receiver that fails at first is called again with the same key", async (
   expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
 });
 
-test("a receiver that refuses is reported with what to do, and not called again", async () => {
+test("a receiver that refuses is reported with advice, and not called again", async () => {
   const { receiver, url } = await stage([reply(401)], "hello");
   expect(await move(url)).toMatchObject({
     to: "RESOLVED",

@@ -43,7 +43,7 @@ async function folderWith(rows: number): Promise<string> {
 
 const onlyBelowBeta = (path: string): boolean => path.startsWith("/beta/");
 
-test("an address without /beta stops the run, leaves nothing behind and the output as it was", async () => {
+test("an address without /beta stops the run and leaves the output unchanged and nothing else", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(300);
   await writeFile(join(cwd, "out.csv"), "of last night\n");
@@ -53,7 +53,7 @@ test("an address without /beta stops the run, leaves nothing behind and the outp
   expect(wrong.stderr).toMatch(/first 20 answers of (query|quick-check) at .* were all 404/);
   expect(wrong.stderr).toContain("does the address end in /beta?");
   expect(wrong.stderr).not.toContain("--resume");
-  // Each endpoint gets 19 answers before the 20th of one of them, and what is open then is cut off.
+  // Each endpoint gets 19 answers before its 20th; open requests are then cancelled.
   expect(server.requests.length).toBeLessThan(2 * 20 + concurrency);
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv"]);
   expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe("of last night\n");
@@ -62,7 +62,7 @@ test("an address without /beta stops the run, leaves nothing behind and the outp
   expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
 });
 
-test("an endpoint that is not there stops the run although the other one answers", async () => {
+test("a missing endpoint stops the run although the other one answers", async () => {
   const server = await serving((path) => path.startsWith("/beta/query/"));
   const cwd = await folderWith(200);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", `${server.url}/beta`];
@@ -72,7 +72,7 @@ test("an endpoint that is not there stops the run although the other one answers
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-test("rows that a table got already are taken out of it", async () => {
+test("rows already in a table are removed", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(200);
   const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t", "--lookups", "query"];
@@ -90,7 +90,7 @@ test("rows that a table got already are taken out of it", async () => {
   expect(counted.getRows()).toEqual([[0n, 0n]]);
 });
 
-test("a run of fewer rows ends, and warns of the address", async () => {
+test("a shorter run ends, and warns of the address", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(12);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--quiet"];
@@ -105,7 +105,7 @@ test("a run of fewer rows ends, and warns of the address", async () => {
   });
 });
 
-test("retry stops as well, and leaves the earlier output alone", async () => {
+test("retry also stops, and keeps the earlier output", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(50);
   const enrich = ["enrich", "in.csv", "-o", "out.csv", "--local", "--fail-on", "never", "--quiet"];
@@ -118,7 +118,7 @@ test("retry stops as well, and leaves the earlier output alone", async () => {
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
-test("lookups by hand stop as well", async () => {
+test("single lookups also stop", async () => {
   const server = await serving(onlyBelowBeta);
   const items = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
   const args = ["--intel-url", server.url, ...pace];
@@ -132,14 +132,14 @@ test("lookups by hand stop as well", async () => {
   expect(few.stderr).toContain("all 2 answers of quick-check");
 });
 
-test("20 lookups by hand are enough", async () => {
+test("20 single lookups are enough", async () => {
   const server = await serving(onlyBelowBeta);
   const items = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
   const { code } = await runRepute(["query", ...items, "--intel-url", server.url]);
   expect(code).toBe(1);
 });
 
-test("items that the service does not have are rows like others where it has some", async () => {
+test("items unknown to the service are normal rows if it knows others", async () => {
   const server = await serving((path) => path.endsWith("h3.example.com"));
   const cwd = await folderWith(60);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--concurrency", "4"];

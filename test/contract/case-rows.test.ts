@@ -49,12 +49,12 @@ test.each([
   });
 });
 
-test("--no-formula-guard leaves the fields as they came", async () => {
+test("--no-formula-guard keeps the fields verbatim", async () => {
   const { stdout } = await enrichCase("c-1", "--no-formula-guard");
   expect(cellsOf(stdout)).toMatchObject({ ip: "=192.0.2.1", customer_id: "=HYPERLINK(0)" });
 });
 
-test("fields come as they are where no spreadsheet opens them", async () => {
+test("fields stay verbatim in formats that no spreadsheet opens", async () => {
   const { stdout } = await enrichCase("c-1", "--to", "ndjson");
   expect(JSON.parse(stdout)).toMatchObject({ ip: "=192.0.2.1", customer_id: "=HYPERLINK(0)" });
   const output = join(await temporaryFolder(), "case.parquet");
@@ -67,6 +67,6 @@ test("fields come as they are where no spreadsheet opens them", async () => {
 test.each([
   ["c-2", /^repute: warning: asked for case "c-2", the service answered with case "c-1"\n/],
   ["C-1", /^$/],
-])("asked for %s, the answer c-1 is warned about as it should be", async (asked, said) => {
+])("the answer c-1 to a request for %s causes the right warning", async (asked, said) => {
   expect((await enrichCase(asked)).stderr).toMatch(said);
 });

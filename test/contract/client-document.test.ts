@@ -11,13 +11,13 @@ import { ManualClock } from "../helpers/manual-clock.js";
 import { raw, startScriptedServer } from "../helpers/scripted-server.js";
 import { ask, bearing, runningService } from "../unit/service/running-service.js";
 
-/** A kind of answer: where the service gives one, and how the client reads it. */
+/** A kind of answer: where the service gives it, and how the client reads it. */
 interface Sample {
   /** Name of the document's schema. */
   readonly schema: string;
   readonly path: string;
   readonly token?: string;
-  /** Whether the client takes what it is answered. */
+  /** True if the client accepts the answer. */
   readonly takes: (options: ClientOptions) => Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ function lookup(endpoint: "query" | "quickCheck", status: Finding["status"]): Sa
   return async (options) => {
     const client = new IntelClient(options);
     const finding = await client[endpoint]({ kind: "ip", value: "192.0.2.1" }, { signal });
-    // Whether an answer that follows the document is about the item is another matter.
+    // An answer may be valid but not about the item; that is tested elsewhere.
     return finding.status === status || finding.error?.code === "response_mismatch";
   };
 }
@@ -87,7 +87,7 @@ const samples: readonly Sample[] = [
       try {
         for await (const customer of new OpsClient(options).customers()) return customer;
       } catch (error) {
-        // An empty page was taken, and the next request was answered with the same page again.
+        // The client accepted an empty page, and its next request got the same page again.
         if (!(error instanceof ServiceError && error.code === "cursor_repeated")) throw error;
       }
       return null;
@@ -112,7 +112,7 @@ beforeAll(async () => {
 });
 
 describe.each(samples)("$schema, as for $path", ({ schema, path, token, takes }) => {
-  test("is taken or refused by the client as the document has it, whichever member is broken", async () => {
+  test("is accepted or refused by the client as the document says, whichever member is broken", async () => {
     const service = await runningService();
     const answer = await ask(service, path, token === undefined ? {} : bearing(token));
     let body = "";
@@ -131,7 +131,7 @@ describe.each(samples)("$schema, as for $path", ({ schema, path, token, takes })
     const disagreements: string[] = [];
     let refused = 0;
     for (const { what, value } of variants(JSON.parse(answer.body))) {
-      // A kind of result that is new passes through (behaviour: Answers); the document has the known ones.
+      // The client passes unknown kinds of results through; the document lists the known ones.
       if (what === 'result.type = "text"') continue;
       body = JSON.stringify(value);
       const fault = await judge(schema, value);
@@ -151,7 +151,7 @@ interface Variant {
 
 const wrong: readonly unknown[] = [null, -1.5, "text", true, [], {}];
 
-/** The value itself, and copies of it with one member left out or of another type. */
+/** The value itself, and copies with one member removed or of another type. */
 function* variants(value: unknown): Generator<Variant> {
   yield { what: "as it is", value };
   for (const path of pathsOf(value)) {
@@ -167,7 +167,7 @@ function* variants(value: unknown): Generator<Variant> {
 
 function pathsOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [];
-  // The elements of a list are of one kind: the first stands for all.
+  // Elements of a list are of one kind: the first represents all.
   const steps = Array.isArray(value) ? Object.entries(value).slice(0, 1) : Object.entries(value);
   return steps.flatMap(([step, inner]) => {
     const deeper = path.concat(step);

@@ -17,7 +17,7 @@ function records(stdout: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-/** Runs a command that must succeed and say nothing on stderr; gives its lines as JSON. */
+/** Runs a command that must succeed without output on stderr; returns its lines as JSON. */
 async function lines(...args: string[]): Promise<unknown[]> {
   const { code, stdout, stderr } = await runInProcess(args);
   expect([code, stderr]).toEqual([0, ""]);
@@ -25,7 +25,7 @@ async function lines(...args: string[]): Promise<unknown[]> {
 }
 
 describe("tags", () => {
-  test("list gives a line for each tag", async () => {
+  test("list prints a line for each tag", async () => {
     const tags = await lines("tags", "list", "--local");
     expect([tags.length, tags[0]]).toEqual([
       7,
@@ -33,7 +33,7 @@ describe("tags", () => {
     ]);
   });
 
-  test("list asks for descriptions when told to", async () => {
+  test("list requests descriptions when told to", async () => {
     const [tag] = await lines("tags", "list", "--descriptions", "--local");
     expect(tag).toHaveProperty("description");
   });
@@ -100,7 +100,7 @@ describe("tags", () => {
     expect(stderr).toContain(`repute: ${flag} must`);
   });
 
-  test("a tag that is not there is told in the service's words", async () => {
+  test("an unknown tag is reported in the service's words", async () => {
     const { code, stderr } = await runInProcess(["tags", "show", "no:such", "--local"]);
     expect(code).toBe(1);
     expect(stderr).toContain('refuses: tag "no:such" does not exist');
@@ -118,7 +118,7 @@ describe("tags", () => {
 });
 
 describe("customers", () => {
-  test("gives all pages, a line for each customer", async () => {
+  test("prints all pages, a line for each customer", async () => {
     const customers = await lines("customers", "--local");
     expect([customers.length, customers[0]]).toEqual([
       7,
@@ -131,7 +131,7 @@ describe("customers", () => {
     expect(stdout).toMatch(/^customer +tenant\ncust-1001 +tenant-a\n/);
   });
 
-  test("takes the token from a file, and asks the address of the variable", async () => {
+  test("reads the token from a file and the address from the variable", async () => {
     const service = await runningService();
     const file = join(await temporaryFolder(), "token");
     await writeFile(file, `${sampleAccessToken}\n`);
@@ -140,7 +140,7 @@ describe("customers", () => {
     expect(code).toBe(0);
   });
 
-  test("tells which token was not accepted", async () => {
+  test("names the refused token", async () => {
     const service = await runningService();
     const env = { REPUTE_OPS_URL: service.opsUrl, REPUTE_ACCESS_TOKEN: "wrong-token" };
     const { code, stderr } = await runInProcess(["customers"], { env });
@@ -150,20 +150,20 @@ describe("customers", () => {
     );
   });
 
-  test("tells how to give a token when there is none", async () => {
+  test("says how to set a missing token", async () => {
     const service = await runningService();
     const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
     expect(code).toBe(1);
     expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or name a file");
   });
 
-  test("tells how to give the address", async () => {
+  test("says how to set the address", async () => {
     const { code, stderr } = await runInProcess(["customers"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/--ops-url URL, in REPUTE_OPS_URL.*--local/);
   });
 
-  test("is tried again while the service is unavailable", async () => {
+  test("is retried while the service is unavailable", async () => {
     const service = await runningService({ unavailableRate: 0.5, resetRate: 0.2 });
     const env = { REPUTE_ACCESS_TOKEN: sampleAccessToken };
     const args = ["customers", "--ops-url", service.opsUrl, "--retries", "50"];
@@ -171,7 +171,7 @@ describe("customers", () => {
     expect([code, records(stdout).length, pauses.length > 0]).toEqual([0, 7, true]);
   });
 
-  test("keeps the pace", async () => {
+  test("obeys the rate", async () => {
     const { pauses } = await runInProcess(["customers", "--local", "--rate", "1/s"]);
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3000);
   });
@@ -190,7 +190,7 @@ describe("case", () => {
     "state",
   ];
 
-  test("show gives the case", async () => {
+  test("show prints the case", async () => {
     const [found] = await lines("case", "show", "case-2001", "--local");
     expect(Object.keys(found as object)).toEqual(fields);
   });
@@ -202,7 +202,7 @@ describe("case", () => {
     expect((await runInProcess(args, { env })).code).toBe(0);
   });
 
-  test("context gives the context", async () => {
+  test("context prints the context", async () => {
     const [found] = await lines("case", "context", "case-2001", "--local");
     expect(found).toMatchObject({ s: { resolver_data: { CustomerEmail: "ada@example.com" } } });
   });
@@ -212,20 +212,20 @@ describe("case", () => {
     expect(stdout).toMatch(/^s\.resolver_data\.Contract\["Start date"\] +2021-04-01$/m);
   });
 
-  test("context takes the key of its own variable", async () => {
+  test("context reads the key from a variable of its own", async () => {
     const service = await runningService();
     const env = { REPUTE_CASE_URL: service.caseUrl, REPUTE_CASE_API_KEY: sampleCaseApiKey };
     expect((await runInProcess(["case", "context", "case-2001"], { env })).code).toBe(0);
   });
 
-  test.each(["show", "context"])("%s tells that a case is not there", async (name) => {
+  test.each(["show", "context"])("%s reports an unknown case", async (name) => {
     const { code, stderr } = await runInProcess(["case", name, "nope", "--local"]);
     expect(code).toBe(1);
     expect(stderr).toContain("case nope: the");
     expect(stderr).toContain("answered 404 Not Found");
   });
 
-  test("enrich gives a CSV row for each address, the fields of the case before what was found", async () => {
+  test("enrich prints a CSV row for each address, the fields of the case first", async () => {
     const { code, stdout } = await runInProcess([
       "case",
       "enrich",
@@ -254,7 +254,7 @@ describe("case", () => {
     });
   });
 
-  test.each(["ecs", "ocsf"])("enrich keeps the case as it came in the shape %s", async (to) => {
+  test.each(["ecs", "ocsf"])("enrich keeps the case as received in the shape %s", async (to) => {
     const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", to];
     const [row] = records((await runInProcess(args)).stdout);
     const input = {
@@ -284,7 +284,7 @@ describe("case", () => {
     expect(row).toMatchObject({ event_types: ["credentials:brute-force", "spam"] });
   });
 
-  test("enrich of a case without addresses has a header and no row", async () => {
+  test("enrich of a case without addresses prints a header and no row", async () => {
     const args = ["case", "enrich", "case-2004", "--local", "-q"];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length]).toEqual([0, 2]);
@@ -300,7 +300,7 @@ describe("case", () => {
     expect(records(await readFile(output, "utf8"))).toHaveLength(3);
   });
 
-  test("enrich asks two addresses, each with its own credential", async () => {
+  test("enrich contacts two addresses, each with its own credential", async () => {
     const [ops, intel] = [await runningService(), await runningService({ apiKey: "intel-key" })];
     const env = { REPUTE_API_KEY: "intel-key", REPUTE_ACCESS_TOKEN: "any" };
     const args = ["case", "enrich", "case-2001", "--quiet"];
@@ -342,11 +342,11 @@ describe("webhook", () => {
     expect((await runInProcess(args)).stderr).toBe("");
   });
 
-  test("check prints nothing when all is well", async () => {
+  test("check prints nothing without problems", async () => {
     expect(await lines("webhook", "check", notify, "--context", context)).toEqual([]);
   });
 
-  test("check tells of a field that the case does not have, beside those that it has", async () => {
+  test("check reports a field missing from the case, with existing ones", async () => {
     const args = ["webhook", "check", notify, "--case", "case-2001", "--local"];
     const { code, stdout } = await runInProcess(args);
     expect([code, records(stdout)]).toMatchObject([
@@ -379,7 +379,7 @@ describe("webhook", () => {
     expect(stderr).toBe("3 webhooks, 0 errors, 0 warnings\n");
   });
 
-  test("check takes the context from a pipe", async () => {
+  test("check reads the context from a pipe", async () => {
     const stdin = await readFile(context, "utf8");
     const args = ["webhook", "check", notify, "--context", "-"];
     expect(await runInProcess(args, { stdin })).toMatchObject({ code: 0, stdout: "" });
@@ -396,7 +396,7 @@ describe("webhook", () => {
     expect(stderr).toContain(message);
   });
 
-  test("check names the place of a fault in the file", async () => {
+  test("check gives the position of a fault in the file", async () => {
     const file = join(await temporaryFolder(), "hook.json");
     await writeFile(file, '{"name": "x",\n  "endpoint": }');
     const { code, stderr } = await runInProcess(["webhook", "check", file]);
@@ -423,7 +423,7 @@ describe("webhook", () => {
     });
   });
 
-  test("send --dry-run shows that a key would go along, and not the key", async () => {
+  test("send --dry-run shows that a key would be sent, but not the key", async () => {
     const keys = join(await temporaryFolder(), "keys.json");
     await writeFile(keys, '{"https://crm.example.com/api": "key-123"}');
     const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
@@ -433,20 +433,20 @@ describe("webhook", () => {
     expect(stdout).not.toContain("key-123");
   });
 
-  test("send wants to know which of several", async () => {
+  test("send needs the name of one of several", async () => {
     const args = ["webhook", "send", hooks, "--case", "case-2001", "--local"];
     const { code, stderr } = await runInProcess(args);
     expect(code).toBe(2);
     expect(stderr).toContain('choose one with --name: "Notify subscriber", "Block line"');
   });
 
-  test("send wants a case", async () => {
+  test("send needs a case", async () => {
     const { code, stderr } = await runInProcess(["webhook", "send", notify]);
     expect(code).toBe(2);
     expect(stderr).toContain("--case ID");
   });
 
-  test("a name that no webhook bears is told with the one that was meant", async () => {
+  test("an unknown name is reported with the one probably meant", async () => {
     const args = ["webhook", "send", hooks, "--name", "Block lin", "--case", "c", "--local"];
     const { code, stderr } = await runInProcess(args);
     expect(code).toBe(2);
@@ -457,7 +457,7 @@ describe("webhook", () => {
     ["no JSON", "must hold a JSON object of API keys"],
     ['{"crm.example.com": "key-123"}', "must hold a JSON object of API keys"],
     ['{"https://crm.example.com": 7}', "must hold a JSON object of API keys"],
-  ])("keys of endpoints written as %s are refused and not shown", async (text, message) => {
+  ])("keys of endpoints written as %s are refused and not printed", async (text, message) => {
     const keys = join(await temporaryFolder(), "keys.json");
     await writeFile(keys, text);
     const args = ["webhook", "send", notify, "--context", context, "--endpoint-keys-file", keys];
@@ -477,7 +477,7 @@ describe("schema", () => {
     ]);
   });
 
-  test("lists the formats when none is given", async () => {
+  test("lists the formats if none is given", async () => {
     const { code, stderr } = await runInProcess(["schema"]);
     expect(code).toBe(2);
     expect(stderr).toContain("--format: openapi, json-schema, postgres, duckdb, bigquery");

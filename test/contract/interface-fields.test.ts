@@ -4,9 +4,9 @@ import { loadDataset } from "../../src/service/dataset/load.js";
 import { sampleAccessToken, sampleCaseApiKey } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
 
-/*
- * The tables of the specification once more, written by hand and not taken from the schemas: what
- * the embedded service answers is held against them member by member.
+/**
+ * The tables of the specification, written by hand and independent of the schemas: the answers of
+ * the embedded service are compared with them member by member.
  */
 
 type Check = (value: unknown) => boolean;
@@ -30,13 +30,13 @@ const listOf =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
-/** Has these members, all of them and no others. */
+/** Has exactly these members. */
 const exactly =
   (members: Members): Check =>
   (value) =>
     faultsOf(value, members).length === 0;
 
-/** The members that are wrong, missing or too many. */
+/** Members that are wrong, missing or superfluous. */
 function faultsOf(value: unknown, members: Members): string[] {
   if (typeof value !== "object" || value === null) return ["is no object"];
   const found = value as Readonly<Record<string, unknown>>;
@@ -144,7 +144,7 @@ const absent = [
 ];
 const items = [...dataset.items.keys(), ...absent];
 
-/** Every answer to each item, asked three times over, with the HTTP status that it came with. */
+/** Every answer to each item, each requested three times, with its HTTP status. */
 async function answers(endpoint: "query" | "quick-check", options = {}) {
   const service = await runningService({ dataset, ...options });
   const found: { httpStatus: number; body: Enveloped }[] = [];
@@ -156,7 +156,7 @@ async function answers(endpoint: "query" | "quick-check", options = {}) {
 }
 
 describe("envelope", () => {
-  test("has the status that goes with the HTTP status, and statusCode equal to it", async () => {
+  test("has the status for its HTTP status, and an equal statusCode", async () => {
     const found = [...(await answers("query")), ...(await answers("quick-check"))];
     const kinds = found.map(({ httpStatus, body }) =>
       [httpStatus, body.status, body.statusCode].join(" "),
@@ -183,7 +183,7 @@ describe("envelope", () => {
 });
 
 describe("query result", () => {
-  test.each(Object.keys(results))("of type %s has its members, all and no others", async (type) => {
+  test.each(Object.keys(results))("of type %s has exactly its members", async (type) => {
     const found = (await answers("query"))
       .filter(({ httpStatus, body }) => httpStatus === 200 && body.result.type === type)
       .map(({ body }) => body.result);
@@ -212,7 +212,7 @@ describe("query result", () => {
   });
 });
 
-test("a quick check has its members, all and no others, none of them null", async () => {
+test("a quick check has exactly its members, none of them null", async () => {
   const found = (await answers("quick-check"))
     .filter(({ httpStatus }) => httpStatus === 200)
     .map(({ body }) => body.result);

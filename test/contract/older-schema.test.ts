@@ -14,7 +14,7 @@ import { queryDuckdb } from "./warehouse-readers.js";
 
 const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
 
-/** Outputs of schema version 1, made of today's by taking newer columns out. */
+/** Outputs of schema version 1, made by removing newer columns from current ones. */
 const texts = [
   { output: "out.csv", flags: [] },
   { output: "out.tsv", flags: [] },
@@ -23,7 +23,7 @@ const texts = [
   { output: "ecs.json", flags: ["--to", "ecs"] },
 ] as const;
 
-it.each(texts)("verifies $output $flags of schema version 1 as far as it goes", async (text) => {
+it.each(texts)("verifies $output $flags of schema version 1 as far as possible", async (text) => {
   const path = join(await olderOutput(text.output, text.flags), text.output);
   const { audit, differences } = await verifyOutput(path, "rep_");
   expect([audit.rows, audit.verdicts, differences]).toEqual([24, null, []]);
@@ -33,7 +33,7 @@ it.each(texts)("verifies $output $flags of schema version 1 as far as it goes", 
   expect(changed.differences).toContain("rows: the manifest says 24, the file has 23");
 });
 
-it("says of an output of schema version 1 that there are no verdicts", async () => {
+it("reports that an output of schema version 1 has no verdicts", async () => {
   const cwd = await olderOutput("out.csv", []);
   expect(await runRepute(["verify", "out.csv"], { cwd })).toMatchObject({
     code: 0,
@@ -98,7 +98,7 @@ it("an output of a newer schema version is not verified, and the error says why"
   expect(stderr).toMatch(/has schema version 99; this version of repute reads up to \d+$/m);
 });
 
-/** A folder with an output without verdicts, and a manifest that fits it. */
+/** A folder with an output without verdicts, and a matching manifest. */
 async function olderOutput(output: string, flags: readonly string[]): Promise<string> {
   const cwd = await temporaryFolder();
   await enrich(output, flags, cwd);
@@ -109,7 +109,7 @@ async function olderOutput(output: string, flags: readonly string[]): Promise<st
   return cwd;
 }
 
-/** An output without the columns that came after schema version 1. */
+/** An output without the columns added after schema version 1. */
 function asFirstVersion(text: string): string {
   const [header = ""] = text.split("\n");
   if (header.startsWith("{")) return text.replaceAll(/"(?:rep_)?verdict":(?:null|"\w+"),/g, "");

@@ -45,7 +45,7 @@ it("finds all malicious items of the sample, whatever their kind", async () => {
   expect(kinds).toEqual(new Set(["ip", "domain", "url", "sha1", "crypto_wallet", "email"]));
 });
 
-it("gives rows of schema version 1 the verdict that rows have today", async () => {
+it("gives rows of schema version 1 the verdict that new rows have", async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "intel.duckdb");
   const rows = findings.map((finding, index) => anEnrichedRow({ number: index + 1 }, finding));

@@ -21,7 +21,7 @@ const items = [...dataset.items.keys()].map(encodeURIComponent);
 const absent = ["45.33.32.156", "10.0.0.1", "absent.example.com", "nobody@example.com"];
 const tags = [...dataset.tags.keys()].map(encodeURIComponent);
 
-/** Requests to each path of the document: what stands for its parameters, and its query. */
+/** Requests to each path of the document: values of its parameters, and its query. */
 const requests: Readonly<Record<string, readonly (readonly [parameter: string, query: string])[]>> =
   {
     "/query/{item}": [...items, ...items, ...absent, "setup.exe", "%20"].map((item) => [item, ""]),
@@ -62,12 +62,12 @@ beforeAll(async () => {
   judge = await documentJudge();
 });
 
-test("every path of the document is asked", () => {
+test("every path of the document is requested", () => {
   expect(Object.keys(requests)).toEqual(Object.keys(paths));
 });
 
-describe.each(Object.keys(paths))("what the service answers at %s", (path) => {
-  test("is what the document says, whatever is asked", async () => {
+describe.each(Object.keys(paths))("the service's answer at %s", (path) => {
+  test("matches the document, whatever is requested", async () => {
     const service = await runningService({ dataset });
     const token = path.startsWith("/api/") ? sampleCaseApiKey : sampleAccessToken;
     const base = path.startsWith("/api/") || path.startsWith("/beta/") ? "" : "/beta";
@@ -82,7 +82,7 @@ describe.each(Object.keys(paths))("what the service answers at %s", (path) => {
   });
 });
 
-/** How an answer departs from the document, or null. */
+/** How an answer differs from the document, or null. */
 async function departure(
   path: string,
   status: number,

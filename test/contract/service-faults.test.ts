@@ -33,13 +33,13 @@ async function outcomes(
   return seen;
 }
 
-test("the same seed misbehaves in the same way, whatever the order of requests", async () => {
+test("the same seed makes the same faults in any order of requests", async () => {
   const forwards = await outcomes(await runningService(everything), items);
   const backwards = await outcomes(await runningService(everything), items.toReversed());
   expect(backwards).toEqual(forwards);
 });
 
-test("a second run against the same service meets the same faults once all was answered", async () => {
+test("a second run against the same service gets the same faults once everything was answered", async () => {
   const service = await runningService({ unavailableRate: 0.3, seed: 4 });
   const statuses = async (item: string) => {
     const seen: number[] = [];
@@ -59,16 +59,13 @@ test.each([
   "3395856ce81f2b7382dee72602f798b642f14140",
   "1111111111111111111114oLvT2",
   "nobody@example.com",
-])(
-  "a partial answer for %s lacks at least one member and is as the interface has it",
-  async (item) => {
-    const service = await runningService({ partialRate: 1 });
-    const { status, body } = await ask(service, query(item));
-    const { result } = partialEnvelope.parse(JSON.parse(body));
-    expect(status).toBe(503);
-    expect(Object.values(result)).toContain(null);
-  },
-);
+])("a partial answer for %s lacks at least one member and matches the API", async (item) => {
+  const service = await runningService({ partialRate: 1 });
+  const { status, body } = await ask(service, query(item));
+  const { result } = partialEnvelope.parse(JSON.parse(body));
+  expect(status).toBe(503);
+  expect(Object.values(result)).toContain(null);
+});
 
 test("there is no partial answer for a bogon, an invalid item or a quick check", async () => {
   const service = await runningService({ partialRate: 1 });
@@ -91,7 +88,7 @@ test("a reset breaks the connection before any answer", async () => {
   expect(await askBravely(service, query("192.0.2.1"))).toBe("reset");
 });
 
-test("faults reach every endpoint but those below /_local/", async () => {
+test("faults affect every endpoint except those below /_local/", async () => {
   const service = await runningService({ unavailableRate: 1 });
   const paths = [
     "/beta/tags",
@@ -114,7 +111,7 @@ test("requests over the rate get 429 and the seconds to wait", async () => {
   expect(headers.get("retry-after")).toBe("30");
 });
 
-test("after the time of Retry-After the next request is let through", async () => {
+test("after the time of Retry-After the next request is admitted", async () => {
   const clock = new ManualClock();
   const service = await runningService({ rateLimit: "1/m", clock });
   await ask(service, query("192.0.2.1"));
@@ -123,7 +120,7 @@ test("after the time of Retry-After the next request is let through", async () =
   expect((await ask(service, query("192.0.2.1"))).status).toBe(200);
 });
 
-test("an answer waits for its latency", async () => {
+test("delays an answer by its latency", async () => {
   const clock = new ManualClock();
   const service = await runningService({ latency: "50ms", clock });
   await clock.run(ask(service, query("192.0.2.1")));
@@ -158,7 +155,7 @@ test("every request is counted once, by endpoint and outcome", async () => {
   expect(in_flight).toBe(0);
 });
 
-test("the counts are served, with the faults that were made", async () => {
+test("serves the counts, including injected faults", async () => {
   const service = await runningService({ resetRate: 1 });
   await askBravely(service, query("192.0.2.1"));
   expect(await askJson(service, "/_local/stats")).toEqual({
@@ -168,7 +165,7 @@ test("the counts are served, with the faults that were made", async () => {
   });
 });
 
-test("a listener is told of every request as it arrives", async () => {
+test("a listener is called for every request as it arrives", async () => {
   const told: string[] = [];
   const onRequest = (endpoint: string, subject: string) => told.push(`${endpoint} ${subject}`);
   const service = await runningService({ onRequest, resetRate: 1 });
@@ -177,7 +174,7 @@ test("a listener is told of every request as it arrives", async () => {
   expect(told).toEqual(["query http://example.com/", "tag a:b"]);
 });
 
-test("a path that is no endpoint is counted as unknown", async () => {
+test("a path without an endpoint is counted as unknown", async () => {
   const service = await runningService();
   await ask(service, "/beta/nothing");
   await ask(service, "/_local/nothing");
@@ -186,7 +183,7 @@ test("a path that is no endpoint is counted as unknown", async () => {
   });
 });
 
-test("a client that goes away before its answer is counted as aborted", async () => {
+test("a client that disconnects before its answer is counted as aborted", async () => {
   const clock = new ManualClock();
   const service = await runningService({ latency: "1h", clock });
   const socket = connect(service.port, "127.0.0.1");
@@ -205,7 +202,7 @@ test("headers beyond every limit get 431 and are counted", async () => {
   expect(service.stats().requests.unknown?.outcomes).toEqual({ "431": 1 });
 });
 
-test("closing answers what waits for its latency", async () => {
+test("close sends delayed answers", async () => {
   const service = await startService({ latency: "1h" });
   const asking = ask(service, query("192.0.2.1"));
   await expect.poll(() => service.stats().in_flight).toBe(1);
@@ -213,7 +210,7 @@ test("closing answers what waits for its latency", async () => {
   expect((await asking).status).toBe(200);
 });
 
-test("closing ends idle connections", async () => {
+test("close ends idle connections", async () => {
   const service = await startService();
   const socket = connect(service.port, "127.0.0.1");
   socket.write("GET /beta/query/192.0.2.1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -223,7 +220,7 @@ test("closing ends idle connections", async () => {
   await expect(ended).resolves.toBeDefined();
 });
 
-test("a port that is taken is named", async () => {
+test("names a port that is taken", async () => {
   const { port } = await runningService();
   await expect(startService({ port })).rejects.toMatchObject({
     code: "listen_failed",
@@ -231,7 +228,7 @@ test("a port that is taken is named", async () => {
   });
 });
 
-test("an option out of range is named", async () => {
+test("names an option out of range", async () => {
   await expect(startService({ partialRate: 2 })).rejects.toMatchObject({
     code: "service_options_invalid",
     message: expect.stringContaining("partialRate") as string,

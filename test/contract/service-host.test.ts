@@ -22,7 +22,7 @@ test.each([
   ["POST", "/_local/cases/case-2001/transition"],
   ["PUT", "/_local/tags/a%3Ab/ips"],
   ["GET", "/nothing"],
-])("%s %s for a foreign host is refused with 421 and why", async (method, path) => {
+])("%s %s for a foreign host is refused with 421 and a reason", async (method, path) => {
   const service = await runningService();
   const { status, body } = await askAs("rebound.example:8080", service, path, method);
   expect([status, JSON.parse(body)]).toEqual([
@@ -34,7 +34,7 @@ test.each([
   ]);
 });
 
-test("a refused host is counted as unknown, below /_local/ not at all", async () => {
+test("counts a refused host as unknown, but not below /_local/", async () => {
   const service = await runningService();
   await askAs("rebound.example", service, "/beta/query/192.0.2.1");
   await askAs("rebound.example", service, "/_local/stats");
@@ -44,7 +44,7 @@ test("a refused host is counted as unknown, below /_local/ not at all", async ()
   });
 });
 
-test("a loopback name with another port is answered", async () => {
+test("answers a loopback name with another port", async () => {
   const service = await runningService();
   expect((await askAs("localhost:1", service, "/beta/query/192.0.2.1")).status).toBe(200);
 });
@@ -52,14 +52,14 @@ test("a loopback name with another port is answered", async () => {
 test.each([
   ["HTTP/1.0", 200],
   ["HTTP/1.1", 400],
-])("a request of %s without Host is answered with %i", async (version, status) => {
+])("answers a request of %s without Host with %i", async (version, status) => {
   const service = await runningService();
   const socket = connect(service.port, "127.0.0.1");
   socket.end(`GET /beta/query/192.0.2.1 ${version}\r\nConnection: close\r\n\r\n`);
   expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
-test("knows whether other machines may reach it", async () => {
+test("knows whether other machines can reach it", async () => {
   const [inside, outside] = [await runningService(), await runningService({ host: "0.0.0.0" })];
   expect([inside.exposed, outside.exposed]).toEqual([false, true]);
 });

@@ -43,14 +43,14 @@ test.each([
   ["sha1", "0123456789abcdef0123456789abcdef01234567", "SHA1"],
   ["crypto_wallet", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "CRYPTO_WALLET"],
   ["email", "nobody@example.com", "EMAIL"],
-])("an item of kind %s that is absent answers as not listed", async (_, item, type) => {
+])("answers an unknown item of kind %s as not listed", async (_, item, type) => {
   const service = await runningService({ dataset: datasetOf({}) });
   const { result } = queryEnvelope.parse(await askJson(service, query(item)));
   expect(result).toMatchObject({ item, type, serviceMailBlocklist: "NOT_LISTED" });
 });
 
 test.each(["10.1.2.3", "198.51.100.1", "127.0.0.1", "2001:db8::99", "fe80::1"])(
-  "%s answers as a bogon, with no other member",
+  "answers %s as a bogon, with no other member",
   async (item) => {
     const service = await runningService({ dataset: datasetOf({}) });
     const { result } = queryEnvelope.parse(await askJson(service, query(item)));
@@ -58,13 +58,13 @@ test.each(["10.1.2.3", "198.51.100.1", "127.0.0.1", "2001:db8::99", "fe80::1"])(
   },
 );
 
-test("the answer bears the normal form of the item", async () => {
+test("the answer has the normal form of the item", async () => {
   const service = await runningService();
   const { result } = queryEnvelope.parse(await askJson(service, query("LOGIN.Example.com.")));
   expect(result).toMatchObject({ item: "login.example.com", serviceMailBlocklist: "ACTIVE" });
 });
 
-test("a name that reads as a file is a domain when its suffix is one", async () => {
+test("a name that looks like a file is a domain if its suffix is one", async () => {
   const service = await runningService();
   const { result } = queryEnvelope.parse(await askJson(service, query("install.sh")));
   expect(result.type).toBe("DOMAIN");
@@ -84,7 +84,7 @@ test.each(["setup.exe", "10.0.0.0/8", "d41d8cd98f00b204e9800998ecf8427e", "", " 
 );
 
 test.each(["%zz", "%C3%28", "%"])(
-  "the broken encoding %s is refused with the failure envelope",
+  "refuses the broken encoding %s with the failure envelope",
   async (text) => {
     const service = await runningService();
     const { status, body } = await ask(service, `/beta/query/${text}`);
@@ -93,7 +93,7 @@ test.each(["%zz", "%C3%28", "%"])(
   },
 );
 
-test("an item that the dataset refuses is answered with its message", async () => {
+test("answers a refused item of the dataset with its message", async () => {
   const items = [{ item: "example.com", refuse: "not today" }];
   const service = await runningService({ dataset: datasetOf({ items }) });
   expect(await askJson(service, query("example.com"))).toEqual({
@@ -103,14 +103,14 @@ test("an item that the dataset refuses is answered with its message", async () =
   });
 });
 
-test("a URL of 8 KiB is answered", async () => {
+test("answers a URL of 8 KiB", async () => {
   const service = await runningService();
   const url = `http://example.com/${"a".repeat(8192 - 50)}`;
   const { result } = queryEnvelope.parse(await askJson(service, query(url)));
   expect(result.item).toBe(url);
 });
 
-test("any URL comes back as it was sent", async () => {
+test("returns any URL as sent", async () => {
   const service = await runningService();
   const path = fc.string({ unit: "grapheme", maxLength: 40 });
   await fc.assert(
@@ -176,7 +176,7 @@ test("a partial answer has an empty errors object and null for what is missing",
   });
 });
 
-test("an item scripted for ever never answers in full", async () => {
+test("an item scripted forever never gets a full answer", async () => {
   const service = await runningService({ dataset });
   const statuses = new Set<number>();
   for (let count = 0; count < 5; count += 1) {
@@ -185,7 +185,7 @@ test("an item scripted for ever never answers in full", async () => {
   expect([...statuses]).toEqual([503]);
 });
 
-test("the deployed service's name of the blocklist member can be asked for", async () => {
+test("can use the deployed service's name of the blocklist member", async () => {
   const service = await runningService({ dataset, blocklistField: "abusixMailBlocklist" });
   for (const path of [query("192.0.2.1"), quickCheck("192.0.2.1"), query("45.33.32.156")]) {
     const { body } = await ask(service, path);
@@ -209,7 +209,7 @@ test("with a key set, lookups without it are forbidden", async () => {
 });
 
 test.each(["/beta/query", "/beta/query/http://example.com/a", "/beta/nothing", "/query/192.0.2.1"])(
-  "%s is no route and answers 404 in JSON",
+  "%s is not a route and gets 404 in JSON",
   async (path) => {
     const service = await runningService();
     const { status, headers, body } = await ask(service, path);

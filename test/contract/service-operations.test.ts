@@ -35,7 +35,7 @@ test("customers come in pages joined by a cursor, the last of which is empty", a
 });
 
 test.each(["x", "Y3VzdG9tZXJzOjk5"])(
-  "the cursor %s, never given, is refused without a body",
+  "the unknown cursor %s is refused without a body",
   async (cursor) => {
     const service = await runningService();
     const { status, body } = await ask(
@@ -69,7 +69,7 @@ test("a reputation-share case is not wrapped in an envelope", async () => {
   });
 });
 
-test("an unknown reputation-share case is 404 without a body", async () => {
+test("an unknown reputation-share case gets 404 without a body", async () => {
   const service = await runningService();
   const { status, body } = await ask(service, "/beta/guardian-ops/rep-share/cases/nope");
   expect([status, body]).toEqual([404, ""]);

@@ -45,7 +45,7 @@ test("a tag is read by its percent-encoded name", async () => {
   });
 });
 
-test("the list of tags leaves out descriptions unless they are asked for", async () => {
+test("the list of tags has no descriptions unless requested", async () => {
   const service = await runningService();
   const { result: short } = listEnvelope.parse(await askJson(service, "/beta/tags"));
   const path = "/beta/tags?includeDescriptions=true";
@@ -58,7 +58,7 @@ test("the list of tags leaves out descriptions unless they are asked for", async
   expect(long[0]).toHaveProperty("description");
 });
 
-test("pages of a snapshot join into the whole list", async () => {
+test("pages of a snapshot make up the whole list", async () => {
   const service = await runningService();
   const first = await page(service, "limit=100");
   const entries = [...first.entries];
@@ -75,7 +75,7 @@ test("a page beyond the end is empty", async () => {
   expect((await page(service, "offset=999999")).entries).toEqual([]);
 });
 
-test("1000 entries are given when no limit is", async () => {
+test("returns 1000 entries without a limit", async () => {
   const entries = Array.from({ length: 1200 }, (_, i) => `192.0.${2 + (i >> 8)}.${i & 255}`);
   const tags = [{ tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z", entries }];
   const service = await runningService({ dataset: datasetOf({ tags }) });
@@ -83,14 +83,14 @@ test("1000 entries are given when no limit is", async () => {
   expect([result.entries.length, result.total]).toEqual([1000, 1200]);
 });
 
-test("10000 entries are given when asked for", async () => {
+test("returns 10000 entries when requested", async () => {
   const entries = Array.from({ length: 10_001 }, (_, i) => `2001:db8::${i.toString(16)}`);
   const tags = [{ tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z", entries }];
   const service = await runningService({ dataset: datasetOf({ tags }) });
   expect((await page(service, "limit=10000", "/beta/tags/a%3Ab")).entries).toHaveLength(10_000);
 });
 
-test("a snapshot answers from the same entries while the list changes", async () => {
+test("a snapshot keeps its entries while the list changes", async () => {
   const service = await runningService();
   const before = await page(service, "limit=10000");
   await change(service, ["192.0.2.200"]);
@@ -98,7 +98,7 @@ test("a snapshot answers from the same entries while the list changes", async ()
   expect(pinned).toEqual(before);
 });
 
-test("without a snapshot a change of the list shows", async () => {
+test("without a snapshot, a change of the list is visible", async () => {
   const service = await runningService();
   const before = await page(service, "limit=1");
   await change(service, ["192.0.2.200", "2001:db8::200"]);
@@ -108,7 +108,7 @@ test("without a snapshot a change of the list shows", async () => {
   expect(after.lastUpdate).not.toBe(before.lastUpdate);
 });
 
-test("a list is changed by text as well", async () => {
+test("a list can also be changed by text", async () => {
   const service = await runningService();
   const headers = { "content-type": "text/plain" };
   const init = { method: "PUT", headers, body: "# new\n192.0.2.9\n" };
@@ -148,7 +148,7 @@ test.each(["0", "10001", "-5", "1.5", "x", "", "1&limit=2"])(
 );
 
 test.each(["", "a".repeat(23), "a".repeat(25)])(
-  "a snapshot of the length of %j is refused",
+  "a snapshot with the length of %j is refused",
   async (token) => {
     const service = await runningService();
     expect(await refusal(service, `${bruteForce}/ips?snapshot=${token}`)).toContain(
@@ -157,7 +157,7 @@ test.each(["", "a".repeat(23), "a".repeat(25)])(
   },
 );
 
-test("a snapshot that was never given is refused", async () => {
+test("an unknown snapshot is refused", async () => {
   const service = await runningService();
   const message = await refusal(service, `${bruteForce}/ips?snapshot=${"a".repeat(24)}`);
   expect(message).toContain("snapshot");
@@ -169,14 +169,14 @@ test("a snapshot of another tag is refused", async () => {
   expect(await refusal(service, `${bruteForce}/ips?snapshot=${snapshot}`)).toContain("snapshot");
 });
 
-test("a snapshot that has expired is refused", async () => {
+test("an expired snapshot is refused", async () => {
   const service = await runningService({ snapshotLifetimeMs: 0 });
   const { snapshot } = await page(service, "");
   await change(service, ["192.0.2.200"]);
   expect(await refusal(service, `${bruteForce}/ips?snapshot=${snapshot}`)).toContain("expired");
 });
 
-test("snapshots can be made to expire while the list stays", async () => {
+test("snapshots can be expired while the list stays", async () => {
   const service = await runningService();
   const before = await page(service, "");
   const path = "/_local/tags/credentials%3Abrute-force/snapshots";

@@ -6,7 +6,7 @@ import { sendWebhook } from "../../src/webhooks/send.js";
 import { reply, startScriptedServer, type RecordedRequest } from "../helpers/scripted-server.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";
 
-/** A service that calls webhooks as `repute webhook send` does, and a receiver for them. */
+/** A service that calls webhooks like `repute webhook send`, and a receiver for them. */
 async function round(payload: unknown) {
   const receiver = await startScriptedServer([reply(202, {})]);
   const dispatcher = new Agent();
@@ -56,7 +56,7 @@ test("a case that changes its state calls the receiver with the subscriber's dat
   });
 });
 
-test("a payload with a field that the context does not have is reported and not sent", async () => {
+test("a payload with a field missing from the context is reported and not sent", async () => {
   const { report, request } = await round({ to: "{{ s.resolver_data.Mail }}" });
   expect(report).toMatchObject({
     to: "RESOLVED",

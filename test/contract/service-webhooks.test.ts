@@ -19,7 +19,7 @@ function recorder(answer: Awaited<ReturnType<FireWebhook>> = { status: 204 }) {
   return { calls, fireWebhook };
 }
 
-test("the transition of a case fires what the playbook attaches to it, with the case's context", async () => {
+test("a case transition fires the webhooks attached to it, with the case's context", async () => {
   const { calls, fireWebhook } = recorder();
   const service = await runningService({ fireWebhook });
   const report = await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }));
@@ -35,28 +35,28 @@ test("the transition of a case fires what the playbook attaches to it, with the 
   expect(transition).toEqual({ caseId: "case-2001", from: "NEW", to: "IN_PROGRESS" });
 });
 
-test("the case shows its new state", async () => {
+test("the case has its new state", async () => {
   const service = await runningService();
   await ask(service, move, sending("POST", { state: "RESOLVED" }));
   const path = "/beta/guardian-ops/rep-share/cases/case-2001";
   expect(await askJson(service, path)).toMatchObject({ state: "RESOLVED" });
 });
 
-test("a transition to which nothing is attached fires nothing", async () => {
+test("a transition without webhooks fires nothing", async () => {
   const { calls, fireWebhook } = recorder();
   const service = await runningService({ fireWebhook });
   await ask(service, move, sending("POST", { state: "RESOLVED" }));
   expect(calls).toEqual([]);
 });
 
-test("a webhook attached to a state fires from wherever the case comes", async () => {
+test("a webhook attached to a state fires whatever the previous state", async () => {
   const { calls, fireWebhook } = recorder();
   const service = await runningService({ fireWebhook });
   await ask(service, move, sending("POST", { state: "CLOSED" }));
   expect(calls.map(([webhook]) => webhook.name)).toEqual(["Tell the chat"]);
 });
 
-test("a webhook that could not be called is reported, and the case changes all the same", async () => {
+test("reports a webhook that could not be called, and still changes the case", async () => {
   const fireWebhook: FireWebhook = async () => {
     throw new Error("connection refused");
   };
@@ -87,7 +87,7 @@ test("webhooks are stored, listed and attached to transitions", async () => {
   expect(calls.map(([webhook]) => webhook)).toEqual([added]);
 });
 
-test("a webhook of the same name takes the place of the one before", async () => {
+test("a webhook replaces one with the same name", async () => {
   const service = await runningService();
   await ask(service, "/_local/webhooks", sending("POST", added));
   await ask(service, "/_local/webhooks", sending("POST", { ...added, method: "PUT" }));
@@ -113,7 +113,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ message: expect.any(String) as string });
 });
 
-test("a body that is no JSON is refused in JSON", async () => {
+test("a body that is not JSON is refused in JSON", async () => {
   const service = await runningService();
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{" };
   const { status, body } = await ask(service, move, init);

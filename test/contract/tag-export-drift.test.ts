@@ -24,8 +24,8 @@ const drifts: [string, Bend][] = [
   ["refused", () => failure("snapshot has expired")],
 ];
 
-describe.each(drifts)("a list that changes on the way: %s", (what, bend) => {
-  it("is started again", async () => {
+describe.each(drifts)("a list that changes while being read: %s", (what, bend) => {
+  it("is restarted", async () => {
     // The second page of the first reading drifts.
     const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
       request.at === 1 ? bend(page, request) : page,
@@ -36,7 +36,7 @@ describe.each(drifts)("a list that changes on the way: %s", (what, bend) => {
     expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
   });
 
-  it("is given up after three restarts", async () => {
+  it("fails after three restarts", async () => {
     const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
       request.offset > 0 ? bend(page, request) : page,
     );
@@ -51,7 +51,7 @@ describe.each(drifts)("a list that changes on the way: %s", (what, bend) => {
   });
 });
 
-test("a tag that is given up keeps its earlier list, and others go on", async () => {
+test("a failed tag keeps its earlier list, and others continue", async () => {
   const lists = { "a:b": served(addresses(3)), "c:d": served(["192.0.2.1"]) };
   const server = await startTagServer({ ...lists }, (page, { tag, offset }) =>
     tag === "a:b" && offset > 0 ? failure("snapshot has expired") : page,
@@ -65,7 +65,7 @@ test("a tag that is given up keeps its earlier list, and others go on", async ()
   expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
 });
 
-test("a list that is at rest after it changed is that of the change", async () => {
+test("a list that stops changing is exported in its new form", async () => {
   const server = await startTagServer({ "a:b": served(many) }, (page, { at }) => {
     if (at !== 1) return page;
     server.lists["a:b"] = served(addresses(12_000, 7), "b");
@@ -79,7 +79,7 @@ test("a list that is at rest after it changed is that of the change", async () =
   });
 });
 
-describe("a list that cannot be right fails its tag at once", () => {
+describe("an invalid list fails its tag at once", () => {
   const cases: [string, Bend, string, RegExp][] = [
     [
       "an entry twice, over two pages",
@@ -133,7 +133,7 @@ describe("a list that cannot be right fails its tag at once", () => {
   });
 });
 
-test("a service that ignores the offset is found out at its second page", async () => {
+test("a service that ignores the offset is detected at its second page", async () => {
   const server = await startTagServer({ "a:b": served(many) }, (page) => ({
     ...page,
     entries: many.slice(0, 10_000),
@@ -147,7 +147,7 @@ test("a service that ignores the offset is found out at its second page", async 
   expect(offsets(server)).toEqual([0, 10_000]);
 });
 
-test("a list whose total no disk holds is given up after its first page", async () => {
+test("a list too large for any disk fails after its first page", async () => {
   const server = await startTagServer({ "a:b": served(many) }, (page) => ({
     ...page,
     total: 1_000_000_000_000,
@@ -162,8 +162,8 @@ test("a list whose total no disk holds is given up after its first page", async 
   expect(offsets(server)).toEqual([0]);
 });
 
-describe("an export that is interrupted", () => {
-  /** Aborts when the request for this page comes. */
+describe("an interrupted export", () => {
+  /** Aborts at the request for this page. */
   function abortAt(at: number): { bend: Bend; signal: AbortSignal } {
     const stop = new AbortController();
     const bend: Bend = (page, request) => {
@@ -173,7 +173,7 @@ describe("an export that is interrupted", () => {
     return { bend, signal: stop.signal };
   }
 
-  it("goes on from the page where it stopped, with the same snapshot", async () => {
+  it("continues from the page where it stopped, with the same snapshot", async () => {
     const { bend, signal } = abortAt(2);
     const server = await startTagServer({ "a:b": served(many) }, bend);
     const { folder, run } = await exporterOf(server);
@@ -185,7 +185,7 @@ describe("an export that is interrupted", () => {
     expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
   });
 
-  it("asks nothing again for the tags that were done", async () => {
+  it("requests nothing again for completed tags", async () => {
     const { bend, signal } = abortAt(1);
     const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(many) };
     const server = await startTagServer(lists, bend);
@@ -197,7 +197,7 @@ describe("an export that is interrupted", () => {
     expect(await linesOf(folder, "a--b.txt")).toEqual(["192.0.2.1"]);
   });
 
-  it("reads the tag from its start when the snapshot has expired since", async () => {
+  it("reads the tag from its start if the snapshot has expired", async () => {
     const { bend, signal } = abortAt(1);
     const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
       request.snapshot?.startsWith("a") && request.at > 1
@@ -212,7 +212,7 @@ describe("an export that is interrupted", () => {
     expect(await exportedTag(folder, "a:b")).toMatchObject({ total: 12_000 });
   });
 
-  it("does not take pages from another service", async () => {
+  it("does not use pages of another service", async () => {
     const { bend, signal } = abortAt(1);
     const server = await startTagServer({ "a:b": served(many) }, bend);
     const { run } = await exporterOf(server);
@@ -221,7 +221,7 @@ describe("an export that is interrupted", () => {
     expect(offsets(server).slice(2)).toEqual([0, 10_000, 20_000]);
   });
 
-  it("has its pages forgotten when they are published", async () => {
+  it("removes its pages after publishing", async () => {
     const server = await startTagServer({ "a:b": served(many) });
     const { run } = await exporterOf(server);
     await run();
@@ -231,7 +231,7 @@ describe("an export that is interrupted", () => {
   });
 });
 
-test("a fault that may pass leaves the pages for the next export", async () => {
+test("a transient fault leaves the pages for the next export", async () => {
   let broken = true;
   const server = await startTagServer({ "a:b": served(many) }, (page, { offset }) =>
     broken && offset === 20_000 ? (socket) => socket.resetAndDestroy() : page,
@@ -243,8 +243,8 @@ test("a fault that may pass leaves the pages for the next export", async () => {
   expect(offsets(server)).toEqual([0, 10_000, 20_000, 20_000]);
 });
 
-test("the policy of the client is what tries again", async () => {
-  // Stands for a client that was given a policy: the export itself asks once.
+test("the client's policy does the retries", async () => {
+  // A client without retries: the export itself requests once.
   const server = await startTagServer({ "a:b": served([]) }, () => failure("no"));
   let asked = 0;
   const client = {

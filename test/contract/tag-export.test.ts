@@ -8,7 +8,7 @@ import { addresses, failure, served, startTagServer } from "../unit/tags/tag-ser
 const aTag = { "spam:bulk": served(["192.0.2.10", "2001:db8::1", "192.0.2.9"]) };
 
 describe("the list of a tag", () => {
-  it("is sorted by number, IPv4 before IPv6", async () => {
+  it("is sorted numerically, IPv4 before IPv6", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run();
     expect(await linesOf(folder, "spam--bulk.txt")).toEqual([
@@ -51,7 +51,7 @@ describe("the list of a tag", () => {
     expect(files[0]?.sha256).toBe(sha256);
   });
 
-  it("is written in each format asked for", async () => {
+  it("is written in each requested format", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run({ formats: ["csv", "ndjson", "cidr", "nft", "ipset"] });
     const { files } = await exportedTag(folder, "spam:bulk");
@@ -71,7 +71,7 @@ describe("the list of a tag", () => {
     ]);
   });
 
-  it("has the same digest whatever the formats are", async () => {
+  it("has the same digest whatever the formats", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run({ formats: ["txt"] });
     const { sha256 } = await exportedTag(folder, "spam:bulk");
@@ -79,7 +79,7 @@ describe("the list of a tag", () => {
     expect((await exportedTag(folder, "spam:bulk")).sha256).toBe(sha256);
   });
 
-  it("keeps an IPv4-mapped address as it is, and warns a firewall's user", async () => {
+  it("keeps an IPv4-mapped address unchanged, and warns about firewalls", async () => {
     const server = await startTagServer({ "a:b": served(["::ffff:192.0.2.1", "192.0.2.1"]) });
     const { folder, run, warnings } = await exporterOf(server);
     await run({ formats: ["txt", "nft"] });
@@ -95,7 +95,7 @@ describe("paging", () => {
     [10_000, [0]],
     [10_001, [0, 10_000]],
     [25_000, [0, 10_000, 20_000]],
-  ])("%i entries are asked for at offsets %j", async (count, offsets) => {
+  ])("%i entries are requested at offsets %j", async (count, offsets) => {
     const server = await startTagServer({ "a:b": served(addresses(count)) });
     const { folder, run } = await exporterOf(server);
     const report = await run();
@@ -104,7 +104,7 @@ describe("paging", () => {
     expect(await linesOf(folder, "a--b.txt")).toHaveLength(count);
   });
 
-  it("pins the snapshot of the first page on all later ones", async () => {
+  it("uses the snapshot of the first page for all later ones", async () => {
     const server = await startTagServer({ "a:b": served(addresses(25_000)) });
     await (await exporterOf(server)).run();
     const token = "a".repeat(24);
@@ -112,7 +112,7 @@ describe("paging", () => {
     expect(server.pages.every(({ limit }) => limit === 10_000)).toBe(true);
   });
 
-  it("goes on from where a page ended that is shorter than asked for", async () => {
+  it("continues after a page shorter than requested", async () => {
     const server = await startTagServer({ "a:b": served(addresses(25)) }, (page) => ({
       ...page,
       entries: page.entries.slice(0, 10),
@@ -124,7 +124,7 @@ describe("paging", () => {
 });
 
 describe("a second export", () => {
-  it("tells what was added and removed", async () => {
+  it("reports added and removed addresses", async () => {
     const server = await startTagServer({ "a:b": served(["192.0.2.1", "192.0.2.2", "::1"]) });
     const { folder, run, clock } = await exporterOf(server);
     await run();
@@ -141,7 +141,7 @@ describe("a second export", () => {
     });
   });
 
-  it("of the same addresses is unchanged, and a new generation all the same", async () => {
+  it("of the same addresses is unchanged, but still a new generation", async () => {
     const server = await startTagServer(aTag);
     const { folder, run, clock } = await exporterOf(server);
     const first = await run();
@@ -156,7 +156,7 @@ describe("a second export", () => {
     });
   });
 
-  it("asks for one page of a snapshot that it has", async () => {
+  it("requests one page of a known snapshot", async () => {
     const server = await startTagServer({ "a:b": served(addresses(25_000)) });
     const { folder, run } = await exporterOf(server);
     await run();
@@ -165,7 +165,7 @@ describe("a second export", () => {
     expect(await linesOf(folder, "a--b.txt")).toHaveLength(25_000);
   });
 
-  it("reads a list anew whose first page has other addresses under the same snapshot", async () => {
+  it("reads a list again if its first page has other addresses under the same snapshot", async () => {
     const server = await startTagServer({ "a:b": served(addresses(10_001)) });
     const { folder, run } = await exporterOf(server);
     await run();
@@ -174,7 +174,7 @@ describe("a second export", () => {
     expect(await exportedTag(folder, "a:b")).toMatchObject({ added: 5, removed: 5 });
   });
 
-  it("counts against nothing where the earlier addresses are gone, and says so", async () => {
+  it("compares with an empty list if the earlier addresses are gone, and says so", async () => {
     const { folder, run, warnings } = await exporterOf(await startTagServer(aTag));
     await run();
     await rm(join(folder, "current", ".lists"), { recursive: true });
@@ -184,7 +184,7 @@ describe("a second export", () => {
   });
 });
 
-describe("tags that are not asked for", () => {
+describe("tags that are not requested", () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
 
   it("keep their lists", async () => {
@@ -205,7 +205,7 @@ describe("tags that are not asked for", () => {
     expect(await exportedTag(folder, "c:d")).toMatchObject({ added: 1, removed: 1 });
   });
 
-  it("go when they are pruned", async () => {
+  it("are removed by --prune", async () => {
     const { folder, run } = await exporterOf(await startTagServer(lists));
     await run();
     expect(await run({ names: ["a:b"], prune: true })).toMatchObject({ kept: 0 });
@@ -217,7 +217,7 @@ describe("tags that are not asked for", () => {
 describe("a tag that fails", () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
 
-  it("keeps its earlier list, and the others go on", async () => {
+  it("keeps its earlier list, and the others continue", async () => {
     const server = await startTagServer({ ...lists });
     const { folder, run } = await exporterOf(server);
     await run();
@@ -237,7 +237,7 @@ describe("a tag that fails", () => {
     expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.3"]);
   });
 
-  it("stands in the index where it was never exported", async () => {
+  it("is in the index if it was never exported", async () => {
     const { folder, run } = await exporterOf(await startTagServer(lists));
     await run({ names: ["a:b", "no:such"] });
     expect((await readExport(folder)).tags[1]).toEqual({
@@ -247,7 +247,7 @@ describe("a tag that fails", () => {
     });
   });
 
-  it("leaves the folder as it was where no other was exported", async () => {
+  it("leaves the folder unchanged if no other was exported", async () => {
     const server = await startTagServer({ ...lists });
     const { folder, run } = await exporterOf(server);
     await run();
@@ -257,17 +257,17 @@ describe("a tag that fails", () => {
     expect(await readExport(folder)).toEqual(before);
   });
 
-  it("is one without a name", async () => {
+  it("has an empty name", async () => {
     const { run } = await exporterOf(await startTagServer(lists));
     const report = await run({ names: ["", "a:b"] });
     expect(report.tags.map(({ error }) => error?.code)).toEqual(["invalid_tag_name", undefined]);
   });
 });
 
-describe("a service that is away", () => {
+describe("a service that is down", () => {
   const names = Array.from({ length: 30 }, (_, at) => `a:${at}`);
 
-  it("is not asked for every tag, each of which fails", async () => {
+  it("is not retried for every tag", async () => {
     const server = await startTagServer(
       Object.fromEntries(names.map((name) => [name, served([])])),
       () => reply(502),
@@ -282,7 +282,7 @@ describe("a service that is away", () => {
     });
   });
 
-  it("is asked on where it is away for some tags only", async () => {
+  it("is still asked if only some tags fail", async () => {
     const lists = Object.fromEntries(names.map((name) => [name, served([])]));
     const server = await startTagServer(lists, (page, { at }) =>
       at % 4 === 3 ? page : reply(502),
@@ -304,7 +304,7 @@ describe("names", () => {
     expect(files).toHaveLength(names.length * 3);
   });
 
-  it("that would be one file are two", async () => {
+  it("that would share a file get two", async () => {
     const lists = { "a:b--c": served(["192.0.2.1"]), "a--b:c": served(["192.0.2.2"]) };
     const { folder, run } = await exporterOf(await startTagServer(lists));
     await run();
@@ -313,13 +313,13 @@ describe("names", () => {
     expect(await linesOf(folder, `${stem}.txt`)).toEqual(["192.0.2.2"]);
   });
 
-  it("that come again are exported once", async () => {
+  it("are exported once if repeated", async () => {
     const server = await startTagServer(aTag);
     const report = await (await exporterOf(server)).run({ names: ["spam:bulk", "spam:bulk"] });
     expect([report.tags.length, server.pages.length]).toEqual([1, 1]);
   });
 
-  it("may come from a source of their own pace", async () => {
+  it("may come from an asynchronous source", async () => {
     async function* names(): AsyncIterable<string> {
       yield "spam:bulk";
     }
@@ -327,13 +327,13 @@ describe("names", () => {
     expect(await run({ names: names() })).toMatchObject({ exported: 1 });
   });
 
-  it("may be none: the folder has an empty index then", async () => {
+  it("may be empty: the folder then has an empty index", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run({ names: [] });
     expect((await readExport(folder)).tags).toEqual([]);
   });
 
-  it("may be none: an earlier export stays as it is", async () => {
+  it("may be empty: an earlier export stays as it is", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run();
     const before = await readExport(folder);
@@ -343,7 +343,7 @@ describe("names", () => {
 });
 
 describe("generations", () => {
-  test.each([1, 3])("as many stay as are to be kept: %i", async (keep) => {
+  test.each([1, 3])("are kept as many as told: %i", async (keep) => {
     const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
     for (let night = 0; night < 5; night++) {
       await run({ keep });
@@ -370,7 +370,7 @@ describe("generations", () => {
     expect((await readExport(folder)).generation).toBe("generations/20231231T000001Z");
   });
 
-  it("of one second have names of their own", async () => {
+  it("of the same second get distinct names", async () => {
     const { run } = await exporterOf(await startTagServer(aTag));
     expect([(await run()).generation, (await run()).generation]).toEqual([
       "generations/20240101T000000Z",
@@ -378,7 +378,7 @@ describe("generations", () => {
     ]);
   });
 
-  it("each have an index and whole files", async () => {
+  it("each have an index and complete files", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run();
     await run();
@@ -388,7 +388,7 @@ describe("generations", () => {
     }
   });
 
-  it("leave nothing beside them", async () => {
+  it("leave no other files", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run();
     expect((await readdir(folder)).sort()).toEqual([
@@ -402,7 +402,7 @@ describe("generations", () => {
   });
 });
 
-describe("a folder that has other things", () => {
+describe("a folder with foreign files", () => {
   test.each(["index.json", "current"])("is refused for its %s", async (name) => {
     const server = await startTagServer(aTag);
     const { folder, run } = await exporterOf(server);
@@ -413,7 +413,7 @@ describe("a folder that has other things", () => {
     expect(await readFile(join(folder, name), "utf8")).toBe("mine");
   });
 
-  it("fails the tag whose file's name is taken", async () => {
+  it("fails a tag whose file name is taken", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run({ names: [] });
     await symlink("elsewhere", join(folder, "spam--bulk.csv"));
@@ -421,7 +421,7 @@ describe("a folder that has other things", () => {
     expect(await readlink(join(folder, "spam--bulk.csv"))).toBe("elsewhere");
   });
 
-  it("is refused when its index cannot be read", async () => {
+  it("is refused if its index cannot be read", async () => {
     const { folder, run } = await exporterOf(await startTagServer(aTag));
     await run();
     await writeFile(join(folder, "index.json"), "{");
@@ -429,7 +429,7 @@ describe("a folder that has other things", () => {
   });
 });
 
-test("progress is told for each page and each tag's end", async () => {
+test("reports progress for each page and each tag's end", async () => {
   const server = await startTagServer({ "a:b": served(addresses(10_001)) });
   const told: unknown[] = [];
   const { run } = await exporterOf(server);
@@ -444,7 +444,7 @@ test("progress is told for each page and each tag's end", async () => {
   ]);
 });
 
-test("tags are read side by side, as many as told", async () => {
+test("reads as many tags in parallel as told", async () => {
   const lists = Object.fromEntries(["a:1", "a:2", "a:3"].map((name) => [name, served([])]));
   let open = 0;
   let most = 0;
@@ -462,7 +462,7 @@ test("tags are read side by side, as many as told", async () => {
   expect(most).toBe(2);
 });
 
-test("refused credentials end the export, and the folder stays", async () => {
+test("refused credentials end the export, and the folder stays unchanged", async () => {
   const server = await startTagServer({ ...aTag });
   const { folder, run } = await exporterOf(server);
   await run();
@@ -474,7 +474,7 @@ test("refused credentials end the export, and the folder stays", async () => {
   expect(await readExport(folder)).toEqual(before);
 });
 
-test("a folder that cannot be made is told in one line", async () => {
+test("reports in one line a folder that cannot be created", async () => {
   const { folder, run } = await exporterOf(await startTagServer(aTag));
   await writeFile(folder, "a file");
   await expect(run({ folder: join(folder, "lists") })).rejects.toMatchObject({
@@ -483,7 +483,7 @@ test("a folder that cannot be made is told in one line", async () => {
   });
 });
 
-test("a tag that the service forgets between description and list is failed", async () => {
+test("a tag that disappears between description and list fails", async () => {
   const server = await startTagServer(aTag, () => failure("gone"));
   const report = await (await exporterOf(server)).run();
   expect(report.tags[0]?.error).toEqual({

@@ -16,7 +16,7 @@ const snapshot = "0123456789abcdef01234567";
 
 let folder: string;
 let server: ScriptedServer;
-/** What the service answers for tags, where a test wants it otherwise. */
+/** The service's answers for tags, where a test needs other ones. */
 let bend: (path: string) => Step | null;
 
 beforeEach(async () => {
@@ -93,7 +93,7 @@ describe("a tag that fails", () => {
     },
   );
 
-  test("is told of by tags export --quiet, too", async () => {
+  test("is also reported by tags export --quiet", async () => {
     const args = ["tags", "export", "no:such", "spam:bulk", "-o", join(folder, "lists")];
     const { code, stdout, stderr } = await runInProcess([
       ...args,
@@ -107,7 +107,7 @@ describe("a tag that fails", () => {
 });
 
 describe("the result of each tag", () => {
-  test("is in the manifest and in the one object of --json", async () => {
+  test("is in the manifest and in the single object of --json", async () => {
     const { stdout } = await enrich("--json");
     const printed = JSON.parse(stdout) as Manifest;
     expect(printed.tag_exports).toEqual([failed, exported()]);
@@ -122,19 +122,19 @@ describe("the result of each tag", () => {
     );
   });
 
-  test("is not there where no export was asked for", async () => {
+  test("is absent without an export", async () => {
     const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
     await runInProcess(["enrich", ...paths, "--intel-url", server.url, "--lookups", "query"]);
     expect(await manifest()).not.toHaveProperty("tag_exports");
   });
 
-  test("does not keep the output from being verified", async () => {
+  test("does not prevent verification of the output", async () => {
     await enrich("--quiet");
     const { code, stdout } = await runInProcess(["verify", join(folder, "out.csv")]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("as its manifest says")]);
   });
 
-  test("is there for rows that go to stdout", async () => {
+  test("is there for rows on stdout, too", async () => {
     const args = ["enrich", join(folder, "in.txt"), "--tag-ips", join(folder, "lists"), "--json"];
     const service = ["--intel-url", server.url, "--lookups", "query"];
     const { code, stderr } = await runInProcess([...args, ...service]);
@@ -143,7 +143,7 @@ describe("the result of each tag", () => {
   });
 });
 
-describe("an export that ends before its time", () => {
+describe("an export that ends early", () => {
   beforeEach(() => {
     bend = (path) => (path.startsWith("/tags/") ? reply(401) : null);
   });
@@ -161,7 +161,7 @@ describe("an export that ends before its time", () => {
     );
   });
 
-  test("is made good for by the command that it names", async () => {
+  test("is made up for by the command it names", async () => {
     await enrich("--quiet");
     bend = () => null;
     const { code } = await exportSeenIn(join(folder, "out.csv"));
@@ -170,14 +170,14 @@ describe("an export that ends before its time", () => {
   });
 });
 
-test("a folder that can take no export is told of before anything is asked", async () => {
+test("reports an unusable folder before any request", async () => {
   await writeFile(join(folder, "lists"), "a file");
   const { code, stderr } = await enrich();
   expect([code, server.requests.length]).toEqual([1, 0]);
   expect(stderr).toMatch(/cannot write .*lists.*: not a directory/);
 });
 
-test("a folder whose index is something else is told of before anything is asked", async () => {
+test("reports a folder with a foreign index before any request", async () => {
   await writeFile(join(folder, "index.json"), "mine");
   await symlink(folder, join(folder, "lists"));
   const { code, stderr } = await enrich();
@@ -185,7 +185,7 @@ test("a folder whose index is something else is told of before anything is asked
   expect(stderr).toMatch(/index\.json exists and does not belong to an export/);
 });
 
-test("tags export --all drops no list because the service lists no tags", async () => {
+test("tags export --all drops no list if the service lists no tags", async () => {
   const lists = join(folder, "lists");
   const service = ["--intel-url", server.url];
   await runInProcess(["tags", "export", "spam:bulk", "-o", lists, ...service]);
@@ -195,7 +195,7 @@ test("tags export --all drops no list because the service lists no tags", async 
   expect(await readdir(lists)).toContain("spam--bulk.txt");
 });
 
-test("rows with tags beyond those that a run counts are told of", async () => {
+test("warns about rows with tags beyond those that a run counts", async () => {
   const out = join(folder, "out.csv");
   await writeFile(
     `${out}.manifest.json`,
