@@ -26,6 +26,7 @@ const loaders = {
   "cache clear": async () => (await import("./commands/cache.js")).cacheClearCommand,
   schema: async () => (await import("./commands/schema.js")).schemaCommand,
   config: async () => (await import("./commands/config.js")).configCommand,
+  doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   init: async () => (await import("./commands/init.js")).initCommand,
   completion: async () => (await import("./commands/completion.js")).completionCommand,
   serve: async () => (await import("./commands/serve.js")).serveCommand,

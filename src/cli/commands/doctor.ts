@@ -1,0 +1,61 @@
+import { apiOptions } from "../../api/options.js";
+import { option } from "../../core/options.js";
+import { lookupOptions } from "../../lookup/options.js";
+import { runOptions } from "../../pipeline/options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { exitCodes, interruptedExitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/option-spec.js";
+
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { rate, rateQuery, rateQuickCheck, cache } = lookupOptions.shape;
+const { local, config, profile } = cliOptions.shape;
+
+const groups = {
+  Service: { intelUrl, local, apiKeyFile, timeout },
+  Run: {
+    rate,
+    rateQuery,
+    rateQuickCheck,
+    cache,
+    output: option(runOptions.shape.output, {
+      description: "Output of the run: the disk of its folder is checked",
+      value: "OUT",
+      alias: "o",
+    }),
+    json: option(cliOptions.shape.json, { description: "All checks as one JSON object" }),
+    config,
+    profile,
+  },
+};
+
+export type DoctorCall = CommandCall<SettingsOf<typeof groups>>;
+
+/** Checks what a run depends on. */
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  usage: "[flags]",
+  summary: "check address, key, TLS, clock, disk, cache and quota",
+  description: [
+    "Checks what a run depends on and prints a line for each: ok, warn or fail, what was found, and what to do. Give it the flags of the run; the config file and variables count as they do for a run.",
+    "The service gets at most two requests, each a quick check of 192.0.2.1, which count against its quotas. Secrets are never printed.",
+  ],
+  operands: [],
+  groups,
+  examples: {
+    "repute doctor": "checks the service and this machine",
+    "repute doctor --local": "checks this machine with the embedded service",
+    "repute doctor --profile nightly -o /data/enriched.csv": "checks what a nightly run would use",
+    "repute doctor --json | jq '.checks[] | select(.status != \"ok\")'":
+      "lists what needs attention",
+  },
+  exitCodes: [
+    ["0", "nothing failed; there may be warnings"],
+    ["1", "something failed"],
+    ["2", "wrong usage or configuration"],
+    ...interruptedExitCodes,
+  ],
+  run: async (call) => {
+    const { runChecks } = await import("../setup/run-checks.js");
+    return (await runChecks(call)) ? exitCodes.done : exitCodes.stopped;
+  },
+});

@@ -1,0 +1,197 @@
+import { constants } from "node:fs";
+import { access, readFile, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ReputeError } from "../../core/errors.js";
+import { lookupEndpoints } from "../../core/finding.js";
+import { userStateFolder } from "../../core/files/make-folder.js";
+import { isQuota, type Rate } from "../../core/options.js";
+import { packagePath } from "../../core/program.js";
+import { formatBytes, formatCount, formatSeconds } from "../../core/quantity.js";
+import { ratesOf } from "../../lookup/options.js";
+import type { DoctorCall } from "../commands/doctor.js";
+import { fileFault } from "../terminal/reporter.js";
+import { type Check, fail, ok, warn } from "./check.js";
+
+/** Checks that need no service. */
+export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, void, undefined> {
+  const { settings, configFile } = call;
+  yield nodeCheck(process.versions.node, await neededNode());
+  const profile = settings.profile === undefined ? "" : `, profile ${settings.profile}`;
+  yield ok("config", configFile === null ? "no config file" : configFile + profile);
+  for (const [name, folder] of foldersOf(call)) yield await diskCheck(name, folder);
+  yield await cacheCheck(settings.cache);
+}
+
+async function neededNode(): Promise<string> {
+  const text = await readFile(packagePath("package.json"), "utf8");
+  return (JSON.parse(text) as { engines: { node: string } }).engines.node;
+}
+
+/** @param range alternatives such as `^20.19.0 || >=24` */
+export function nodeCheck(version: string, range: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const fits = range.split("||").some((each) => {
+    const [, sign, wanted = "0", least = "0"] = /(\^|>=)(\d+)(?:\.(\d+))?/.exec(each) ?? [];
+    if (major === Number(wanted)) return minor >= Number(least);
+    return sign === ">=" && major > Number(wanted);
+  });
+  if (fits) return ok("node", `Node.js ${version}`);
+  return fail("node", `Node.js ${version} is not supported`, `install Node.js ${range}`);
+}
+
+function foldersOf({
+  settings,
+  context,
+}: DoctorCall): readonly (readonly [string, string | null])[] {
+  const { cache, output } = settings;
+  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
+  return [
+    ["state folder", userStateFolder(context.env)],
+    ...(cache === undefined || cache.includes("://") ? [] : [["cache folder", cache] as const]),
+    ...(isFile ? [["output folder", dirname(output)] as const] : []),
+  ];
+}
+
+/** Free space, in bytes, below which a folder is warned about, and below which it fails. */
+const space = { warn: 1e9, fail: 50e6 };
+
+/** Whether a folder, or the one that it would be made in, is writable and has space. */
+export async function diskCheck(
+  name: string,
+  folder: string | null,
+  freeOf: (path: string) => Promise<number> = freeBytes,
+): Promise<Check> {
+  if (folder === null) {
+    return warn(
+      name,
+      "neither XDG_STATE_HOME nor HOME is set",
+      "set HOME, so that quotas are counted across runs",
+    );
+  }
+  const path = resolve(folder);
+  try {
+    const existing = await nearest(path);
+    await access(existing, constants.W_OK);
+    const free = await freeOf(existing);
+    const finding = `${path}, ${formatBytes(free)} free`;
+    if (free < space.fail) return fail(name, finding, "free space on that disk");
+    return free < space.warn
+      ? warn(name, finding, "free space on that disk soon")
+      : ok(name, finding);
+  } catch (error) {
+    return fail(
+      name,
+      `cannot write to ${path}: ${fileFault(error)}`,
+      "correct its permissions, or name another folder",
+    );
+  }
+}
+
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
+
+async function nearest(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).isDirectory()) return path;
+  } catch (error) {
+    const above = dirname(path);
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" && above !== path) return nearest(above);
+    throw error;
+  }
+  throw new Error("it is not a folder");
+}
+
+/** Caches up to this size, in bytes, are checked in full. */
+const checkedInFull = 256e6;
+
+/** Whether a cache can be read and is not damaged. */
+export async function cacheCheck(cache: string | undefined): Promise<Check> {
+  if (cache === undefined) return ok("cache", "none in use");
+  if (cache.includes("://")) return ok("cache", "on a server, not checked");
+  const { bytesOf, cacheFault, hasCache, openCacheFile } =
+    await import("../../store/cache/cache-file.js");
+  if (!hasCache(cache)) return ok("cache", `${cache} is empty; the first run fills it`);
+  const notes: string[] = [];
+  try {
+    const onWarning = (message: string): void => void notes.push(message);
+    const database = await openCacheFile(cache, { readOnly: true, onWarning });
+    if (database === null)
+      return warn("cache", notes.join("; "), "nothing to do: a run begins it anew");
+    try {
+      const bytes = bytesOf(cache);
+      const isSmall = bytes <= checkedInFull;
+      const sql = isSmall
+        ? "PRAGMA quick_check(1)"
+        : "SELECT 'ok' AS quick_check FROM answers LIMIT 1";
+      const row = database.prepare(sql).get() as { quick_check: string } | undefined;
+      const found = row?.quick_check ?? "ok";
+      if (found !== "ok") {
+        return fail(
+          "cache",
+          `${cache} is damaged: ${found}`,
+          `remove it: repute cache clear ${cache}`,
+        );
+      }
+      const extent = isSmall ? "undamaged" : "readable; too large to check in full";
+      return ok("cache", `${cache}, ${formatBytes(bytes)}, ${extent}`);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    const { message, hint } = cacheFault(cache, "read", error);
+    return fail("cache", message, hint ?? "correct its permissions, or name another folder");
+  }
+}
+
+/** How much of the quotas of a service is used; a line for each. @param service its address */
+export async function* checkQuotas(
+  { settings, context }: DoctorCall,
+  service: string | null,
+): AsyncGenerator<Check, void, undefined> {
+  const { quotaOfAll } = await import("../../pipeline/lookup/open-connections.js");
+  const rates: readonly (readonly [string, Rate])[] = [
+    ...(settings.rate ?? []).map((rate) => [quotaOfAll, rate] as const),
+    ...lookupEndpoints.flatMap((name) =>
+      ratesOf(name, settings).map((rate) => [name, rate] as const),
+    ),
+  ].filter(([, rate]) => isQuota(rate));
+  const stateFolder = userStateFolder(context.env);
+  if (rates.length === 0) {
+    yield ok("quota", "none set (--rate N/h or N/d sets one)");
+    return;
+  }
+  if (service === null || stateFolder === null) {
+    yield ok("quota", "not counted: no address, or no state folder");
+    return;
+  }
+  const { readSpent } = await import("../../store/quota/open-quotas.js");
+  const notes: string[] = [];
+  const spentOf = readSpent({
+    service,
+    stateFolder,
+    onWarning: (message) => void notes.push(message),
+  });
+  for (const note of notes) yield warn("quota", note, "see the message");
+  for (const [scope, rate] of rates) {
+    const spent = Math.min(rate.count, spentOf(scope, rate, context.clock.now()));
+    const of = scope === quotaOfAll ? "" : ` of ${scope}`;
+    const finding = `${formatCount(spent)} of ${formatCount(rate.count)} requests${of} used in ${formatSeconds(rate.perMs / 1000)}`;
+    if (spent < 0.9 * rate.count) yield ok("quota", finding);
+    else if (spent < rate.count)
+      yield warn("quota", finding, "a run may end early with exit code 75; resume it later");
+    else
+      yield warn(
+        "quota",
+        finding,
+        "it is used up: runs end with exit code 75 until requests expire",
+      );
+  }
+}
+
+/** Message and remedy of an error, for a line. */
+export function failWith(check: string, error: unknown): Check {
+  if (!(error instanceof ReputeError)) throw error;
+  return fail(check, error.message, error.hint);
+}

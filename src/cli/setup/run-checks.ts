@@ -1,0 +1,43 @@
+import { ReputeError } from "../../core/errors.js";
+import type { DoctorCall } from "../commands/doctor.js";
+import { redactAddress } from "../options/redact.js";
+import { withServices } from "../services/services.js";
+import { writeText } from "../terminal/data-output.js";
+import type { Check } from "./check.js";
+import { checkMachine, checkQuotas, failWith } from "./check-machine.js";
+import { checkService } from "./check-service.js";
+
+/** Prints every check as soon as it is done. @returns whether none failed */
+export async function runChecks(call: DoctorCall): Promise<boolean> {
+  const { context, settings } = call;
+  const checks: Check[] = [];
+  const report = async (check: Check): Promise<void> => {
+    checks.push(check);
+    if (!settings.json) await writeText(context, lineOf(check));
+  };
+  for await (const check of checkMachine(call)) await report(check);
+  let service: string | null = null;
+  try {
+    await withServices(["intel"], call, async ({ intel }) => {
+      service = intel.embedded ? null : intel.url;
+      for await (const check of checkService(call, intel)) await report(check);
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // No address, or no usable key: nothing was started.
+    const isKey = error instanceof ReputeError && error.code.startsWith("secret_");
+    await report(failWith(isKey ? "key" : "address", error));
+  }
+  for await (const check of checkQuotas(call, service)) await report(check);
+  const failed = checks.some(({ status }) => status === "fail");
+  if (settings.json) await writeText(context, `${JSON.stringify({ ok: !failed, checks })}\n`);
+  return !failed;
+}
+
+/** Width of the longest name of a check, `output folder`. */
+const nameWidth = 13;
+
+function lineOf({ check, status, finding, remedy }: Check): string {
+  const text = remedy === null ? finding : `${finding}: ${remedy}`;
+  return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
+}

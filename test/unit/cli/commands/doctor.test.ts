@@ -1,0 +1,226 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runProgram } from "../../../../src/cli/program.js";
+import { InterruptedError } from "../../../../src/core/errors.js";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  reply,
+  type ScriptedServer,
+  silence,
+  startScriptedServer,
+  type Step,
+} from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { quickCheckResult, success } from "../../api/answers.js";
+import { fakeContext } from "../fake-context.js";
+import { runInProcess } from "../run-in-process.js";
+
+interface Result {
+  readonly ok: boolean;
+  readonly checks: readonly {
+    readonly check: string;
+    readonly status: string;
+    readonly finding: string;
+    readonly remedy: string | null;
+  }[];
+}
+
+let server: ScriptedServer | null = null;
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+});
+
+const good = reply(200, success({ ...quickCheckResult(), item: "192.0.2.1" }));
+
+async function serving(script: Parameters<typeof startScriptedServer>[0]): Promise<string> {
+  server = await startScriptedServer(script);
+  return `${server.url}/beta`;
+}
+
+/** Runs doctor and returns its checks by name. */
+async function doctor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const home = { HOME: await temporaryFolder() };
+  const all = ["doctor", "--json", ...args];
+  const { code, stdout } = await runInProcess(all, { env: { ...home, ...env } });
+  const { ok, checks } = JSON.parse(stdout) as Result;
+  expect([ok, code]).toEqual(code === 0 ? [true, 0] : [false, 1]);
+  return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
+}
+
+test("finds nothing wrong with the embedded service", async () => {
+  const { code, of } = await doctor(["--local"]);
+  expect(code).toBe(0);
+  expect(of("address")).toMatchObject({ status: "ok", finding: "the embedded service" });
+  for (const name of ["node", "connection", "service", "key", "state folder", "cache", "quota"]) {
+    expect([name, of(name)?.status]).toEqual([name, "ok"]);
+  }
+});
+
+test("prints a line for each check", async () => {
+  const env = { HOME: await temporaryFolder() };
+  const { stdout } = await runInProcess(["doctor", "--local"], { env });
+  expect(stdout).toMatch(/^ok {4}node {11}Node\.js \d/);
+  expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
+  for (const line of stdout.trimEnd().split("\n"))
+    expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
+});
+
+describe("the service", () => {
+  test("gets one request with the key, which is never printed", async () => {
+    const url = await serving([good]);
+    const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
+    expect(code).toBe(0);
+    expect(server?.requests.map(({ path, headers }) => [path, headers["x-api-key"]])).toEqual([
+      ["/beta/quick-check/192.0.2.1", "s3cret"],
+    ]);
+    expect(of("key")).toMatchObject({ status: "ok", finding: "accepted (from REPUTE_API_KEY)" });
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test.each([401, 403])("that refuses the key with %d fails the key", async (status) => {
+    const url = await serving([reply(status)]);
+    const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
+    expect([code, of("service")?.status, of("key")?.status]).toEqual([1, "ok", "fail"]);
+    expect(server?.requests).toHaveLength(1);
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test("that answers below /beta alone gets that address proposed", async () => {
+    const answer = (request: { readonly path: string }): Step =>
+      request.path.startsWith("/beta/") ? good : reply(404);
+    const url = (await serving(answer)).replace(/\/beta$/, "");
+    const { code, of } = await doctor(["--intel-url", url]);
+    expect(code).toBe(1);
+    expect(of("address")).toMatchObject({ status: "warn", remedy: `try ${url}/beta` });
+    expect(of("service")).toMatchObject({
+      status: "fail",
+      remedy: `use ${url}/beta, where it answers`,
+    });
+    expect(server?.requests).toHaveLength(2);
+  });
+
+  test.each([
+    [404, "", "fail", "check the address"],
+    [429, "", "warn", "lower --rate"],
+    [503, "", "warn", "lower --rate"],
+    [500, "", "fail", "status"],
+    [200, "<html>", "fail", "login page"],
+  ])("that answers %d %s is reported once", async (status, body, wanted, remedy) => {
+    const url = await serving([reply(status, body)]);
+    const { of } = await doctor(["--intel-url", url]);
+    expect(of("service")?.status).toBe(wanted);
+    expect(of("service")?.remedy).toContain(remedy);
+    expect(server?.requests).toHaveLength(1);
+  });
+
+  test("that does not answer is given up after --timeout", async () => {
+    const url = await serving([silence()]);
+    const { code, of } = await doctor(["--intel-url", url, "--timeout", "50ms"]);
+    expect([code, of("service")?.status]).toEqual([1, "fail"]);
+    expect(of("service")?.remedy).toContain("--timeout");
+  });
+
+  test("that nobody serves fails the connection, and gets no request", async () => {
+    const url = await serving([good]);
+    await server?.close();
+    const { code, of } = await doctor(["--intel-url", url]);
+    expect([code, of("service")]).toEqual([1, undefined]);
+    expect(of("connection")).toMatchObject({ status: "fail" });
+    expect(of("connection")?.finding).toContain("ECONNREFUSED");
+  });
+
+  test("whose name does not resolve fails with a remedy", async () => {
+    const { code, of } = await doctor(["--intel-url", "https://no-such-host.invalid/beta"]);
+    expect([code, of("connection")]).toEqual([1, undefined]);
+    expect(of("dns")?.finding).toMatch(/^cannot resolve no-such-host\.invalid \(E/);
+    expect(of("dns")?.remedy).toContain("network");
+  });
+
+  test("without an address is a failed check", async () => {
+    const { code, of } = await doctor([]);
+    expect([code, of("address")?.status]).toEqual([1, "fail"]);
+    expect(of("address")?.remedy).toContain("REPUTE_INTEL_URL");
+  });
+
+  test("with a key file that is missing is a failed check", async () => {
+    const env = { REPUTE_API_KEY_FILE: "no-such-key" };
+    const { code, of } = await doctor(["--intel-url", "http://127.0.0.1:9/beta"], env);
+    expect([code, of("key")?.status]).toEqual([1, "fail"]);
+    expect(of("key")?.finding).toContain("there is no such file");
+  });
+});
+
+test("reports the config file and profile", async () => {
+  const path = join(await temporaryFolder(), "c.yaml");
+  await writeFile(path, "profiles: {nightly: {local: true}}");
+  const { of } = await doctor(["--config", path, "--profile", "nightly"]);
+  expect(of("config")?.finding).toBe(`${path}, profile nightly`);
+});
+
+test("counts its request against a quota, and sends none once that is used up", async () => {
+  const url = await serving([good]);
+  const env = { XDG_STATE_HOME: await temporaryFolder() };
+  const args = ["--intel-url", url, "--rate", "1/d"];
+  const first = await doctor(args, env);
+  expect(first.of("quota")).toMatchObject({
+    status: "warn",
+    finding: "1 of 1 requests used in 24 h 0 min",
+  });
+  const second = await doctor(args, env);
+  expect(second.of("service")?.finding).toContain("the quota of 1 requests in 24 h is used up");
+  expect([second.code, server?.requests.length]).toEqual([0, 1]);
+});
+
+test("a quota with requests left is in order", async () => {
+  const url = await serving([good]);
+  const { of } = await doctor(["--intel-url", url, "--rate", "100/d"]);
+  expect(of("quota")).toMatchObject({ status: "ok" });
+  expect(of("quota")?.finding).toMatch(/^1 of 100 requests used/);
+});
+
+describe("a cache", () => {
+  test("that is sound is in order", async () => {
+    const cache = await temporaryFolder();
+    const run = ["enrich", "--local", "--cache", cache, "--quiet"];
+    expect((await runInProcess(run, { stdin: "192.0.2.1\n" })).code).toBe(0);
+    const { of } = await doctor(["--local", "--cache", cache]);
+    expect(of("cache")).toMatchObject({ status: "ok" });
+    expect(of("cache")?.finding).toContain("undamaged");
+    expect(of("cache folder")?.status).toBe("ok");
+  });
+
+  test("that is damaged fails with the command that removes it", async () => {
+    const cache = await temporaryFolder();
+    await mkdir(join(cache, "answers"));
+    await writeFile(join(cache, "answers", "answers.db"), "no database ".repeat(1000));
+    const { code, of } = await doctor(["--local", "--cache", cache]);
+    expect([code, of("cache")?.status]).toEqual([1, "fail"]);
+    expect(of("cache")?.remedy).toContain(`repute cache clear ${cache}`);
+  });
+
+  test("that does not exist yet is in order, and is not made", async () => {
+    const cache = join(await temporaryFolder(), "none");
+    const { of } = await doctor(["--local", "--cache", cache]);
+    expect(of("cache")?.finding).toContain("is empty");
+    expect(of("cache folder")?.status).toBe("ok");
+  });
+});
+
+test("an output in a place that is no folder fails", async () => {
+  const file = join(await temporaryFolder(), "file");
+  await writeFile(file, "");
+  const { code, of } = await doctor(["--local", "-o", join(file, "out.csv")]);
+  expect([code, of("output folder")?.status]).toEqual([1, "fail"]);
+});
+
+test("is interrupted by a signal", async () => {
+  const url = await serving([silence()]);
+  const env = { HOME: await temporaryFolder() };
+  const context = fakeContext({ env });
+  const running = runProgram(["doctor", "--intel-url", url], context);
+  await expect.poll(() => server?.requests.length).toBe(1);
+  context.controller.abort(new InterruptedError("SIGTERM"));
+  await expect(running).rejects.toMatchObject({ code: "interrupted" });
+});
