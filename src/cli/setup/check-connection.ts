@@ -56,10 +56,11 @@ async function* resolveHost(
     return address;
   } catch (error) {
     signal.throwIfAborted();
-    const { code = "no answer in time" } = error as NodeJS.ErrnoException;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const reason = timeout.aborted ? "no answer in time" : code;
     yield fail(
       "dns",
-      `cannot resolve ${host} (${String(code)})`,
+      `cannot resolve ${host} (${reason})`,
       "check the spelling and this machine's network; what needs the service stays unchecked",
     );
     return null;

@@ -151,7 +151,8 @@ function answerOf({ finding }: Attempt) {
 function keyCheck({ given, context }: DoctorCall, { credential }: ServiceAccess): Check {
   if (credential === null) return ok("key", "none set, none needed");
   const origin = secretOrigin(secrets.intel, given, context.env);
-  const from = origin === "variable" ? secrets.intel.variable : String(origin?.value ?? "");
+  const path = origin === null || origin === "variable" ? null : String(origin.value);
+  const from = path ?? secrets.intel.variable;
   return ok("key", `accepted (from ${from})`);
 }
 
