@@ -23,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "tests",
-          include: ["test/{unit,contract,property,fault,cli,samples}/**/*.test.ts"],
+          include: ["test/{unit,contract,property,fault,cli,samples,docs}/**/*.test.ts"],
           exclude: replacing,
           // Modules are loaded once for each worker, which saves half of the processor's time.
           isolate: false,

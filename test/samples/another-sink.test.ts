@@ -30,9 +30,9 @@ async function addSink(): Promise<void> {
   const placed = sample.replaceAll('"../../src/', '"../');
   await writeFile(join(copy, "src", "outputs", "chunk-folder.ts"), placed);
 
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  const marked = /<!-- the line of another sink -->\n```ts\n(import .*)\n+(.*)\n```/;
-  const [, imported = "", line = ""] = marked.exec(readme) ?? [];
+  const page = await readFile(join(root, "docs", "contributing.md"), "utf8");
+  const marked = /```ts\n(import .*)\n+(.*)\n```/;
+  const [, imported = "", line = ""] = marked.exec(page) ?? [];
   const path = join(copy, "src", "outputs", "warehouse", "registry.ts");
   const registry = await readFile(path, "utf8");
   const list = "export const warehouses: readonly FindWarehouse[] = [\n";

@@ -1,24 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { layers } from "../helpers/layers.js";
 
 const source = resolve(import.meta.dirname, "../../src");
-
-/** What each layer may import beside itself. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  api: ["core"],
-  formats: ["core"],
-  store: ["core"],
-  inputs: ["core", "formats"],
-  outputs: ["core", "formats"],
-  lookup: ["core", "api", "store"],
-  tags: ["core", "api", "lookup", "formats"],
-  webhooks: ["core", "api", "lookup", "formats"],
-  report: ["core", "api", "formats", "store", "lookup"],
-  service: ["core", "api"],
-  pipeline: ["core", "api", "formats", "store", "inputs", "outputs", "lookup", "tags", "webhooks"],
-};
 
 /** Imports that break the table, each to be removed. */
 const exceptions = new Set([
@@ -44,7 +29,7 @@ function violations(): string[] {
     const text = readFileSync(resolve(source, file), "utf8");
     for (const [, target = ""] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)\.js"/g)) {
       const imported = relative(source, resolve(source, dirname(file), `${target}.ts`));
-      const allowed = [layer, ...(mayImport[layer] ?? [])];
+      const allowed = [layer, ...(layers[layer]?.mayImport ?? [])];
       if (!allowed.includes(layerOf(imported))) found.push(`${file} imports ${imported}`);
     }
   }

@@ -10,7 +10,6 @@ import {
   quoteTable,
   type TableName,
 } from "./dialect.js";
-import { createChangesView } from "./changes-view.js";
 import { jsonSchema } from "./json-schema.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
 
@@ -44,9 +43,7 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       `the table would have ${schema.columns.length} columns; ${format} allows ${mostColumns[format]}`,
     );
   }
-  const statements = [createTable(format, table, schema), createNewestView(format, table, schema)];
-  const changes = format === "bigquery" ? null : createChangesView(format, table, schema);
-  return `${[...statements, ...(changes === null ? [] : [changes])].join("\n\n")}\n`;
+  return `${createTable(format, table, schema)}\n\n${createNewestView(format, table, schema)}\n`;
 }
 
 /**

@@ -7,18 +7,18 @@ import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
 /** The documented statement that gives a verdict to rows written without one. */
-export async function readmeBackfill(): Promise<string> {
+export async function documentedBackfill(): Promise<string> {
   return sqlBlock("backfill");
 }
 
 async function sqlBlock(name: string): Promise<string> {
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const [, sql = ""] = new RegExp(`<!-- ${name} -->\n\`\`\`sql\n([^]*?)\`\`\``).exec(readme) ?? [];
+  const page = await readFile(new URL("../../docs/warehouses.md", import.meta.url), "utf8");
+  const [, sql = ""] = new RegExp(`<!-- ${name} -->\n\`\`\`sql\n([^]*?)\`\`\``).exec(page) ?? [];
   return sql;
 }
 
 /** The documented example queries, keyed by their leading comment. */
-export async function readmeQueries(): Promise<ReadonlyMap<string, string>> {
+export async function documentedQueries(): Promise<ReadonlyMap<string, string>> {
   const queries = (await sqlBlock("queries")).split(";\n").filter((text) => text.trim() !== "");
   return new Map(
     queries.map((text) => {
@@ -42,11 +42,11 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ["ip", "192.0.2.1", "a time"],
     ["ip", "192.0.2.2", null],
   ],
-  "The commonest tags": [
+  "The most common tags": [
     ["credentials:brute-force", "2"],
     ["phishing:credential-page", "1"],
   ],
-  "Networks by their malicious addresses": [
+  "Networks by number of malicious addresses": [
     ["AS64496", "Example Hosting", "2"],
     ["AS64511", "Example Transit", "1"],
     [null, null, "1"],
@@ -62,10 +62,10 @@ const answers: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
  *
  * @param ask runs a query; values as the driver returns them
  */
-export async function checkReadmeQueries(
+export async function checkDocumentedQueries(
   ask: (query: string) => Promise<readonly (readonly unknown[])[]>,
 ): Promise<void> {
-  const queries = await readmeQueries();
+  const queries = await documentedQueries();
   expect([...queries.keys()]).toEqual(Object.keys(answers));
   for (const [heading, query] of queries) {
     const rows = await ask(query);

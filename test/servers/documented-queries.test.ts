@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { columns } from "../../src/core/columns.js";
 import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
-import { checkReadmeQueries, writeTwoNights } from "../helpers/readme-queries.js";
+import { checkDocumentedQueries, writeTwoNights } from "../helpers/documented-queries.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -14,11 +14,11 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-it("runs the README's queries on PostgreSQL", async () => {
+it("runs the documented queries on PostgreSQL", async () => {
   const output = cluster.url({ parameters: { table: "enriched" } });
   await writeTwoNights(output, await temporaryFolder(), Date.now());
   let asked = 0;
-  await checkReadmeQueries(async (query) => {
+  await checkDocumentedQueries(async (query) => {
     asked++;
     return (await cluster.query(query)).map((row) => Object.values(row));
   });

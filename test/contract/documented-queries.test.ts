@@ -6,24 +6,24 @@ import { verdictOf } from "../../src/core/finding.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import {
-  checkReadmeQueries,
-  readmeBackfill,
-  readmeQueries,
+  checkDocumentedQueries,
+  documentedBackfill,
+  documentedQueries,
   writeTwoNights,
-} from "../helpers/readme-queries.js";
+} from "../helpers/documented-queries.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { someOptions } from "./warehouse-opening.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
-it("runs the README's queries on DuckDB", async () => {
+it("runs the documented queries on DuckDB", async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "intel.duckdb");
   await writeTwoNights(`duckdb:${file}?table=enriched`, folder, Date.now());
   const instance = await DuckDBInstance.create(file);
   const connection = await instance.connect();
   let asked = 0;
-  await checkReadmeQueries(async (query) => {
+  await checkDocumentedQueries(async (query) => {
     asked++;
     return (await connection.runAndReadAll(query)).getRows();
   });
@@ -38,7 +38,7 @@ it("finds all malicious items of the sample, whatever their kind", async () => {
   const output = "duckdb:intel.duckdb?table=enriched";
   const args = ["enrich", input, "-o", output, "--local", "--quiet", "--fail-on", "never"];
   expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stderr: "" });
-  const query = (await readmeQueries()).get("Malicious since yesterday, and not before") ?? "";
+  const query = (await documentedQueries()).get("Malicious since yesterday, and not before") ?? "";
   const rows = await queryDuckdb(query, join(cwd, "intel.duckdb"));
   expect(rows).toHaveLength(11);
   const kinds = new Set(rows.map((row) => row["rep_kind"]));
@@ -54,7 +54,7 @@ it("gives rows of schema version 1 the verdict that new rows have", async () => 
   );
   await opened.sink.write(rows);
   await opened.sink.finish();
-  await queryDuckdb(`UPDATE enriched SET rep_verdict = NULL; ${await readmeBackfill()}`, file);
+  await queryDuckdb(`UPDATE enriched SET rep_verdict = NULL; ${await documentedBackfill()}`, file);
   const found = await queryDuckdb("SELECT rep_verdict FROM enriched ORDER BY rep_row", file);
   expect(found.map((row) => row["rep_verdict"])).toEqual(
     rows.map(({ finding }) => verdictOf(finding)),

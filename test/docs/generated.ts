@@ -1,0 +1,216 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { groups, loadCommands } from "../../src/cli/command-list.js";
+import type { Command } from "../../src/cli/command.js";
+import { columns, type ColumnType } from "../../src/core/columns.js";
+import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
+import { optionTable } from "../helpers/option-table.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { layers } from "../helpers/layers.js";
+import { root } from "./pages.js";
+import { terminalPicture } from "./terminal-picture.js";
+
+/** The parts of pages that are made from the code, by the name in their marker. */
+export async function generatedParts(): Promise<Readonly<Record<string, string>>> {
+  const commands = await loadCommands();
+  const { rows, foundColumn } = await theDemo();
+  return {
+    "command-list": table(
+      ["Command", "What it does"],
+      commands.map(({ name, summary }) => [
+        `[\`repute ${name}\`](#repute-${name.replace(" ", "-")})`,
+        capitalised(summary),
+      ]),
+    ),
+    commands: commands.map(commandText).join("\n\n"),
+    columns: table(
+      ["Column", "Type", "Content"],
+      columns.map(({ name, type, description }) => [`\`rep_${name}\``, type, description]),
+    ),
+    types: table(
+      ["Type", "Parquet", ...dialectNames.map((name) => databases[name])],
+      Object.entries(parquetTypes).map(([type, parquet]) =>
+        [type, parquet].concat(
+          dialectNames.map((name) => `\`${sqlType(name, type as ColumnType)}\``),
+        ),
+      ),
+    ),
+    "exit-codes": table(
+      ["Code", "Meaning"],
+      (commands.find(({ name }) => name === "enrich")?.exitCodes ?? []).map(([code, meaning]) => [
+        code,
+        capitalised(meaning),
+      ]),
+    ),
+    "library-options": await optionsOf("ReputeOptions"),
+    "file-options": await optionsOf("EnrichFileOptions"),
+    layers: table(
+      ["Folder", "Content", "May import"],
+      Object.entries(layers)
+        .filter(([name]) => existsSync(join(root, "src", name)))
+        .map(([name, { content, mayImport }]) => [
+          `\`src/${name}\``,
+          content,
+          mayImport.join(", ") || "nothing of ours",
+        ]),
+    ),
+    "demo-rows": output(rows),
+    "found-column": output(foundColumn),
+  };
+}
+
+/** Files that are made from the code as a whole, by their paths. */
+export async function generatedFiles(): Promise<Readonly<Record<string, string>>> {
+  const { run } = await theDemo();
+  return { "docs/terminal.svg": terminalPicture(run) };
+}
+
+const databases = { postgres: "PostgreSQL", duckdb: "DuckDB", bigquery: "BigQuery" } as const;
+
+/** Parquet's logical types; the tests that read the files compare with these. */
+const parquetTypes: Readonly<Record<ColumnType, string>> = {
+  text: "string",
+  boolean: "boolean",
+  count: "64-bit integer",
+  timestamp: "timestamp, microseconds, UTC",
+  "text[]": "list of strings",
+};
+
+function commandText(command: Command): string {
+  const { name, usage, description, operands, exitCodes, examples } = command;
+  const group = groups.find((each) => name.startsWith(`${each.name} `));
+  const flags = Object.entries(command.groups).flatMap(([title, shape]) => [
+    `**${title}**`,
+    optionTable(z.strictObject(shape)).trimEnd(),
+  ]);
+  return [
+    `## repute ${name}`,
+    `\`repute ${name} ${usage}\``,
+    ...(group === undefined ? [] : group.description),
+    ...description,
+    ...(operands.length === 0
+      ? []
+      : [
+          table(
+            ["Argument", "Meaning"],
+            operands.map(([term, text]) => [`\`${term}\``, text]),
+          ),
+        ]),
+    ...flags,
+    ...(Object.keys(examples).length === 0
+      ? []
+      : [
+          "**Examples**",
+          Object.entries(examples)
+            .map(([line, what]) => `- \`${line}\`<br>${capitalised(what)}.`)
+            .join("\n"),
+        ]),
+    "**Exit codes**",
+    table(["Code", "Meaning"], exitCodes),
+  ].join("\n\n");
+}
+
+/** The members of an interface of the library, as its doc comments describe them. */
+async function optionsOf(name: string): Promise<string> {
+  const source = await readFile(join(root, "src", "library", "types.ts"), "utf8");
+  const [, body = ""] = new RegExp(`interface ${name} \\{\n([^]*?)\n\\}`).exec(source) ?? [];
+  const members = body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+)/g);
+  return table(
+    ["Option", "Description", "Default"],
+    Array.from(members, ([, comment = "", member = ""]) => {
+      const text = comment
+        .replaceAll(/\s*\n\s*\*/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim();
+      const [, description = "", fallback = ""] =
+        /^(.*?)\s*(?:@default (.*)|Default: (.*?)\.?)?$/.exec(text) ?? [];
+      return [`\`${member}\``, description, fallback];
+    }),
+  );
+}
+
+function output(text: string): string {
+  return `\`\`\`text\n${text}\`\`\``;
+}
+
+interface Demo {
+  /** The run as a terminal shows it. */
+  readonly run: string;
+  /** Some columns of its first rows. */
+  readonly rows: string;
+  /** What a run says that finds the item column by itself. */
+  readonly foundColumn: string;
+}
+
+const shownColumns = [
+  ["indicator", 42],
+  ["rep_kind", 13],
+  ["rep_status", 11],
+  ["rep_verdict", 11],
+  ["rep_tags", 40],
+] as const;
+
+let demo: Promise<Demo> | null = null;
+
+/** Runs the program on the sample once, in a folder as a new user has it. */
+function theDemo(): Promise<Demo> {
+  return (demo ??= runDemo());
+}
+
+async function runDemo(): Promise<Demo> {
+  const cwd = await mkdtemp(join(tmpdir(), "repute-demo-"));
+  try {
+    return await demoIn(cwd);
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
+}
+
+async function demoIn(cwd: string): Promise<Demo> {
+  await symlink(join(root, "samples"), join(cwd, "samples"));
+  const args = ["enrich", "samples/indicators.csv", "-o", "enriched.csv", "--local"];
+  const { code, stdout, stderr } = await runRepute(args, { cwd });
+  if (code !== 0) throw new Error(`the demo ended with ${code}: ${stderr}`);
+  // How long it took is not the same twice.
+  const run = `$ repute ${args.join(" ")}\n${stderr}${stdout}`.replace(
+    / in [\d.]+ m?s(?: \([\d,.]+ rows\/s\))?/,
+    " in 0.3 s",
+  );
+  const rows = await readRows(join(cwd, "enriched.csv"));
+  const lines = rows
+    .slice(0, 14)
+    .map((row) => shownColumns.map(([name, width]) => cut(row[name] ?? "", width)).join("  "));
+  const header = shownColumns.map(([name, width]) => name.padEnd(width)).join("  ");
+  const report = ["enrich", "samples/publishers/report.csv", "-o", "report.csv", "--local"];
+  const [foundColumn = ""] = (await runRepute(report, { cwd })).stderr.match(/^.*\n/) ?? [];
+  return {
+    run,
+    rows: [header, ...lines].map((line) => `${line.trimEnd()}\n`).join(""),
+    foundColumn,
+  };
+}
+
+async function readRows(path: string): Promise<readonly Readonly<Record<string, string>>[]> {
+  const { parse } = await import("csv-parse/sync");
+  return parse(await readFile(path, "utf8"), { columns: true });
+}
+
+function cut(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => "---"), ...rows.map((row) => row.map(escaped))];
+  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function escaped(cell: string): string {
+  return cell.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { commandNames, groups, loadCommands } from "../../src/cli/command-list.js";
+import { optionSpecs } from "../../src/cli/options/option-spec.js";
+import { secrets } from "../../src/cli/options/secrets.js";
+import { columns } from "../../src/core/columns.js";
+import { codeSpans, documentation, type Page } from "./pages.js";
+import { root } from "./pages.js";
+
+const pages = documentation();
+
+/** Flags of repute and of the benchmarks; the registry of errors writes --flag for any of them. */
+const flags = new Set(["help", "version", "h", "v", "V", "rows", "flag"]);
+const variables = new Set(["REPUTE_DEBUG", ...Object.values(secrets).map((each) => each.variable)]);
+
+beforeAll(async () => {
+  for (const { options } of await loadCommands()) {
+    for (const spec of optionSpecs(options)) {
+      for (const name of [spec.flag, `no-${spec.flag}`, spec.alias ?? spec.flag]) flags.add(name);
+      variables.add(spec.variable);
+    }
+  }
+});
+
+/** Spans of a page that a pattern matches and that are not allowed. */
+function odd(pattern: RegExp, allowed: (match: string) => boolean): readonly string[] {
+  return pages.flatMap((page) =>
+    textsOf(page).flatMap((text) =>
+      [...text.matchAll(pattern)]
+        .map(([whole, name = whole]) => name)
+        .filter((name) => !allowed(name))
+        .map((name) => `${page.path}: ${name}`),
+    ),
+  );
+}
+
+/** Code spans, and blocks of commands. */
+function textsOf(page: Page): readonly string[] {
+  const blocks = page.blocks.filter(({ language }) => language === "sh" || language === "crontab");
+  return [...codeSpans(page), ...blocks.map(({ text }) => text)];
+}
+
+test("every flag of repute that a page names exists", () => {
+  const ofRepute = /(?:^|^.*\brepute\b[^|;&\n]* )--?([a-z](?:-?[a-z])*)(?![a-z…-])/gim;
+  expect(odd(ofRepute, (name) => flags.has(name))).toEqual([]);
+});
+
+test("every command that a page names exists", () => {
+  const known = ["help", "version", ...commandNames, ...groups.map(({ name }) => name)];
+  const named = /(?:^|\| )repute ([a-z][a-z-]*(?: [a-z]+)?)/gm;
+  const exists = (words: string): boolean =>
+    known.some((name) => words === name || words.split(" ")[0] === name);
+  expect(odd(named, exists)).toEqual([]);
+});
+
+test("every column that a page names exists", () => {
+  const known = new Set(["run_id", "row", "file", ...columns.map(({ name }) => name)]);
+  expect(odd(/\brep_([a-z_]+)/g, (name) => known.has(name))).toEqual([]);
+});
+
+test("every variable that a page names exists", () => {
+  expect(odd(/\bREPUTE_[A-Z_]+\b/g, (name) => variables.has(name))).toEqual([]);
+});
+
+test("every file of the repository that a page names exists", () => {
+  const paths = /^((?:src|test|samples|docs|\.ci)\/[\w./-]*)$/g;
+  const exists = (path: string): boolean => existsSync(join(root, path)) || path.includes("NAME");
+  expect(odd(paths, exists)).toEqual([]);
+});
