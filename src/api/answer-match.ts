@@ -7,18 +7,17 @@ import { driftOf } from "./schema/drift.js";
 import { isKnownType, type ResultType } from "./schema/vocabulary.js";
 
 /**
- * Says why a result cannot be about the item that was asked for; null when it can.
+ * Says why a result cannot be about the requested item; null if it can.
  *
- * Its `type` has to fit the item's kind; a type that the interface does not name is no reason. The
- * result for an address or a hash has to name that one, in whatever spelling. Other kinds have more
- * spellings than can be told apart here: see `itemDiffers`.
+ * Its `type` has to fit the item's kind; an unknown type passes. A result for an address or a hash has
+ * to name that item in any spelling. Other kinds have too many spellings to tell: see `itemDiffers`.
  */
 export function mismatch(item: Item, result: JsonObject): string | null {
   const { kind, value } = item;
   const { type } = result;
   const fits = typesOf[kind];
   if (type !== fits[0] && isKnownType(type) && !fits.includes(type)) {
-    return `it is of the type ${type}, which does not fit the kind ${kind}`;
+    return `its type ${type} does not fit the kind ${kind}`;
   }
   if ((kind === "ip" || kind === "sha1") && itemDiffers(value, result["item"])) {
     return `it names ${JSON.stringify(String(result["item"]).slice(0, longestShown))}`;
@@ -27,13 +26,13 @@ export function mismatch(item: Item, result: JsonObject): string | null {
 }
 
 /**
- * Whether a result names another item than the one that was asked for.
+ * Whether a result names an item other than the requested one.
  *
- * @param value of the item, in its normal form
- * @param named what the result has as `item`
+ * @param value the requested item, normalised
+ * @param named the result's `item`
  */
 export function itemDiffers(value: string, named: unknown): boolean {
-  // Nearly always the service writes an item as it was asked for.
+  // Services nearly always echo the item unchanged.
   if (named === value) return false;
   if (typeof named !== "string" || named.length > longestNamed) return true;
   const text = named.trim();
@@ -45,8 +44,8 @@ export function itemDiffers(value: string, named: unknown): boolean {
 }
 
 /**
- * Values of a result that the interface does not list, as `member=value`, and `item_differs` where it
- * names another item but is used all the same.
+ * Values in a result that the interface doesn't list, as `member=value`, and `item_differs` if it
+ * names another item but is used nevertheless.
  */
 export function driftFor({ value }: Item, result: JsonObject): readonly string[] {
   const drift = driftOf(result);
@@ -62,7 +61,7 @@ const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
   email: ["EMAIL"],
 };
 
-/** Longest part of another item that a message shows. */
+/** Maximum length of another item in a message. */
 const longestShown = 100;
 
 /** No item is longer. */

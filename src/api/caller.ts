@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../core/clock.js";
 import { type CallName, type CallResult, calls } from "./calls.js";
 import { readBare, readResult } from "./read-answer.js";
-import type { Bench } from "./judge.js";
+import type { JudgeContext } from "./judge.js";
 import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
 import { serviceError } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
@@ -17,44 +17,44 @@ import type {
   Requests,
 } from "./types.js";
 
-/** What every client is given. */
+/** Options common to all clients. */
 export interface ClientOptions {
-  /** Base address, `http:` or `https:`, with or without a closing `/`. */
+  /** Base address, `http:` or `https:`, with or without a trailing `/`. */
   readonly baseUrl: string;
-  /** Where connections come from; see `createDispatcher`. The client does not close it. */
+  /** Connections to use; see `createDispatcher`. The client doesn't close them. */
   readonly dispatcher: Dispatcher | RequestThread;
   readonly clock: Clock;
-  /** Longest time of one request, from its start to the last byte. Milliseconds. @default 30000 */
+  /** Timeout for one request, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Largest body that is read. Bytes. @default 8 MiB */
+  /** Maximum size of an answer's body, in bytes. @default 8 MiB */
   readonly maxBodyBytes?: number | undefined;
-  /** Called once for each request made, when it is over. */
+  /** Called at the end of each request. */
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
-  /** Paces calls that are no lookups and tries them again. @default one attempt, at once */
+  /** Paces and retries calls other than lookups. @default one attempt, immediately */
   readonly send?: CallPolicy | undefined;
 }
 
-/** What is asked for by a call that is no lookup. */
+/** One call other than a lookup. */
 interface Call {
-  /** As in "tag spam:bulk"; errors begin with it. */
+  /** Such as "tag spam:bulk"; starts error messages. */
   readonly subject: string;
-  /** Takes the place of `{…}` in the path. */
+  /** Replaces `{…}` in the path. */
   readonly argument?: string;
-  /** Encoded, with its `?`; "" for none. */
+  /** Encoded, including its `?`; "" for none. */
   readonly query?: string;
 }
 
-/** The requests of one client: makes them, reports each, and turns what came into a value. */
+/** Makes one client's requests, reports each of them and turns answers into values. */
 export class Caller {
-  readonly bench: Bench;
+  readonly context: JudgeContext;
   readonly #requests: Requests;
   readonly #onAttempt: (report: AttemptReport) => void;
   readonly #send: CallPolicy;
 
-  /** @throws UsageError when the address or the credential cannot be used */
+  /** @throws UsageError if the address or the credential is unusable */
   constructor(service: ServiceName, options: ClientOptions, credential: string | undefined) {
     const { dispatcher, baseUrl, timeoutMs, maxBodyBytes, clock } = options;
-    this.bench = { service: describeService(service, credential !== undefined), clock };
+    this.context = { service: describeService(service, credential !== undefined), clock };
     const headers = credentialHeader(service, credential);
     const transport = { baseUrl, timeoutMs, maxBodyBytes, headers };
     this.#requests =
@@ -68,7 +68,7 @@ export class Caller {
   /** Makes one request and reports it. @throws TransportError, or the signal's reason */
   send(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    const { clock } = this.bench;
+    const { clock } = this.context;
     const start = clock.monotonic();
     const report = (outcome: Pick<AttemptReport, "httpStatus" | "outcome" | "headers">): void =>
       this.#onAttempt({ endpoint, ms: clock.monotonic() - start, ...outcome });
@@ -90,7 +90,7 @@ export class Caller {
   }
 
   /**
-   * Makes a call that is no lookup, under the policy that the client was given.
+   * Makes a call other than a lookup, under the client's policy.
    *
    * @throws ServiceError, FatalError, or the signal's reason
    */
@@ -103,11 +103,11 @@ export class Caller {
     const signal = options.signal ?? new AbortController().signal;
     const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
     const read = service === "intel" ? readResult : readBare;
-    const inquiry = { ...this.bench, subject };
+    const context = { ...this.context, subject };
     return this.#send(
       async () => {
         const answer = await this.#answer(name, target, subject, signal);
-        return read(schema, answer, inquiry) as CallResult<Name>;
+        return read(schema, answer, context) as CallResult<Name>;
       },
       { signal },
     );
@@ -131,8 +131,8 @@ export class Caller {
 }
 
 /**
- * One path segment with every character escaped that could end it (RFC 3986 section 3.3); `.` and
- * `..` too, which would be read as steps. Half a surrogate pair, which no UTF-8 has, becomes U+FFFD.
+ * Escapes a path segment: all characters that could end it (RFC 3986 section 3.3), and `.` and `..`,
+ * which would be resolved. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
  */
 export function pathSegment(text: string): string {
   if (plain.test(text)) return text;
@@ -144,7 +144,7 @@ export function pathSegment(text: string): string {
   }
 }
 
-/** Nothing that is to be escaped, as in IPv4 addresses, hashes and most domains. */
+/** Needs no escaping; true for IPv4 addresses, hashes and most domains. */
 const plain = /^\w[\w.-]{0,255}$/;
 
 const onceOnly: CallPolicy = (attempt) => attempt();

@@ -4,28 +4,28 @@ import { tagIpsSchema, tagListSchema, tagSchema } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import type { ServiceName } from "./service-description.js";
 
-/** One endpoint that is no lookup, as clients and documents know it. */
+/** An endpoint other than the lookups. */
 export interface CallSpec {
-  /** Answers of `intel` come in the envelope, those of the others without one. */
+  /** Answers of `intel` come in the envelope, all others without it. */
   readonly service: ServiceName;
-  /** Below the base address; `{…}` stands for the argument. */
+  /** Path below the base address; `{…}` stands for the argument. */
   readonly path: string;
-  /** The result, or the whole body where there is no envelope. */
+  /** Schema of the result, or of the whole body without an envelope. */
   readonly schema: z.ZodType;
-  /** What documents call the operation and the schema, and say of them. */
+  /** Names of operation and schema in generated documents. */
   readonly id: string;
   readonly schemaName: string;
   readonly summary: string;
   readonly answer: string;
-  /** Answers beside the one in full that have no documented body. */
+  /** Further answers that have no documented body. */
   readonly others?: string;
   readonly parameters: readonly object[];
-  /** Whether it answers without a credential too, as far as is known. */
+  /** Whether it answers without a credential, as far as known. */
   readonly open?: boolean;
   readonly outsideSpecification?: boolean;
 }
 
-/** The part of a path that an argument takes the place of, for documents. */
+/** An OpenAPI path parameter. */
 export function pathParameter(name: string, description: string, example: string): object {
   const schema = { type: "string", examples: [example] };
   return { name, in: "path", required: true, description, schema };
@@ -44,10 +44,10 @@ function queryParameter(
 const tagName = pathParameter("name", "Tag name, <group>:<name>", "credentials:brute-force");
 const caseId = pathParameter("caseId", "Identifier of the case", "case-1001");
 
-/** The interface shows the rules of the numeric parameters but not their names (interface: Endpoints, Lookup). */
-const unnamed = "the name; the specification does not show it";
+/** The specification states the rules of the numeric parameters but not their names. */
+const unnamed = "the name, which the specification doesn't give";
 
-/** Every endpoint beside the lookups. */
+/** Every endpoint except the lookups. */
 export const calls = {
   tags: {
     service: "intel",
@@ -58,7 +58,7 @@ export const calls = {
     summary: "All tags",
     answer: "The tags",
     parameters: [
-      queryParameter("includeDescriptions", "Whether each tag comes with its description", {
+      queryParameter("includeDescriptions", "Whether to include descriptions", {
         type: "boolean",
         default: false,
       }),
@@ -71,7 +71,7 @@ export const calls = {
     schema: tagSchema,
     id: "tag",
     schemaName: "Tag",
-    summary: "The description of a tag",
+    summary: "Description of a tag",
     answer: "The tag",
     parameters: [tagName],
   },
@@ -81,20 +81,25 @@ export const calls = {
     schema: tagIpsSchema,
     id: "tagIps",
     schemaName: "TagIps",
-    summary: "One page of the IP addresses of a tag",
+    summary: "One page of a tag's IP addresses",
     answer: "The page",
     parameters: [
       tagName,
-      queryParameter("offset", "Entries to pass over", { type: "integer", minimum: 0 }, unnamed),
+      queryParameter(
+        "offset",
+        "Number of entries to skip",
+        { type: "integer", minimum: 0 },
+        unnamed,
+      ),
       queryParameter(
         "limit",
-        "Most entries returned",
+        "Maximum number of entries",
         { type: "integer", minimum: tagIpsLimit.min, maximum: tagIpsLimit.max },
         unnamed,
       ),
       queryParameter(
         "snapshot",
-        "`snapshot` of an earlier answer for the same tag: the page comes from the same dataset",
+        "`snapshot` of an earlier answer for the same tag, to page over the same dataset",
         { type: "string", minLength: snapshotLength, maxLength: snapshotLength },
       ),
     ],
@@ -105,11 +110,11 @@ export const calls = {
     schema: customersPageSchema,
     id: "customers",
     schemaName: "CustomersPage",
-    summary: "One page of the customers",
+    summary: "One page of customers",
     answer: "The page",
-    others: "Two more responses, whose status codes the specification does not show",
+    others: "Two more responses; the specification doesn't give their status codes",
     parameters: [
-      queryParameter("cursor", "`next_cursor` of the page before", { type: "string" }, true),
+      queryParameter("cursor", "`next_cursor` of the previous page", { type: "string" }, true),
     ],
   },
   case: {
@@ -120,9 +125,9 @@ export const calls = {
     schemaName: "RepShareCase",
     summary: "One reputation-share case",
     answer: "The case",
-    others: "Three more responses, whose status codes the specification does not show",
+    others: "Three more responses; the specification doesn't give their status codes",
     parameters: [caseId],
-    // Whether it needs authentication is not shown (interface: Authentication, 6).
+    // The specification doesn't say whether it needs authentication.
     open: true,
   },
   "case-context": {
@@ -131,14 +136,14 @@ export const calls = {
     schema: caseContextSchema,
     id: "caseContext",
     schemaName: "CaseContext",
-    summary: "The context of a case, as payload expressions see it",
+    summary: "Context of a case, as payload expressions see it",
     answer: "The context",
-    others: "Authentication Failed, among others that are not shown",
+    others: "Authentication Failed, and others that the specification doesn't give",
     parameters: [caseId],
   },
 } as const satisfies Readonly<Record<string, CallSpec>>;
 
 export type CallName = keyof typeof calls;
 
-/** What a call resolves to. */
+/** Result type of a call. */
 export type CallResult<Name extends CallName> = z.output<(typeof calls)[Name]["schema"]>;

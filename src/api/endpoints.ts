@@ -9,24 +9,24 @@ import {
 import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { isKnownType } from "./schema/vocabulary.js";
 
-/** One endpoint that answers for an item, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
+/** A lookup endpoint, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
 export interface EndpointSpec {
-  /** What it tells, and what its full answer is, for documents. */
+  /** Summaries for generated documents. */
   readonly summary: string;
   readonly answer: string;
-  /** The result of a full answer (200). */
+  /** Schema of a full answer (200). */
   readonly result: z.ZodType;
-  /** The result of a partial answer (503), where the interface has one. */
+  /** Schema of a partial answer (503), if the endpoint has one. */
   readonly partial: z.ZodType | null;
-  /** The schema of one result: of several kinds the one that its `type` claims. */
+  /** The schema for one result; picks the kind by its `type`. */
   schemaFor(status: 200 | 503, type: unknown): z.ZodType;
 }
 
-/** Every lookup endpoint: what clients, embedded service and documents know of it. */
+/** Every lookup endpoint, for clients, embedded service and generated documents. */
 export const endpoints: Readonly<Record<LookupEndpoint, EndpointSpec>> = {
   query: {
-    summary: "What is known of an item",
-    answer: "The answer in full",
+    summary: "Everything known about an item",
+    answer: "The full answer",
     result: queryResultSchema,
     partial: partialResultSchema,
     schemaFor: (status, type) =>
@@ -41,7 +41,7 @@ export const endpoints: Readonly<Record<LookupEndpoint, EndpointSpec>> = {
   },
 };
 
-/** The kinds of result by the names that documents give their schemas: `CryptoWalletResult`. */
+/** Result kinds by schema name in generated documents: `CryptoWalletResult`. */
 export const resultSchemas: Readonly<Record<string, z.ZodType>> = {
   ...Object.fromEntries(
     Object.entries(results).map(([type, schema]) => [
@@ -54,7 +54,7 @@ export const resultSchemas: Readonly<Record<string, z.ZodType>> = {
   PartialResult: partialResultSchema,
 };
 
-/** The endpoint that a path below the base address asks, with the item as it stands there; or null. */
+/** The endpoint that a path below the base address belongs to, and its encoded item; or null. */
 export function lookupInPath(path: string): { endpoint: LookupEndpoint; segment: string } | null {
   const match = lookupPathPattern.exec(path);
   if (match === null) return null;
@@ -63,7 +63,7 @@ export function lookupInPath(path: string): { endpoint: LookupEndpoint; segment:
 
 const lookupPathPattern = new RegExp(`^/(${lookupEndpoints.join("|")})/([^/?]+)$`);
 
-/** `quick-check` as `quickCheck` (members, operations) or, with `first` upper, `QuickCheck` (schemas). */
+/** `quick-check` as `quickCheck`, or as `QuickCheck` if `first` is upper. */
 export function camelCase(words: string, first: "lower" | "upper" = "lower"): string {
   const name = words.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
   return first === "lower" ? name : name.charAt(0).toUpperCase() + name.slice(1);
@@ -74,7 +74,7 @@ const kinds: Readonly<Record<200 | 503, ReadonlyMap<unknown, z.ZodType>>> = {
   503: new Map(Object.entries(partialResults)),
 };
 
-/** A kind that the interface does not name passes when the members it shares with others fit them. */
+/** An unknown kind passes if the members it shares with known kinds are valid. */
 const unknownKindSchema = z.looseObject({
   ...partialResults.IP.shape,
   type: z.string(),

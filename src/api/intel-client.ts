@@ -3,7 +3,7 @@ import type { Attempt } from "../core/attempt.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
-import { type Bench, judge, judgeFault } from "./judge.js";
+import { type JudgeContext, judge, judgeFault } from "./judge.js";
 import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
 import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
@@ -11,57 +11,57 @@ import { TransportError } from "./http/transport-error.js";
 import type { CallOptions } from "./types.js";
 
 export interface IntelClientOptions extends ClientOptions {
-  /** Sent as `x-api-key`; nothing is sent without one (interface: Authentication, 1). */
+  /** Sent as `x-api-key`. Without it, no credential is sent. */
   readonly apiKey?: string | undefined;
   /**
-   * Whether findings keep the text of their results (`LookupAnswer.text`) beside the values,
-   * for 2 µs each and the memory. @default false
+   * Whether findings include the text of their results (`LookupAnswer.text`); costs 2 µs each, and
+   * memory. @default false
    */
   readonly asReceived?: boolean | undefined;
 }
 
-/** Which page of a tag's list (interface: Endpoints, Lookup). */
+/** A page of a tag's list. */
 export interface TagIpsPage extends CallOptions {
-  /** Entries to pass over; 0 or more. @default 0 */
+  /** Number of entries to skip. @default 0 */
   readonly offset?: number | undefined;
-  /** Most entries of the page; 1 to 10000. The service has its own default. */
+  /** Maximum number of entries, 1 to 10000. The service has its own default. */
   readonly limit?: number | undefined;
-  /** Token of an earlier page, 24 characters: the page comes from the same dataset. */
+  /** Snapshot token of an earlier page (24 characters), to page over the same dataset. */
   readonly snapshot?: string | undefined;
 }
 
-/** How one lookup is made. */
+/** Options of a single lookup. */
 export interface LookupCallOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** The threat intelligence interface. Each lookup is one request; wrap it to retry and to pace. */
+/** Client for the threat intelligence interface. Lookups are single requests, neither retried nor paced. */
 export class IntelClient {
   readonly #caller: Caller;
-  readonly #bench: Bench;
+  readonly #context: JudgeContext;
 
-  /** @throws UsageError when the address or the API key cannot be used */
+  /** @throws UsageError if the address or the API key is unusable */
   constructor(options: IntelClientOptions) {
     this.#caller = new Caller("intel", options, options.apiKey);
-    this.#bench = { ...this.#caller.bench, asReceived: options.asReceived };
+    this.#context = { ...this.#caller.context, asReceived: options.asReceived };
   }
 
   /**
-   * Asks once for what is known of an item. Whatever the service does becomes a finding; bound to
-   * the client, so that it can be passed on as a `Lookup`.
+   * Sends one query for an item. Resolves to a finding whatever the service does. Bound to the client, so
+   * it can be passed as a `Lookup`.
    *
-   * @throws FatalError for 401 and 403; the signal's reason when it aborts
+   * @throws FatalError for 401 and 403; the signal's reason if it aborts
    */
   readonly query = (item: Item, options: LookupCallOptions): Promise<Finding> =>
     this.attempt("query", item, options).then(({ finding }) => finding);
 
-  /** Asks once for the reduced verdict on an item; as `query`. */
+  /** Sends one quick check for an item; see `query`. */
   readonly quickCheck = (item: Item, options: LookupCallOptions): Promise<Finding> =>
     this.attempt("quick-check", item, options).then(({ finding }) => finding);
 
   /**
-   * All tags. Outside the specification, but known of the deployed service.
+   * Lists all tags. Not in the specification, but supported by deployed services.
    *
    * @throws ServiceError, FatalError
    */
@@ -73,19 +73,19 @@ export class IntelClient {
   }
 
   /**
-   * The description of one tag.
+   * Fetches the description of a tag.
    *
    * @param name `<group>:<name>`
-   * @throws ServiceError (`RejectedError` for a tag that the service does not know), FatalError
+   * @throws ServiceError (`RejectedError` for an unknown tag), FatalError
    */
   tag(name: string, options: CallOptions = {}): Promise<Tag> {
     return this.#caller.call("tag", { subject: `tag ${name}`, argument: name }, options);
   }
 
   /**
-   * One page of the IP addresses of a tag.
+   * Fetches one page of a tag's IP addresses.
    *
-   * @throws UsageError when the page cannot be; ServiceError, FatalError
+   * @throws UsageError for an invalid page; ServiceError, FatalError
    */
   async tagIps(name: string, page: TagIpsPage = {}): Promise<TagIps> {
     const call = { subject: `IP list of tag ${name}`, argument: name, query: pageQuery(page) };
@@ -93,11 +93,11 @@ export class IntelClient {
   }
 
   /**
-   * The pages of a tag's whole list. All come from the dataset of the first: its snapshot is pinned.
+   * Iterates over the pages of a tag's list. Pins the snapshot of the first page for all others.
    *
-   * @throws ServiceError `page_repeated` when a page is the one before it again;
-   *   SnapshotChangedError when the service changes the dataset all the same;
-   *   `RejectedError` when it refuses its own snapshot; UsageError, ServiceError, FatalError
+   * @throws ServiceError `page_repeated` if two consecutive pages are the same;
+   *   SnapshotChangedError if the service changes the dataset nevertheless;
+   *   `RejectedError` if it rejects its own snapshot; UsageError, ServiceError, FatalError
    */
   async *iterateTagIps(
     name: string,
@@ -119,25 +119,25 @@ export class IntelClient {
     }
   }
 
-  /** Makes one request for an item; as `query`, with what a retry has to know. */
+  /** Sends one request for an item; like `query`, but also returns what a retry needs to know. */
   attempt(endpoint: LookupEndpoint, item: Item, { signal }: LookupCallOptions): Promise<Attempt> {
     const path = `/${endpoint}/${pathSegment(item.value)}`;
     return this.#caller.send(endpoint, path, signal).then(
-      (answer) => judge({ endpoint, item }, answer, this.#bench),
+      (answer) => judge({ endpoint, item }, answer, this.#context),
       (error: unknown) => {
-        if (error instanceof TransportError) return judgeFault(error, this.#bench.clock);
+        if (error instanceof TransportError) return judgeFault(error, this.#context.clock);
         throw error;
       },
     );
   }
 }
 
-/** The query of a page's request; the interface's rules are kept before anything is sent. */
+/** Builds a page's query string and enforces the interface's rules before anything is sent. */
 function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
   const query = new URLSearchParams();
   if (offset !== undefined) {
     if (!Number.isSafeInteger(offset) || offset < 0) {
-      throw new UsageError("invalid_offset", "offset must be a whole number of at least 0");
+      throw new UsageError("invalid_offset", "offset must be a whole number, at least 0");
     }
     query.set("offset", String(offset));
   }
@@ -163,13 +163,13 @@ function assertSameDataset(name: string, first: TagIps, page: TagIps): void {
     if (first[member] === page[member]) continue;
     throw new SnapshotChangedError(
       "snapshot_changed",
-      `the list of ${name} changed while it was read: ${member} is no longer that of the first page`,
+      `the list of ${name} changed while it was read: ${member} differs from the first page`,
       { httpStatus: 200 },
     );
   }
 }
 
-/** A service that ignores the offset gives its first page for ever. */
+/** A service that ignores the offset would return its first page forever. */
 function assertNotRepeated(
   name: string,
   before: TagIps,
@@ -180,7 +180,7 @@ function assertNotRepeated(
   if (entries.some((entry, at) => entry !== before.entries[at])) return;
   throw new ServiceError(
     "page_repeated",
-    `the page at offset ${offset} of the list of ${name} is that before it again: the service does not page by offset`,
+    `the page at offset ${offset} of the list of ${name} repeats the one before: the service does not page by offset`,
     { httpStatus: 200 },
   );
 }

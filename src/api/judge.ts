@@ -9,34 +9,34 @@ import {
 import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
 import { asObject, resultText } from "../core/json-members.js";
-import { notOfInterface, readAnswer, type Reader } from "./read-answer.js";
+import { interfaceFault, readAnswer, type ReadContext } from "./read-answer.js";
 import { missingMembers, resultFault } from "./schema-fault.js";
 import type { Fault } from "./status-fault.js";
 import type { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
 
-/** What judging needs to know beside the answer. */
-export interface Bench extends Reader {
-  /** Whether findings keep the text of their results. @default false */
+/** Context for judging an answer. */
+export interface JudgeContext extends ReadContext {
+  /** Whether findings include the text of their results. @default false */
   readonly asReceived?: boolean | undefined;
 }
 
-/** What was asked for. */
-export interface Asked {
+/** The request that is being answered. */
+export interface LookupRequest {
   readonly endpoint: LookupEndpoint;
-  /** Null while unknown; the caller then compares it with the finding (`mismatch`). */
+  /** Null if not known yet; the caller then checks the finding with `mismatch`. */
   readonly item: Item | null;
 }
 
 /**
- * Says what one answer to a lookup means.
+ * Turns one answer to a lookup into an attempt.
  *
  * @throws FatalError for 401 and 403: the run cannot continue
  */
-export function judge(asked: Asked, answer: Answer, bench: Bench): Attempt {
+export function judge(request: LookupRequest, answer: Answer, context: JudgeContext): Attempt {
   const { status, body } = answer;
-  const { service, clock } = bench;
-  const reading = readAnswer(answer, bench);
+  const { service, clock } = context;
+  const reading = readAnswer(answer, context);
   if (reading.is === "refused") {
     return failed(400, clock, { code: "invalid_item", ...reading, again: null }, "invalid");
   }
@@ -45,14 +45,14 @@ export function judge(asked: Asked, answer: Answer, bench: Bench): Attempt {
   const fault =
     result === null
       ? "result must be an object"
-      : resultFault(asked.endpoint, reading.status, result, body.length);
+      : resultFault(request.endpoint, reading.status, result, body.length);
   if (result === null || fault !== null) {
-    return failed(status, clock, notOfInterface(service, fault ?? "", reading.again));
+    return failed(status, clock, interfaceFault(service, fault ?? "", reading.again));
   }
-  return answered(asked, answer, bench, result, reading.text);
+  return answered(request, answer, context, result, reading.text);
 }
 
-/** The attempt that brought no answer at all. */
+/** The attempt of a request without an answer. */
 export function judgeFault(error: TransportError, clock: Clock): Attempt {
   const { code, message, httpStatus, passing } = error;
   const attempt = failed(httpStatus, clock, { code, message, again: passing ? transient : null });
@@ -63,18 +63,18 @@ const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 const partial: Again = { policy: "partial", afterMs: null };
 
-/** A result that follows the interface, if it can be about the item. */
+/** Accepts a valid result if it can be about the item. */
 function answered(
-  { endpoint, item }: Asked,
+  { endpoint, item }: LookupRequest,
   { status, body }: Answer,
-  bench: Bench,
+  context: JudgeContext,
   result: JsonObject,
   text: string,
 ): Attempt {
   const fault = item === null ? null : mismatch(item, result);
   if (fault !== null) {
-    const message = `the answer of ${bench.service.name} is not about this item: ${fault}`;
-    return failed(status, bench.clock, { code: "response_mismatch", message, again: once });
+    const message = `the answer of ${context.service.name} is not about this item: ${fault}`;
+    return failed(status, context.clock, { code: "response_mismatch", message, again: once });
   }
   const isFull = status === 200;
   const finding: Finding = {
@@ -82,7 +82,7 @@ function answered(
     answers: {
       [endpoint]: {
         result,
-        text: bench.asReceived === true ? resultText(text) : undefined,
+        text: context.asReceived === true ? resultText(text) : undefined,
         bytes: body.length > largeAnswer ? body.length : undefined,
       },
     },
@@ -90,7 +90,7 @@ function answered(
     source: "live",
     httpStatus: status,
     attempts: 1,
-    lookedUpAt: new Date(bench.clock.now()).toISOString(),
+    lookedUpAt: new Date(context.clock.now()).toISOString(),
     error: null,
   };
   return {

@@ -11,20 +11,20 @@ import { observedActivitySchema } from "./schema/query-result.js";
 import type { ServiceName } from "./service-description.js";
 
 /**
- * The interface as an OpenAPI 3.1 document, generated from the schemas that the client and the
- * embedded service use. What is known beyond the specification bears `x-outside-specification`.
+ * The interface as an OpenAPI 3.1 document, generated from the schemas of client and embedded service.
+ * Marks what isn't in the specification with `x-outside-specification`.
  */
 export function openApiDocument(): object {
   return {
     openapi: "3.1.0",
     info: {
       title: "Threat intelligence lookup, case and webhook interface",
-      // interface: Versioning, 1
+      // Version of the specification.
       version: "0.1.0",
       description:
         "Reputation of IP addresses, domains, URLs, SHA1 hashes, crypto wallets and e-mail addresses; " +
         "tags and their IP lists; customers, reputation-share cases and case contexts. Unknown members " +
-        "and unknown values of enumerations (`x-known-values`) are to be expected.",
+        "and unknown values of enumerations (`x-known-values`) may occur.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [services.intel.server],
@@ -57,7 +57,7 @@ const services = {
       in: "header",
       name: "x-api-key",
       description:
-        "Wanted by the deployed service, which answers 403 without it; the specification has no credential here.",
+        "Required by deployed services, which answer 403 without it; the specification has no credential here.",
       "x-outside-specification": true,
     },
   },
@@ -73,12 +73,12 @@ const services = {
     security: {
       type: "http",
       scheme: "bearer",
-      description: "The caller's auth token (interface: Authentication, 2).",
+      description: "The caller's auth token.",
     },
   },
   case: {
     tag: "case management",
-    about: "The context of a case",
+    about: "Case contexts",
     server: server(
       "case_url",
       "https://cases.example.com",
@@ -88,7 +88,7 @@ const services = {
     security: {
       type: "http",
       scheme: "bearer",
-      description: "API key generated in the Settings tab (interface: Authentication, 3).",
+      description: "API key generated in the Settings tab.",
     },
   },
 } as const satisfies Record<ServiceName, object>;
@@ -97,7 +97,7 @@ function server(variable: string, address: string, description: string) {
   return { url: `{${variable}}`, description, variables: { [variable]: { default: address } } };
 }
 
-/** What an operation tells beside its path. */
+/** What an operation has besides its path. */
 interface Operation extends Pick<
   CallSpec,
   "service" | "id" | "summary" | "parameters" | "open" | "outsideSpecification"
@@ -144,7 +144,7 @@ function lookupPaths(): (readonly [path: string, item: object])[] {
       200: json(answer, name),
       400: json(partial === null ? "The request failed" : "The item is invalid", "Failure"),
       ...(partial && {
-        503: json("A part of the data is unavailable; the rest is here", `Partial${name}`),
+        503: json("Part of the data is unavailable; the rest is here", `Partial${name}`),
       }),
     };
     const id = camelCase(endpoint);
@@ -158,7 +158,7 @@ function json(description: string, schema: string) {
   return { description, content: { "application/json": content } };
 }
 
-/** The schemas of everything that has a name, by that name. */
+/** All named schemas. */
 function componentSchemas(): Record<string, unknown> {
   const named: Readonly<Record<string, z.ZodType>> = {
     ...resultSchemas,
@@ -174,7 +174,7 @@ function componentSchemas(): Record<string, unknown> {
     override: ({ jsonSchema }) => mergeNull(jsonSchema),
   });
   for (const schema of Object.values(schemas)) {
-    // The dialect is that of OpenAPI 3.1, and the name is the key.
+    // OpenAPI 3.1 implies the dialect, and the key is the name.
     delete schema.$schema;
     delete schema.$id;
   }
@@ -202,7 +202,7 @@ function callSchemas(): Record<string, z.ZodType> {
   return schemas;
 }
 
-/** Writes "a text or null" as one schema with two types, which is easier to read than a choice of two. */
+/** Merges "a text or null" into one schema with two types, which is easier to read. */
 function mergeNull(schema: z.core.JSONSchema.BaseSchema): void {
   const [first, second, ...rest] = schema.anyOf ?? [];
   if (first?.type === undefined || second?.type !== "null" || rest.length > 0) return;

@@ -4,26 +4,25 @@ import { ServiceError } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
 
 export interface OpsClientOptions extends ClientOptions {
-  /** Sent as `Authorization: Bearer` (interface: Authentication, 2). */
+  /** Sent as `Authorization: Bearer`. */
   readonly accessToken?: string | undefined;
 }
 
-/** The operations interface: customers and reputation-share cases. */
+/** Client for the operations interface: customers and reputation-share cases. */
 export class OpsClient {
   readonly #caller: Caller;
 
-  /** @throws UsageError when the address or the access token cannot be used */
+  /** @throws UsageError if the address or the access token is unusable */
   constructor(options: OpsClientOptions) {
     this.#caller = new Caller("ops", options, options.accessToken);
   }
 
   /**
-   * All customers, page by page as they are needed. The interface does not show how the next page
-   * is asked for; the parameter is `cursor`. Ends at a page without `next_cursor`, or with an empty
-   * one.
+   * Iterates over all customers, fetching pages as needed. The specification doesn't name the parameter
+   * for the next page; `cursor` is used. Ends at a page without `next_cursor`, or with an empty one.
    *
-   * @throws ServiceError, `cursor_repeated` when a cursor comes again: all customers of the pages
-   *   before were given then, but there may be more; FatalError
+   * @throws ServiceError `cursor_repeated` if a cursor repeats, after yielding all customers so far;
+   *   there may be more; FatalError
    */
   async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
     const seen = new Set<string>();
@@ -40,9 +39,9 @@ export class OpsClient {
   }
 
   /**
-   * One reputation-share case.
+   * Fetches a reputation-share case.
    *
-   * @throws NotFoundError when there is none of this id; ServiceError, FatalError
+   * @throws NotFoundError if there is no case with this ID; ServiceError, FatalError
    */
   repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
     return this.#caller.call("case", { subject: `case ${id}`, argument: id }, options);
@@ -52,7 +51,7 @@ export class OpsClient {
 function repeatedCursor(): ServiceError {
   return new ServiceError(
     "cursor_repeated",
-    "customers: the operations interface gave the cursor of an earlier page again, so its list is not known to be complete",
+    "customers: the operations interface repeated a cursor, so the list may be incomplete",
     { httpStatus: 200 },
   );
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { duration, option } from "../core/options.js";
 import { UsageError } from "../core/errors.js";
 
-/** Paths are appended to it, so nothing may come after its own. */
+/** A base address. Paths are appended to it, so it cannot have a query or fragment. */
 const address = z
   .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
   .superRefine((text, context) => {
@@ -11,7 +11,7 @@ const address = z
     context.addIssue({ code: "custom", message: `must not have a ${part}; end it with the path` });
   });
 
-/** Where the service is and how long an answer may take. */
+/** Address, key and timeout of the intelligence interface. */
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
     common: true,
@@ -30,7 +30,7 @@ export const apiOptions = z.strictObject({
   }),
 });
 
-/** Where the operations interface is, and its credential (interface: Authentication, 2). */
+/** Address and credential of the operations interface. */
 export const opsOptions = z.strictObject({
   opsUrl: option(address.optional(), {
     description: "Base address of the operations interface, without /beta",
@@ -43,7 +43,7 @@ export const opsOptions = z.strictObject({
   }),
 });
 
-/** Where the case management instance is, and its credential (interface: Authentication, 3). */
+/** Address and credential of the case management instance. */
 export const caseOptions = z.strictObject({
   caseUrl: option(address.optional(), {
     description: "Address of the case management instance",
@@ -56,25 +56,22 @@ export const caseOptions = z.strictObject({
   }),
 });
 
-/** Within no time at all nothing is answered, and nobody waits for more than a day. */
+/** A timeout from 1 ms to a day. */
 function timeLimit(): z.ZodType<number> {
   return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
 }
 
-/**
- * How to get past an `Authentication Failed`, as the specification says it: generate a key, send it
- * as Bearer.
- */
+/** Remedy for `Authentication Failed`, as the specification gives it. */
 export const authenticationSteps =
   "Step 1: generate an API key in the Settings tab of the case management product." +
   ' Step 2: use Bearer authentication: send it in the header "Authorization: Bearer <API_KEY>".';
 
 /**
- * Whether a body says `Authentication Failed`: the specification names the failure so and gives no
- * status for it. Finds the phrase in plain text, JSON and HTML, in any case, also as an error code
- * (`authentication_failed`) unless JSON denies it (`"authentication_failed": false`).
+ * Whether a body says `Authentication Failed`; the specification names this failure without a status.
+ * Finds the phrase in plain text, JSON and HTML, case-insensitively, also as an error code
+ * (`authentication_failed`) unless JSON negates it (`"authentication_failed": false`).
  *
- * @param body its beginning counts; a failure is not told in the middle of megabytes
+ * @param body only its beginning is searched
  */
 export function saysAuthenticationFailed(body: string | Buffer): boolean {
   const text = (typeof body === "string" ? body : body.toString("utf8", 0, longestBody))
@@ -91,26 +88,26 @@ const longestBody = 64 * 1024;
 const phrase = /authentication[\s_-]*failed(?!["']?\s*:\s*(?:false|null|0\b))/i;
 
 /**
- * The address of a service, which paths are appended to.
+ * Parses a service's base address.
  *
- * @throws UsageError `invalid_address` when it is no http(s) address, or has a query or a fragment
+ * @throws UsageError `invalid_address` unless it is an http(s) address without query and fragment
  */
 export function parseBase(baseUrl: string): URL {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
-    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is no http(s) address`);
+    throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is not an http(s) address`);
   }
   const part = partBehindPath(baseUrl);
   if (part !== null) {
     const address = base.origin + base.pathname;
     throw new UsageError("invalid_address", `the address ${address} must not have a ${part}`, {
-      hint: "paths are appended to it: end it with its own path, as in https://intel.example/beta",
+      hint: "end it with the path, as in https://intel.example/beta; paths are appended to it",
     });
   }
   return base;
 }
 
-/** What an address has behind its path, by name; null when it ends there. Never shown: it may be secret. */
+/** What follows an address's path, by name, or null. Its value may be secret and is never shown. */
 function partBehindPath(address: string): string | null {
   const mark = /[?#]/.exec(address)?.[0];
   if (mark === undefined) return null;

@@ -20,22 +20,22 @@ import {
 import type { Answer } from "./types.js";
 import { saysAuthenticationFailed } from "./options.js";
 
-/** What reading an answer needs to know beside it. */
-export interface Reader {
+/** Context for reading an answer. */
+export interface ReadContext {
   readonly service: ServiceDescription;
   readonly clock: Clock;
 }
 
-/** What an answer of the intelligence interface brings. */
+/** What an answer of the intelligence interface contains. */
 export type Reading =
   | {
       readonly is: "data";
-      /** 503: a part of the data was unavailable. */
+      /** 503: part of the data was unavailable. */
       readonly status: 200 | 503;
       readonly result: unknown;
-      /** The whole envelope; `resultText` takes the result out of it. */
+      /** The whole envelope; `resultText` extracts the result. */
       readonly text: string;
-      /** What another attempt could change where the result is not as it should be. */
+      /** What to retry if the result turns out to be invalid. */
       readonly again: Again;
     }
   | { readonly is: "refused"; readonly message: string }
@@ -45,9 +45,8 @@ const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 
 /**
- * The envelope that belongs to each HTTP status, and what another attempt could change where it breaks
- * a rule: one that contradicts itself says nothing of the item, and 400 is never asked again; that of a
- * 503 is never a sign of throttling, so what is wrong in it may pass like any 5xx.
+ * The envelope for each HTTP status, and whether an invalid one is retried. A 200 is retried once, a
+ * 400 never; an invalid 503 is retried like any 5xx, since a partial answer is never throttling.
  */
 const envelopes = new Map<
   number,
@@ -65,21 +64,21 @@ const envelopes = new Map<
   ],
 ]);
 
-/** Longest text of `errors.$` that is kept, in UTF-16 units. */
+/** Maximum length of the service's error message, in UTF-16 units. */
 const longestMessage = 2000;
 
 /**
- * Reads an answer as what its status and its envelope say (interface: Envelope). The body is read
- * before the status counts, so that the data of a 503 is data.
+ * Reads an answer by its status and envelope. Parses the body before judging the status, because a 503
+ * may carry data.
  *
  * @throws FatalError for 401 and 403: the run cannot continue
  */
-export function readAnswer(answer: Answer, { service, clock }: Reader): Reading {
+export function readAnswer(answer: Answer, { service, clock }: ReadContext): Reading {
   const { status } = answer;
   const envelope = envelopes.get(status);
   if (envelope === undefined) {
     return status > 200 && status < 300
-      ? unlike(service, `HTTP ${status} is no status of the interface`, once)
+      ? violation(service, `HTTP ${status} is not a status of the interface`, once)
       : { is: "fault", ...statusFault(answer, service, clock) };
   }
   const reading = readJson(answer.body);
@@ -92,14 +91,14 @@ export function readAnswer(answer: Answer, { service, clock }: Reader): Reading 
         : body === null
           ? "the body is not a JSON object"
           : `status must be ${JSON.stringify(envelope.status)}`;
-    return unlike(service, fault, envelope.again);
+    return violation(service, fault, envelope.again);
   }
   const fault =
     schemaFault(envelope.schema, body, answer.body.length, "envelope") ??
     (body["statusCode"] === status
       ? null
-      : `statusCode is ${String(body["statusCode"])} although the HTTP status is ${status}`);
-  if (fault !== null) return unlike(service, fault, envelope.again);
+      : `statusCode is ${String(body["statusCode"])} but the HTTP status is ${status}`);
+  if (fault !== null) return violation(service, fault, envelope.again);
   if (status === 400) {
     const message = String(asObject(body["errors"])?.["$"]).slice(0, longestMessage);
     return { is: "refused", message };
@@ -110,12 +109,12 @@ export function readAnswer(answer: Answer, { service, clock }: Reader): Reading 
   return { is: "data", status: isFull ? 200 : 503, result: body["result"], text, again };
 }
 
-function unlike(service: ServiceDescription, fault: string, again: Again | null): Reading {
-  return { is: "fault", ...notOfInterface(service, fault, again) };
+function violation(service: ServiceDescription, fault: string, again: Again | null): Reading {
+  return { is: "fault", ...interfaceFault(service, fault, again) };
 }
 
-/** The fault of an answer that is none of the interface's. */
-export function notOfInterface(
+/** The fault of an answer that doesn't follow the interface. */
+export function interfaceFault(
   service: ServiceDescription,
   fault: string,
   again: Again | null = once,
@@ -131,47 +130,47 @@ function contentType({ headers }: Answer): string {
     : "";
 }
 
-/** What is asked for, and by whom; errors name it. */
-export interface Inquiry extends Reader {
-  /** As in "tag spam:bulk". */
+/** Context of a call, for error messages. */
+export interface CallContext extends ReadContext {
+  /** Such as "tag spam:bulk". */
   readonly subject: string;
 }
 
 /**
- * The result in the envelope of an answer of the intelligence interface that is no lookup. It is the
- * value itself: unknown members, and their order, stay as received.
+ * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
+ * received, including unknown members and member order.
  *
- * @throws ServiceError when the answer is anything else; FatalError for 401 and 403
+ * @throws ServiceError for any other answer; FatalError for 401 and 403
  */
-export function readResult(schema: z.ZodType, answer: Answer, inquiry: Inquiry): unknown {
+export function readResult(schema: z.ZodType, answer: Answer, context: CallContext): unknown {
   const { status } = answer;
-  const reading = status === 200 || status === 400 ? readAnswer(answer, inquiry) : null;
-  if (reading?.is === "data") return checked(schema, reading.result, answer, inquiry, "result");
+  const reading = status === 200 || status === 400 ? readAnswer(answer, context) : null;
+  if (reading?.is === "data") return checked(schema, reading.result, answer, context, "result");
   if (reading?.is === "refused") {
-    const message = `${inquiry.subject}: ${inquiry.service.name} refuses: ${reading.message}`;
+    const message = `${context.subject}: ${context.service.name} refuses: ${reading.message}`;
     throw new RejectedError("rejected", message, { httpStatus: 400 });
   }
-  if (reading === null || status === 400) throw statusError(answer, inquiry);
-  throw faultError(reading, answer, inquiry);
+  if (reading === null || status === 400) throw statusError(answer, context);
+  throw faultError(reading, answer, context);
 }
 
 /**
- * The body of an answer that comes without an envelope (operations, case context).
+ * The body of an answer without an envelope (operations, case context).
  *
- * @throws ServiceError when the answer is anything else; FatalError for 401 and 403, and for a body
- *   that says `Authentication Failed` under any status
+ * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
+ *   `Authentication Failed` with any status
  */
-export function readBare(schema: z.ZodType, answer: Answer, inquiry: Inquiry): unknown {
+export function readBare(schema: z.ZodType, answer: Answer, context: CallContext): unknown {
   try {
-    if (answer.status !== 200) throw statusError(answer, inquiry);
+    if (answer.status !== 200) throw statusError(answer, context);
     const { value, fault } = readJson(answer.body);
-    if (fault !== null) throw schemaError(`the body ${fault}`, answer, inquiry);
+    if (fault !== null) throw schemaError(`the body ${fault}`, answer, context);
     if (asObject(value) === null)
-      throw schemaError("the body is not a JSON object", answer, inquiry);
-    return checked(schema, value, answer, inquiry, "body");
+      throw schemaError("the body is not a JSON object", answer, context);
+    return checked(schema, value, answer, context, "body");
   } catch (error) {
     if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
-    throw refusal(answer.status, inquiry.service);
+    throw refusal(answer.status, context.service);
   }
 }
 
@@ -179,23 +178,23 @@ function checked(
   schema: z.ZodType,
   value: unknown,
   answer: Answer,
-  inquiry: Inquiry,
+  context: CallContext,
   root: string,
 ): unknown {
   const fault = schemaFault(schema, value, answer.body.length, root);
-  if (fault !== null) throw schemaError(fault, answer, inquiry);
+  if (fault !== null) throw schemaError(fault, answer, context);
   return value;
 }
 
-function statusError(answer: Answer, inquiry: Inquiry): ServiceError {
-  return faultError(statusFault(answer, inquiry.service, inquiry.clock), answer, inquiry);
+function statusError(answer: Answer, context: CallContext): ServiceError {
+  return faultError(statusFault(answer, context.service, context.clock), answer, context);
 }
 
-function schemaError(fault: string, answer: Answer, inquiry: Inquiry): ServiceError {
-  return faultError(notOfInterface(inquiry.service, fault), answer, inquiry);
+function schemaError(fault: string, answer: Answer, context: CallContext): ServiceError {
+  return faultError(interfaceFault(context.service, fault), answer, context);
 }
 
-function faultError({ code, message, again }: Fault, answer: Answer, inquiry: Inquiry) {
+function faultError({ code, message, again }: Fault, answer: Answer, context: CallContext) {
   const options = { httpStatus: answer.status, again };
-  return serviceError(code, `${inquiry.subject}: ${message}`, options);
+  return serviceError(code, `${context.subject}: ${message}`, options);
 }

@@ -3,24 +3,24 @@ import type { JsonObject, LookupEndpoint } from "../core/finding.js";
 import { endpoints } from "./endpoints.js";
 import { mailBlocklist } from "./schema/drift.js";
 
-/** Bodies up to this size are checked at once: they have no room for very many faults. */
+/** Bodies up to this size are checked in one go: they cannot hold many faults. */
 const checkedAtOnce = 128 * 1024;
 
-/** Entries of an array that are checked at a time in a larger body. */
+/** Array entries per slice when checking larger bodies. */
 const sliceLength = 50_000;
 
-/** Levels at which a schema of the interface has arrays; below, nothing is checked. */
+/** Depth to which the interface's schemas have arrays. */
 const arrayLevels = 5;
 
 /**
- * Says where a value departs from a schema, as a phrase such as `result.tags is missing`; null when
- * it follows. The value itself is what goes on: the schema's own copy is not used.
+ * Describes the first violation of a schema, such as `result.tags is missing`; null if there is none.
+ * Only checks: the schema's parsed copy is discarded.
  *
- * A schema library reports every fault, so millions of wrong entries would exhaust the memory;
- * arrays of a large body are therefore checked slice by slice, up to the first fault.
+ * zod collects every issue, so millions of invalid entries would exhaust memory; arrays of large bodies
+ * are therefore checked slice by slice up to the first fault.
  *
- * @param bytes length of the text that the value was read from
- * @param root what the value is called in the phrase
+ * @param bytes size of the text that the value was parsed from
+ * @param root name of the value in the description
  */
 export function schemaFault(
   schema: z.ZodType,
@@ -79,7 +79,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 interface Slice {
   readonly value: unknown;
-  /** Whether an array has entries behind this slice. */
+  /** Whether the array continues after this slice. */
   readonly more: boolean;
 }
 
@@ -100,13 +100,13 @@ function slice(value: unknown, from: number, levels: number): Slice {
 }
 
 /**
- * Says where the result of a lookup departs from the interface; null when it follows.
+ * Describes how a lookup's result violates the interface; null if it doesn't.
  *
- * The deployed service names the mail blocklist member `abusixMailBlocklist`; a result that has
- * that name instead of the interface's is held to the same rules under it.
+ * Deployed services call the mail blocklist member `abusixMailBlocklist`; under that name it has to
+ * follow the same rules.
  *
- * @param status of the answer: a result in full (200), or with gaps (503)
- * @param bytes length of the text that the result was read from
+ * @param status 200 for a full result, 503 for a partial one
+ * @param bytes size of the text that the result was parsed from
  */
 export function resultFault(
   endpoint: LookupEndpoint,
@@ -121,9 +121,8 @@ export function resultFault(
 }
 
 /**
- * The top-level members that are null in a partial result, in the order of the interface; an
- * absent member counts as null (interface: Partial result). The mail blocklist status goes by the
- * interface's name, whichever name the service used.
+ * The top-level members that are null or absent in a partial result, in the interface's order. Always
+ * reports the mail blocklist member under its specified name.
  */
 export function missingMembers(endpoint: LookupEndpoint, result: JsonObject): string[] {
   const { nullable } = formsOf(endpoints[endpoint].schemaFor(503, result["type"]));
@@ -136,7 +135,7 @@ export function missingMembers(endpoint: LookupEndpoint, result: JsonObject): st
 
 interface Forms {
   readonly specified: z.ZodType;
-  /** With the deployed service's name of the mail blocklist member. */
+  /** With the deployed name of the mail blocklist member. */
   readonly deployed: z.ZodType;
   /** Members that may be null. */
   readonly nullable: readonly string[];

@@ -1,25 +1,25 @@
 import { UsageError } from "../core/errors.js";
 import { authenticationSteps } from "./options.js";
 
-/** What messages tell of the service that a client talks to. */
+/** How messages refer to a service and its credential. */
 export interface ServiceDescription {
   /** As in "401 from the operations interface". */
   readonly name: string;
   readonly credential: {
     /** As in "the access token in REPUTE_ACCESS_TOKEN". */
     readonly name: string;
-    /** Variable that holds it. */
+    /** Environment variable that holds it. */
     readonly variable: string;
     /** Flag that names a file with it. */
     readonly flag: string;
-    /** Whether one is configured, and so sent. */
+    /** Whether one is configured and therefore sent. */
     readonly configured: boolean;
-    /** How to get one, where the specification tells. */
+    /** How to get one, if the specification says so. */
     readonly advice?: string;
   };
 }
 
-/** `option` is without its dashes and `-file`; the variable is called like it. */
+/** `option` is the flag without dashes and `-file`, and the variable without its prefix. */
 const services = {
   intel: { name: "the intelligence interface", credential: "API key", option: "api-key" },
   ops: { name: "the operations interface", credential: "access token", option: "access-token" },
@@ -41,11 +41,11 @@ export function describeService(service: ServiceName, configured: boolean): Serv
 }
 
 /**
- * Makes the header that carries a credential: `x-api-key`, or Bearer (RFC 6750 section 2.1); none
+ * Builds the header that carries a credential: `x-api-key`, or Bearer (RFC 6750 section 2.1); none
  * without a credential.
  *
- * @throws UsageError when the credential has characters that a header cannot carry (a line end that
- *   came along from a file, say); the message does not show it
+ * @throws UsageError if a header cannot carry it (it may contain a line break from its file); the
+ *   message doesn't reveal it
  */
 export function credentialHeader(
   service: ServiceName,
@@ -56,7 +56,7 @@ export function credentialHeader(
     const { name, variable } = describeService(service, true).credential;
     throw new UsageError(
       "invalid_credential",
-      `the ${name} in ${variable} is empty or has blanks or other characters that cannot be sent`,
+      `the ${name} in ${variable} is empty or contains spaces or other characters that a header cannot carry`,
     );
   }
   return [

@@ -8,7 +8,7 @@ import { longestWaitMs, retryAfterMs } from "./http/rate-limit-headers.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
 
-/** Why an answer is no data, and whether another attempt can change that. */
+/** Why an answer is not data, and whether to retry. */
 export interface Fault {
   readonly code: ErrorCode;
   readonly message: string;
@@ -16,9 +16,9 @@ export interface Fault {
 }
 
 /**
- * What a status says on its own, when the body held no data (behaviour: Answers).
+ * Interprets a status on its own, when the body held no data.
  *
- * @throws FatalError for 401 and 403: no further request can fare better
+ * @throws FatalError for 401 and 403: no further request can succeed
  */
 export function statusFault(answer: Answer, service: ServiceDescription, clock: Clock): Fault {
   const { status } = answer;
@@ -31,12 +31,12 @@ export function statusFault(answer: Answer, service: ServiceDescription, clock: 
   const again = againAfter(answer, clock);
   const isLong = again?.afterMs === longestWaitMs;
   const wait = isLong
-    ? "; it asks to wait an hour or longer, and is asked again after an hour"
+    ? "; it asks to wait for an hour or longer; repute asks again after an hour"
     : "";
   return { code, message: message + wait, again };
 }
 
-/** What another attempt could change about a status without data: the retry table of every request. */
+/** The retry rule for a status without data, common to all requests. */
 export function againAfter(
   { status, headers }: Pick<Answer, "status" | "headers">,
   clock: Clock,
@@ -51,7 +51,7 @@ export function againAfter(
 }
 
 /**
- * Explains refused credentials. A status other than 401 and 403 is one whose body says
+ * The error for rejected credentials. For statuses other than 401 and 403, the body says
  * `Authentication Failed`.
  */
 export function refusal(status: number, service: ServiceDescription): FatalError {
@@ -64,8 +64,8 @@ export function refusal(status: number, service: ServiceDescription): FatalError
     ? new FatalError(code, `${source}: the ${name} in ${variable} was not accepted`, {
         hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
       })
-    : new FatalError(code, `${source}: it wants an ${name} and none is configured`, {
-        hint: `${steps}Set ${variable}, or name a file that holds the ${name} with ${flag}.`,
+    : new FatalError(code, `${source}: it requires an ${name}, and none is configured`, {
+        hint: `${steps}Set ${variable}, or give a file that holds the ${name} with ${flag}.`,
       });
 }
 
@@ -74,7 +74,7 @@ const refusalCodes: ReadonlyMap<number, ErrorCode> = new Map([
   [403, "forbidden"],
 ]);
 
-/** The name of the status, and what the body says for a person. */
+/** The name of the status, and the body's message. */
 function reason({ status, body }: Answer): string {
   const name = STATUS_CODES[status];
   const words = wordsOf(body);
@@ -98,14 +98,14 @@ export interface ServiceErrorOptions extends ReputeErrorOptions {
 }
 
 /**
- * A call that is no lookup (tags, customers, cases) failed. Base of one class for each
- * way to deal with it; thrown itself where asking again is of no use (`http_302`,
- * `body_too_large`). Refused credentials are no `ServiceError` but a `FatalError`.
+ * A failed call other than a lookup (tags, customers, cases). Subclasses say how to handle it; the base
+ * class itself is for failures that no retry can fix (`http_302`, `body_too_large`). Rejected
+ * credentials are a `FatalError` instead.
  */
 export class ServiceError extends ReputeError {
-  /** HTTP status of the answer, or null when none came. */
+  /** HTTP status of the answer; null without one. */
   readonly httpStatus: number | null;
-  /** What another attempt could change; null when nothing. */
+  /** What a retry could change; null if nothing. */
   readonly again: Again | null;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
@@ -115,22 +115,22 @@ export class ServiceError extends ReputeError {
   }
 }
 
-/** A fault that may pass: reset, timeout, 408, 425, 5xx, an answer that is none of the service's. */
+/** Worth retrying: reset, timeout, 408, 425, 5xx, or an answer that doesn't follow the interface. */
 export class TransientServiceError extends ServiceError {}
 
-/** 429, or 503: the service wants fewer requests; `again.afterMs` says from when on, if it told. */
+/** 429, or 503: the service wants fewer requests; `again.afterMs` says when to retry, if known. */
 export class ThrottledError extends ServiceError {}
 
-/** 400: the service refuses what was asked; the message has the service's own words. */
+/** 400: the service rejects the request; the message is its own. */
 export class RejectedError extends ServiceError {}
 
-/** 404: there is no such thing at this address. */
+/** 404: nothing exists at this address. */
 export class NotFoundError extends ServiceError {}
 
-/** A tag's list changed between two pages although its snapshot was pinned; start it again. */
+/** A tag's list changed between two pages despite its pinned snapshot; read it again. */
 export class SnapshotChangedError extends ServiceError {}
 
-/** The class that goes with what another attempt could change. */
+/** Picks the class by how to retry. */
 export function serviceError(
   code: ErrorCode,
   message: string,

@@ -3,23 +3,23 @@ import type { CallName } from "./calls.js";
 import type { Abortable } from "../core/abort.js";
 import type { LookupEndpoint } from "../core/finding.js";
 
-/** Response headers by lower-case name; an array where a header came more than once. */
+/** Response headers by lower-case name; an array if a header repeats. */
 export type ResponseHeaders = IncomingHttpHeaders;
 
-/** An HTTP answer, read to its end. */
+/** A complete HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** The body without content coding. */
+  /** The body after content decoding. */
   readonly body: Buffer;
-  /** True when the body went on, or broke off. */
+  /** True if the body was longer, or broke off. */
   readonly truncated?: boolean;
 }
 
-/** Who is told, once, how a request ended. */
+/** Receives the outcome of a request, exactly once. */
 export interface Receiver {
   answered(answer: Answer): void;
-  /** A `TransportError`, or the reason for which it was aborted. */
+  /** Receives a `TransportError`, or the abort reason. */
   failed(reason: unknown): void;
 }
 
@@ -30,40 +30,39 @@ export interface Requests {
    *
    * @param path absolute path below the base address, encoded
    * @param signal aborting it ends the request with the signal's reason
-   * @param receiver is told the answer, or the `TransportError` when there is none that could be read
-   *   to its end
-   * @returns what the request alone is ended with, where that can be
+   * @param receiver receives the answer, or a `TransportError` if none could be read to its end
+   * @returns a handle to abort this request alone, if supported
    */
   get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null;
 }
 
-/** The endpoints of the interface, as counts and reports name them. */
+/** Endpoints, as named in counts and reports. */
 export type Endpoint = LookupEndpoint | CallName;
 
-/** One request that was made, whatever became of it. */
+/** One finished request, whatever its outcome. */
 export interface AttemptReport {
   readonly endpoint: Endpoint;
-  /** HTTP status of the answer; null when none came. */
+  /** HTTP status of the answer; null without one. */
   readonly httpStatus: number | null;
-  /** The HTTP status as text, or the code of the fault when no answer could be read to its end. */
+  /** The HTTP status as text, or the error code if no complete answer arrived. */
   readonly outcome: string;
-  /** Milliseconds from handing the request over to the end of its answer, with fractions. */
+  /** Fractional milliseconds from handing the request over to the end of its answer. */
   readonly ms: number;
-  /** Headers of the answer, for the hints that pacing reads from them; null when none came. */
+  /** Response headers, which pacing reads for hints; null without an answer. */
   readonly headers: ResponseHeaders | null;
 }
 
 /**
- * How calls that are no lookups (tags, customers, cases) are made: paced and tried again, or not.
- * It runs `attempt` once or more and returns what one of them resolves to. `attempt` makes one request
- * and throws a `ServiceError`, whose `again` tells whether another attempt is worth while.
+ * How to make calls other than lookups (tags, customers, cases): paced and retried, or not. Runs
+ * `attempt` at least once and returns one of its results. `attempt` makes one request and throws a
+ * `ServiceError`, whose `again` says whether to retry.
  */
 export type CallPolicy = <T>(
   attempt: () => Promise<T>,
   options: { readonly signal: AbortSignal },
 ) => Promise<T>;
 
-/** Options of a call that is no lookup. */
+/** Options of a call other than a lookup. */
 export interface CallOptions {
   /** Aborting it rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -1,21 +1,21 @@
 import type { AttemptReport, Endpoint } from "../api/types.js";
 import { FatalError } from "../core/errors.js";
 
-/** Answers that decide whether an endpoint is there. */
+/** Number of answers after which an endpoint counts as missing. */
 const enough = 20;
 
 export interface AddressWatchOptions {
-  /** Base address of the service, as messages show it. */
+  /** Base address of the service, as shown in messages. */
   readonly address: string;
-  /** Answers to earlier requests of the same run: endpoint → HTTP status or fault → how many. */
+  /** Counts of the same run before it was resumed, by endpoint, then by HTTP status or error code. */
   readonly before?: Readonly<
     Record<string, { readonly outcomes: Readonly<Record<string, number>> }>
   >;
 }
 
 /**
- * Recognises an address at which the service is not: nothing but 404 comes back. Each endpoint
- * counts on its own, and any other answer clears it for good.
+ * Detects an address where the service is not: everything is answered with 404. Endpoints count
+ * separately, and any other answer clears an endpoint for good.
  */
 export class AddressWatch {
   readonly #address: string;
@@ -31,15 +31,15 @@ export class AddressWatch {
     }
   }
 
-  /** True once any endpoint gave another answer than 404. */
+  /** True once any endpoint has given an answer other than 404. */
   get found(): boolean {
     return this.#cleared.size > 0;
   }
 
   /**
-   * Takes note of a request that has ended.
+   * Records a finished request.
    *
-   * @throws FatalError `wrong_service` when the first 20 answers of its endpoint were all 404
+   * @throws FatalError `wrong_service` if the first 20 answers of its endpoint were all 404
    */
   note({ endpoint, httpStatus }: Pick<AttemptReport, "endpoint" | "httpStatus">): void {
     if (httpStatus === null || this.#cleared.has(endpoint)) return;
@@ -53,7 +53,7 @@ export class AddressWatch {
     if (count >= enough) throw this.#wrongService(endpoint);
   }
 
-  /** One sentence for each endpoint that gave nothing but 404, too rarely to be sure. */
+  /** One sentence per endpoint that has answered only 404, but too few times to be sure. */
   warnings(): readonly string[] {
     return [...this.#notFound].map(
       ([endpoint, count]) =>

@@ -5,26 +5,26 @@ import { cacheKeys } from "../store/cache/cache-key.js";
 import type { FindingStore } from "../store/store.js";
 import type { Lookup, LookupWrapper } from "./types.js";
 
-/** Answers that may wait to be written before lookups wait for them. */
+/** Number of unwritten answers above which lookups wait for the store. */
 const mostUnwritten = 16_384;
 
 export interface CachedOptions {
-  /** The endpoint that is asked; answers of different endpoints are kept apart. */
+  /** Answers of different endpoints are stored separately. */
   readonly endpoint: LookupEndpoint;
-  /** Address of the service, or a name for it; answers of different services are kept apart. */
+  /** Address or name of the service; answers of different services are stored separately. */
   readonly address: string;
-  /** What earlier runs, and others, kept: `openCache`. */
+  /** Answers of earlier runs; see `openCache`. */
   readonly store: FindingStore;
-  /** False: partial answers are asked for again, whatever their age. Default true. */
+  /** Whether partial answers are used; otherwise they are looked up again. Default true. */
   readonly partials?: boolean | undefined;
 }
 
 /**
- * Answers from what was asked before, by whatever run; asks and keeps the answer otherwise. Such a
- * finding has the source `cache`; its attempts and its time are those of the run that asked.
+ * Answers from the cache; otherwise looks the item up and stores the answer. A cached finding has the
+ * source `cache`, and the attempts and time of the run that fetched it.
  *
- * A failure is never kept, and an answer that is there for another item (earlier versions did not
- * compare them) is asked for again. Nobody waits for an answer to be written, unless very many do.
+ * Failures are never stored. A stored answer that names another item is looked up again. Writes are
+ * not awaited unless too many are pending.
  */
 export function cached(options: CachedOptions): LookupWrapper {
   const { endpoint, address, store, partials = true } = options;
@@ -35,27 +35,27 @@ export function cached(options: CachedOptions): LookupWrapper {
   };
 
   return (next) => {
-    const keep = (key: string, finding: Finding): Finding | Promise<Finding> => {
+    const save = (key: string, finding: Finding): Finding | Promise<Finding> => {
       if (finding.status === "failed") return finding;
       unwritten++;
       const done = store.put(key, finding).then(written, written);
       return unwritten > mostUnwritten ? done.then(() => finding) : finding;
     };
     const ask: Lookup = (item, lookupOptions) =>
-      next(item, lookupOptions).then((finding) => keep(keyOf(item), finding));
-    const isUsed = (item: Item, kept: Finding | null): kept is Finding => {
-      if (kept === null || (!partials && kept.status === "partial")) return false;
-      const answer = firstAnswer(kept);
+      next(item, lookupOptions).then((finding) => save(keyOf(item), finding));
+    const isUsed = (item: Item, stored: Finding | null): stored is Finding => {
+      if (stored === null || (!partials && stored.status === "partial")) return false;
+      const answer = firstAnswer(stored);
       return answer === null || mismatch(item, answer.result) === null;
     };
     return (item, lookupOptions) => {
-      const kept = store.get(keyOf(item));
-      if (kept instanceof Promise) {
-        return kept.then((found) =>
+      const stored = store.get(keyOf(item));
+      if (stored instanceof Promise) {
+        return stored.then((found) =>
           isUsed(item, found) ? fromCache(found) : ask(item, lookupOptions),
         );
       }
-      return isUsed(item, kept) ? Promise.resolve(fromCache(kept)) : ask(item, lookupOptions);
+      return isUsed(item, stored) ? Promise.resolve(fromCache(stored)) : ask(item, lookupOptions);
     };
   };
 }
@@ -64,17 +64,17 @@ function fromCache(finding: Finding): Finding {
   return { ...finding, source: "cache" };
 }
 
-/** Names a lookup exactly: the endpoint, the kind and the item's normal form. */
+/** Key of a lookup: endpoint, kind and normalised item. */
 export function itemKey(endpoint: LookupEndpoint, item: Item): string {
   return `${endpoint} ${item.kind} ${item.value}`;
 }
 
-/** Names one attempt of a lookup that is asked again, counted from 1. */
+/** Key of one attempt of a retried lookup, counted from 1. */
 export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number): string {
   return `${endpoint}#${attempt} ${item.kind} ${item.value}`;
 }
 
-/** The endpoint that a key of `itemKey` or `attemptKey` begins with. */
+/** The endpoint in a key made by `itemKey` or `attemptKey`. */
 export function endpointOf(key: string): string {
   return key.slice(0, key.search(/[ #]/));
 }

@@ -11,20 +11,20 @@ import type { Item } from "../core/item/item.js";
 import type { Lookup, LookupWrapper } from "./types.js";
 
 /**
- * Asks several endpoints at once and makes one finding of it. Where the run ends with one of them still
- * open, it is over only when all are: what is in flight is to be kept, not cut off.
+ * Asks several endpoints at once and combines their findings. If the run ends meanwhile, waits for
+ * all of them, so that answers in flight are stored rather than cut off.
  */
 export function allLookups(
   lookups: readonly (readonly [endpoint: LookupEndpoint, lookup: Lookup])[],
 ): Lookup {
   return (item, options) => {
-    const asked = lookups.map(([, lookup]) => lookup(item, options));
-    return Promise.all(asked).then(
+    const pending = lookups.map(([, lookup]) => lookup(item, options));
+    return Promise.all(pending).then(
       (findings) =>
         findings.reduce((all, next, index) => combineFindings(all, next, lookups[index]![0])),
       async (error: unknown) => {
         if (options.signal.aborted || error instanceof EarlyEndError) {
-          await Promise.allSettled(asked);
+          await Promise.allSettled(pending);
         }
         throw error;
       },
@@ -33,8 +33,8 @@ export function allLookups(
 }
 
 /**
- * Makes one finding for a row that several endpoints were asked for. The data of all are kept; the
- * worse of the two decides status, HTTP status and error, the first where they are alike.
+ * Combines two endpoints' findings for a row. Keeps the data of both; the worse one determines
+ * status, HTTP status and error, the first one in a tie.
  */
 export function combineFindings(
   first: Finding,
@@ -59,7 +59,7 @@ export function combineFindings(
   };
 }
 
-/** The heavier one decides. */
+/** The heavier status wins. */
 const weight: Readonly<Record<FindingStatus, number>> = {
   complete: 0,
   partial: 1,
@@ -68,7 +68,7 @@ const weight: Readonly<Record<FindingStatus, number>> = {
   failed: 4,
 };
 
-/** `live` where anything was asked for; else where the data came from, farthest first. */
+/** `live` if anything was requested; otherwise the source farthest away. */
 function sourceOf(one: FindingSource, other: FindingSource): FindingSource {
   if (one === other) return one;
   return sources.find((source) => source === one || source === other) ?? one;
@@ -76,15 +76,15 @@ function sourceOf(one: FindingSource, other: FindingSource): FindingSource {
 
 const sources: readonly FindingSource[] = ["live", "cache", "duplicate", "local"];
 
-/** RFC 3339 in UTC with the same number of digits sorts as text. */
+/** RFC 3339 times in UTC with equal precision sort as text. */
 function later(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return one > other ? one : other;
 }
 
 /**
- * Asks the quick check first, and the query only where the quick check shows something. Where it
- * brought no answer (failed, invalid) or shows nothing, its finding is that of the item.
+ * Asks the quick check first, and the query only if the quick check shows something. Otherwise, or
+ * if the quick check failed, its finding is the result.
  */
 export function triage(query: Lookup, quickCheck: Lookup): Lookup {
   return (item, options) =>
@@ -96,8 +96,8 @@ export function triage(query: Lookup, quickCheck: Lookup): Lookup {
 }
 
 /**
- * Whether a quick check is worth a query: it lists the item (`ACTIVE`, `PASSIVE`), gives it an
- * intent of `malicious` or `suspicious`, or saw activity from it.
+ * Whether a quick check justifies a query: it lists the item (`ACTIVE`, `PASSIVE`), reports a
+ * `malicious` or `suspicious` intent, or saw activity.
  */
 export function showsSomething({ status, answers }: Finding): boolean {
   const quickCheck = answers["quick-check"]?.result;
@@ -112,11 +112,11 @@ export function showsSomething({ status, answers }: Finding): boolean {
   );
 }
 
-/** Answers addresses in reserved ranges without a request, as the service would answer a query. */
+/** Answers addresses in reserved ranges without a request, exactly as the service would. */
 export const localBogons: LookupWrapper = (next) => (item, options) =>
   isLocalBogon(item) ? Promise.resolve(bogonFinding(item)) : next(item, options);
 
-/** Whether an item is an address that needs no request. */
+/** Whether an item is an address in a reserved range. */
 export function isLocalBogon({ kind, value }: Item): boolean {
   return kind === "ip" && isBogon(value);
 }

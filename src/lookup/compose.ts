@@ -5,9 +5,9 @@ import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups, localBogons, triage } from "./combine.js";
 import { dedupe } from "./dedupe.js";
-import { keep } from "./attempt/keep.js";
+import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
-import { guarded, type Outage } from "./attempt/outage.js";
+import { withBreaker, type Outage } from "./attempt/outage.js";
 import type { Pace } from "./pace/pace.js";
 import type { RequestPace } from "./pace/request-pace.js";
 import { retry } from "./attempt/retry.js";
@@ -15,67 +15,69 @@ import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import type { AttemptLookup, AttemptWrapper, Lookup, LookupWrapper } from "./types.js";
 
-/** Makes one attempt at an endpoint: an `IntelClient`, or what stands for one. */
+/** Makes single attempts: an `IntelClient`, or its equivalent. */
 export interface LookupClient {
   attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
 }
 
 export interface BudgetOptions {
-  /** Most attempts that are sent, all endpoints together. */
+  /** Maximum number of attempts, over all endpoints. */
   readonly maxRequests: number;
-  /** Told once, when an attempt is refused. */
+  /** Called once, when the first attempt is refused. */
   readonly onSpent: (error: EarlyEndError) => void;
 }
 
 export interface ComposeOptions {
   readonly client: LookupClient;
-  /** What is asked for each item, one at least. */
+  /** What to look up for each item; at least one. */
   readonly lookups: readonly LookupChoice[];
   /** `local` answers addresses in reserved ranges without a request. Default `ask`. */
   readonly bogons?: "ask" | "local";
-  /** Most attempts that are sent; without it as many as it takes. */
+  /** Limits the number of attempts. Default: no limit. */
   readonly budget?: BudgetOptions | undefined;
-  /** Most attempts open at once. */
+  /** Maximum number of open attempts. */
   readonly concurrency: number;
-  /** What attempts share instead of so many slots. */
+  /** Slots shared with other lookups, instead of `concurrency` own ones. */
   readonly slots?: Slots | undefined;
-  /** The pace of the run; calls that are no lookups spend from it as well. */
+  /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;
-  /** What an endpoint has of its own beside it. */
+  /** Additional paces of single endpoints. */
   readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
   readonly retries: number;
   readonly partialRetries: number;
-  /** Ends the run where the first lookups show that nothing answers at the address. */
-  readonly reachable?: LookupWrapper | undefined;
-  /** What happens while the service is gone; without it such lookups use up their retries. */
+  /** Ends the run if its first lookups show that nothing answers at the address. */
+  readonly failFast?: LookupWrapper | undefined;
+  /** Circuit breaker; without it, lookups use up their retries while the service is down. */
   readonly outage?: Outage | undefined;
-  /** Journal of the run, or a store in memory. */
+  /** Journal of the run, or an in-memory store. */
   readonly store: LookupStore;
-  /** Whether the run continues an earlier one: `store` may have attempts of it. Default false. */
+  /** Whether `store` may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
-  /** What earlier runs, and others, kept; without it every item is asked for. */
+  /** Answers of earlier runs. Default: none. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
   readonly clock: Clock;
-  /** Numbers from 0 to below 1. Default `Math.random`. */
+  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * Puts the lookup of a run together. An item passes, for each endpoint on its own:
+ * Assembles the lookup of a run. For each endpoint, an item passes through:
  *
- *     dedupe ─▶ cached ─▶ reachable ─▶ retry ─▶ outage ─▶ limit ─▶ keep ─▶ pace ─▶ budget ─▶ client
+ *     dedupe ─▶ cached ─▶ failFast ─▶ retry ─▶ breaker ─▶ limit ─▶ journalled ─▶ pace ─▶ budget ─▶ client
  *
- * Dedupe is outermost: nothing done is done again. The cache comes next and takes what retry makes of
- * all attempts. Retry is above limit, so that what waits for its
- * next attempt holds no slot, and limit above pace, so that every attempt spends from the rate. Keep
- * is below limit, so that a kill loses no more than what was open.
- * Limit, pace and budget are one for all endpoints.
+ * - dedupe is outermost, so nothing is done twice.
+ * - cached sees the combined result of all attempts.
+ * - retry is outside limit, so lookups that wait for their next attempt hold no slot.
+ * - journalled is inside limit, so a kill loses at most what was open.
+ * - limit is outside pace, so every attempt spends from the rate.
+ *
+ * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache, outage, shares = {}, isResumed = false } = options;
   const { concurrency, slots = new Slots({ concurrency }) } = options;
   const limits = {
-    outage: outage && guarded(outage),
+    outage: outage && withBreaker(outage),
     pace: paced(options.pace, () => slots.limited()),
     budget: options.budget && budget(options.budget),
   };
@@ -86,8 +88,8 @@ export function composeLookup(options: ComposeOptions): Lookup {
       [
         limits.outage,
         slots.limit,
-        keep({ endpoint, store }),
-        own && share(own),
+        journalled({ endpoint, store }),
+        own && ownPace(own),
         limits.pace,
         limits.budget,
       ],
@@ -97,16 +99,16 @@ export function composeLookup(options: ComposeOptions): Lookup {
       [
         dedupe({ endpoint, store, isResumed }),
         cache && cached({ ...cache, endpoint }),
-        options.reachable,
+        options.failFast,
       ],
       retried(attempt),
     );
   };
-  const asked = choose(lookups, chain);
-  return options.bogons === "local" ? localBogons(asked) : asked;
+  const lookup = choose(lookups, chain);
+  return options.bogons === "local" ? localBogons(lookup) : lookup;
 }
 
-/** Puts those concerns that there are around a function, the first outermost. */
+/** Wraps a function in the concerns that are defined, the first outermost. */
 function wrapped<F>(concerns: readonly (((next: F) => F) | undefined)[], inner: F): F {
   return concerns.reduceRight((next, wrap) => wrap?.(next) ?? next, inner);
 }
@@ -122,9 +124,8 @@ function choose(
 }
 
 /**
- * Counts attempts before they are sent and refuses the first that is over the budget, and all after
- * it. It goes right before the client, so that nothing that waits counts as sent; one wrapper serves
- * all endpoints.
+ * Counts attempts and refuses those over budget. Sits right before the client, so waiting attempts
+ * don't count; one wrapper serves all endpoints.
  *
  * @throws EarlyEndError `requests_spent`
  */
@@ -137,16 +138,15 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
       return next(item, options);
     }
     if (spent === null) {
-      const count = maxRequests === 1 ? "the one request" : `all ${maxRequests} requests`;
-      spent = new EarlyEndError("requests_spent", `${count} of --max-requests are made`);
+      spent = new EarlyEndError("requests_spent", `--max-requests ${maxRequests} is used up`);
       onSpent(spent);
     }
     return Promise.reject(spent);
   };
 }
 
-/** Spends from a pace of an endpoint's own, one that `isShare`, for every attempt. */
-export function share(own: Pace): AttemptWrapper {
+/** Spends from an endpoint's own pace, created with `isShare`, for every attempt. */
+export function ownPace(own: Pace): AttemptWrapper {
   const ended = (): void => own.ended();
   return (next) => (item, options) =>
     own.take(options.signal).then(() => {
@@ -157,7 +157,7 @@ export function share(own: Pace): AttemptWrapper {
 }
 
 /**
- * Spends from the pace of the run for every attempt, and tells it what came back.
+ * Spends from the run's pace for every attempt and reports the outcome to it.
  *
  * @param onThrottled called when the service asks for fewer requests
  */
@@ -167,7 +167,7 @@ export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrappe
       onThrottled?.();
       run.throttled(attempt.again.afterMs, ticket);
     }
-    // Any other answer shows that the service takes requests; no answer does not.
+    // Any other answer proves that the service accepts requests; a missing answer does not.
     else if (attempt.finding.httpStatus !== null) run.succeeded(ticket);
     return attempt;
   };

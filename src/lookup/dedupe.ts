@@ -3,23 +3,23 @@ import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { raceAbort } from "../core/abort.js";
 import { attemptKey, itemKey } from "./cache.js";
-import { recordOf } from "./attempt/keep.js";
+import { recordOf } from "./attempt/journalled.js";
 import type { LookupStore } from "../store/store.js";
-import type { AskedSoFar, Lookup, LookupOptions, LookupWrapper } from "./types.js";
+import type { LookupHistory, Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 export interface DedupeOptions {
-  /** The endpoint that is asked; answers of different endpoints are kept apart. */
+  /** Answers of different endpoints are stored separately. */
   readonly endpoint: LookupEndpoint;
-  /** Keeps what is done. Memory is bounded by what is under way and by the store. */
+  /** Stores findings. Memory is bounded by lookups in flight and by the store. */
   readonly store: LookupStore;
-  /** The store may have attempts of an earlier part of the run. Default false. */
+  /** Whether the store may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
 }
 
-/** Options of a lookup that is asked here. */
-type OwnOptions = LookupOptions & { readonly asked: AskedSoFar };
+/** Options of a lookup that this wrapper starts. */
+type OwnOptions = LookupOptions & { readonly history: LookupHistory };
 
-interface Asked {
+interface InFlight {
   readonly finding: Promise<Finding>;
   readonly signal: AbortSignal;
 }
@@ -27,58 +27,58 @@ interface Asked {
 /**
  * Looks each item up once. Callers that arrive while a lookup is in flight share its answer; later
  * callers read it from the store. Both are marked `duplicate` unless the answer came from a cache.
- * The row that asked first gets the answer as its own, also when the run was interrupted in between.
+ * The row that asked first keeps the original, even across an interruption.
  *
  * A finding is stored before any caller sees it, failures included. Rejections (abort, fatal) are not
  * stored.
  */
 export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
   return (next) => {
-    const open = new Map<string, Asked>();
+    const open = new Map<string, InFlight>();
 
     const lookup: Lookup = (item, options) => {
       const key = itemKey(endpoint, item);
-      const asked = open.get(key);
-      if (asked) return share(asked, options, () => lookup(item, options));
-      const kept = store.get(key);
-      if (kept === null) {
-        const asked: AskedSoFar = {
+      const inFlight = open.get(key);
+      if (inFlight) return join(inFlight, options, () => lookup(item, options));
+      const record = store.get(key);
+      if (record === null) {
+        const history: LookupHistory = {
           outcomes: [],
-          tried: [],
+          attempts: [],
           journalled: false,
           drift: [],
         };
-        const own = { signal: options.signal, row: options.row, asked };
-        const answer = isResumed ? goOn(item, own) : next(item, own);
-        const finding = ask(key, answer, own);
+        const own = { signal: options.signal, row: options.row, history };
+        const answer = isResumed ? replay(item, own) : next(item, own);
+        const finding = stored(key, answer, own);
         open.set(key, { finding, signal: options.signal });
         return finding;
       }
-      if (!(kept instanceof Promise)) return Promise.resolve(fromStore(kept, options));
-      // While the store was busy another may have begun to ask.
-      return kept.then((found) => (found ? fromStore(found, options) : lookup(item, options)));
+      if (!(record instanceof Promise)) return Promise.resolve(fromStore(record, options));
+      // Another caller may have started the lookup while the store was read.
+      return record.then((found) => (found ? fromStore(found, options) : lookup(item, options)));
     };
 
-    /** Takes up the attempts of an earlier part of the run. */
-    const goOn = async (item: Item, own: OwnOptions): Promise<Finding> => {
-      const { tried } = own.asked;
+    /** Restores the attempts of the interrupted run before continuing. */
+    const replay = async (item: Item, own: OwnOptions): Promise<Finding> => {
+      const { attempts } = own.history;
       for (;;) {
-        const attempt = await store.get(attemptKey(endpoint, item, tried.length + 1));
+        const attempt = await store.get(attemptKey(endpoint, item, attempts.length + 1));
         if (attempt === null) return next(item, own);
-        tried.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
+        attempts.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
       }
     };
 
-    const ask = (key: string, answer: Promise<Finding>, own: OwnOptions): Promise<Finding> =>
+    const stored = (key: string, answer: Promise<Finding>, own: OwnOptions): Promise<Finding> =>
       answer.then(
         (finding) => {
-          // A cache keeps its own, for longer.
-          if (own.asked.journalled || finding.source === "cache") {
+          // A cache stores its findings itself, for longer.
+          if (own.history.journalled || finding.source === "cache") {
             open.delete(key);
             return finding;
           }
           return store
-            .put(key, recordOf({ finding, again: null, drift: own.asked.drift }, own))
+            .put(key, recordOf({ finding, again: null, drift: own.history.drift }, own))
             .then(() => finding)
             .finally(() => open.delete(key));
         },
@@ -92,9 +92,9 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
   };
 }
 
-/** Waits for what another asked. Who asked under a signal of its own may abort alone. */
-async function share(
-  { finding, signal }: Asked,
+/** Waits for a lookup in flight. Callers with different signals abort independently. */
+async function join(
+  { finding, signal }: InFlight,
   options: LookupOptions,
   askAgain: () => Promise<Finding>,
 ): Promise<Finding> {
@@ -107,13 +107,13 @@ async function share(
   }
 }
 
-/** A finding for the row that asked first, or for a later one. */
+/** A stored finding, for the row that asked first or for a later one. */
 function fromStore({ finding, origin }: LookupRecord, { row }: LookupOptions): Finding {
   const isFirst = row !== undefined && origin?.row === row;
   return isFirst ? finding : asDuplicate(finding);
 }
 
-/** What a cache answered it answers again for every row, whether the first one is done or not. */
+/** A cached answer stays `cache` for every row. */
 function asDuplicate(finding: Finding): Finding {
   if (finding.source === "cache") return finding;
   return { ...finding, source: "duplicate" };

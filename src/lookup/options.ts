@@ -3,7 +3,7 @@ import { camelCase } from "../api/endpoints.js";
 import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
-/** What `--lookups` takes: endpoints, or `triage` for the query only where the quick check shows something. */
+/** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
 const lookupChoices = [...lookupEndpoints, "triage"] as const;
 
 export type LookupChoice = (typeof lookupChoices)[number];
@@ -26,7 +26,7 @@ const lookupsList = z
   )
   .transform((names) => [...new Set(names)]);
 
-/** The setting with an endpoint's own rate: `rateQuery`, `rateQuickCheck`. */
+/** Name of the option with an endpoint's own rate: `rateQuery`, `rateQuickCheck`. */
 type RateKey<Endpoint extends string = LookupEndpoint> = `rate${PascalCase<Endpoint>}`;
 
 type PascalCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
@@ -37,10 +37,10 @@ function rateKey(endpoint: LookupEndpoint): RateKey {
   return `rate${camelCase(endpoint, "upper")}` as RateKey;
 }
 
-/** Endpoints with a rate of their own, and that rate. */
+/** Rates of single endpoints. */
 export type EndpointRates = { readonly [Key in RateKey]?: readonly Rate[] | undefined };
 
-/** The rates that an endpoint has of its own. */
+/** An endpoint's own rates. */
 export function ratesOf(endpoint: LookupEndpoint, settings: EndpointRates): readonly Rate[] {
   return settings[rateKey(endpoint)] ?? [];
 }
@@ -57,7 +57,7 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
   return Object.fromEntries(options) as ReturnType<typeof rateOptions>;
 }
 
-/** What is asked for each item, how fast and how often. */
+/** What to look up, how fast, and how often to retry. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
     common: true,
@@ -107,7 +107,7 @@ export const lookupOptions = z.strictObject({
   }),
 });
 
-/** The rates in force: those given, else 100/s, or none for the embedded service. */
+/** The effective rates: as given, else 100/s, or none for the embedded service. */
 export function paceOf(rates: readonly Rate[] | undefined, embedded: boolean): readonly Rate[] {
   return rates ?? (embedded ? [] : [{ count: 100, perMs: 1000 }]);
 }

@@ -7,33 +7,33 @@ export interface LookupOptions {
   readonly signal: AbortSignal;
   /** Number of the row that asks. */
   readonly row?: number | undefined;
-  /** What this lookup has asked so far; shared by its attempts. */
-  readonly asked?: AskedSoFar | undefined;
+  /** What has happened in this lookup so far; shared by its attempts. */
+  readonly history?: LookupHistory | undefined;
 }
 
-/** The requests of one lookup. Each layer notes its part; the journal keeps the sum. */
-export interface AskedSoFar {
-  /** HTTP status or fault code of each request that no record holds yet. */
+/** The history of one lookup. Each layer adds its part; the journal stores the total. */
+export interface LookupHistory {
+  /** HTTP status or error code of each request not journalled yet. */
   outcomes: string[];
-  /** The attempts before the one under way, in order. */
-  readonly tried: Attempt[];
-  /** The finding is in the journal already, as it is. */
+  /** Finished attempts, in order. */
+  readonly attempts: Attempt[];
+  /** Whether the finding is in the journal already. */
   journalled: boolean;
-  /** Drift of the answer that the finding has. */
+  /** Drift of the answer behind the finding. */
   drift: readonly string[];
 }
 
 /**
- * Looks one item up. Resolves to a finding whatever the service did; rejects only when the run
- * cannot continue (credentials refused, aborted, the journal's disk full).
+ * Looks one item up. Resolves to a finding whatever the service did; rejects only if the run cannot
+ * continue (credentials refused, aborted, disk full).
  */
 export type Lookup = (item: Item, options: LookupOptions) => Promise<Finding>;
 
-/** Adds one concern around a lookup: dedupe, cache, reachable … */
+/** Adds one concern to a lookup, such as dedupe or cache. */
 export type LookupWrapper = (next: Lookup) => Lookup;
 
-/** Makes one request for an item; rejects only when the run cannot continue. */
+/** Makes one request for an item. Rejects only if the run cannot continue. */
 export type AttemptLookup = (item: Item, options: LookupOptions) => Promise<Attempt>;
 
-/** Adds one concern around each attempt: outage, limit, journal, pace … */
+/** Adds one concern to each attempt, such as breaker, limit, journal or pace. */
 export type AttemptWrapper = (next: AttemptLookup) => AttemptLookup;

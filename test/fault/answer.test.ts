@@ -83,7 +83,7 @@ describe.each(ways)("%s", (_way, connect) => {
   test("429 that asks for 30 years throttles for an hour, with a warning", async () => {
     const { finding } = await tryQuery(connect, reply(429, "", { "retry-after": "1000000000" }));
     expect(finding).toMatchObject({
-      error: { message: expect.stringContaining("asks to wait an hour or longer") },
+      error: { message: expect.stringContaining("asks to wait for an hour or longer") },
       again: { policy: "throttled", afterMs: 3_600_000 },
     });
   });

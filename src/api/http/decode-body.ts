@@ -16,10 +16,10 @@ const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
 ]);
 
 /**
- * Takes a content coding off a body (RFC 9110 section 8.4). None is asked for, but some servers
- * and proxies apply one all the same.
+ * Decodes a body's content coding (RFC 9110 section 8.4). None is requested, but some servers and
+ * proxies apply one anyway.
  *
- * @param maxBytes largest decoded body; a longer one is cut off while it is decoded
+ * @param maxBytes maximum decoded size; decoding stops beyond it
  * @throws TransportError `body_too_large`, `truncated_body` or `unreadable_encoding`
  */
 export function decodeBody(answer: Answer, maxBytes: number, origin: string): Buffer {
@@ -41,10 +41,10 @@ export function decodeBody(answer: Answer, maxBytes: number, origin: string): Bu
       return new TransportError("truncated_body", message, options);
     }
     const name = JSON.stringify(coding.slice(0, 40));
-    const message = `the answer of ${origin} is encoded as ${name} in a way that cannot be read`;
+    const message = `the answer of ${origin} claims the encoding ${name} but cannot be decoded`;
     return new TransportError("unreadable_encoding", message, options);
   };
-  // The last coding named was applied last. More than two is no honest answer.
+  // Codings are listed in the order applied. Nobody sends more than two in earnest.
   if (codings.length > 2) throw faultOf(undefined, codings.join(", "));
   return codings.reduceRight((body, coding) => {
     const decode = decoders.get(coding);

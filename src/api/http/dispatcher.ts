@@ -3,28 +3,29 @@ import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici
 import { UsageError } from "../../core/errors.js";
 
 export interface DispatcherOptions {
-  /** Most connections open to the origin at once; make it the concurrency of the run. */
+  /** Maximum number of open connections; set it to the run's concurrency. */
   readonly connections: number;
-  /** Longest time to set a connection up, TLS included. Milliseconds. @default 10000 */
+  /** Timeout for connecting, TLS included, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number;
   /**
-   * Longest time from a request to the headers of its answer. Milliseconds.
+   * Timeout from the request to the answer's headers, in milliseconds.
    *
-   * @default 0: no bound but the client's `timeoutMs`, which covers the whole of a request
+   * @default 0: only the client's `timeoutMs` applies, which covers the whole request
    */
   readonly headersTimeoutMs?: number;
-  /** Longest silence while a body arrives. Milliseconds. @default 0, as for the headers */
+  /** Maximum silence within a body, in milliseconds. @default 0: only `timeoutMs` applies */
   readonly bodyTimeoutMs?: number;
-  /** How TLS connections are made; by default as Node.js does (`NODE_EXTRA_CA_CERTS` is honoured). */
+  /** TLS options, by default Node.js's own (it honours `NODE_EXTRA_CA_CERTS`). */
   readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (also in lower case) are read. @default process.env */
+  /** Source of `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (also in lower case). @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Connections to one service: a pool to its origin, or through a proxy where a variable names one.
+ * Creates the connections to a service: a pool to its origin, or through the proxy that the
+ * environment names.
  *
- * @throws UsageError `invalid_proxy` for a variable that does not name an HTTP proxy
+ * @throws UsageError `invalid_proxy` if that is not an HTTP proxy
  */
 export function createDispatcher(baseUrl: string, options: DispatcherOptions): Dispatcher {
   const base = new URL(baseUrl);
@@ -41,7 +42,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
       ...common,
       connect: (target, done) =>
         connector(target, (error, socket) => {
-          // undici gives no socket at all with an error, whatever its types say.
+          // Contrary to its types, undici passes no socket with an error.
           if (error) done(error, null);
           else done(null, acceptContinue(socket));
         }),
@@ -53,7 +54,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     httpProxy: proxy.address,
     httpsProxy: proxy.address,
     noProxy: "",
-    // Plain HTTP is forwarded, not tunnelled: proxies commonly refuse CONNECT to other ports than 443.
+    // Plain HTTP is forwarded, not tunnelled: proxies commonly refuse CONNECT to ports other than 443.
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout },
     requestTls: connect,
@@ -66,9 +67,9 @@ const statusLine = /^HTTP\/1\.[01] 100 /;
 const lastDigit = 11;
 
 /**
- * Lets a server send `100 Continue` before an answer although nobody asked for it, as RFC 9110 section
- * 15.2 has clients do. undici takes it for a fault, and passes over any other interim answer: the
- * status becomes 102, which means as little.
+ * Accepts an unsolicited `100 Continue` before an answer, as RFC 9110 section 15.2 requires of clients.
+ * undici rejects it but ignores all other interim answers, so the status is rewritten to 102, which
+ * means just as little.
  */
 function acceptContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -84,19 +85,19 @@ function acceptContinue(socket: Socket): Socket {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The proxy through which a service is reached. */
+/** The proxy for a service. */
 interface Proxy {
-  /** With user name and password, where it has any. */
+  /** Including user name and password, if any. */
   readonly address: string;
-  /** For messages: its address without those, and the variable that holds it. */
+  /** For messages: the address without credentials, and the variable that holds it. */
   readonly name: string;
 }
 
 /**
- * Picks the proxy for a service from `HTTP_PROXY`, `HTTPS_PROXY` (without which `HTTP_PROXY` serves
- * both) and `NO_PROXY`, lower case first as curl does. A loopback address is never reached through one.
+ * Picks the proxy for a service from `HTTPS_PROXY`, `HTTP_PROXY` (which also serves https without the
+ * former) and `NO_PROXY`; like curl, prefers the lower-case names. Never proxies loopback addresses.
  *
- * @throws UsageError `invalid_proxy` when that is no address of an HTTP proxy
+ * @throws UsageError `invalid_proxy` if that is not the address of an HTTP proxy
  */
 function proxyFor(base: URL, env: Environment): Proxy | null {
   const named =
@@ -111,7 +112,7 @@ function proxyFor(base: URL, env: Environment): Proxy | null {
     throw url?.protocol.startsWith("socks") === true
       ? new UsageError(
           "invalid_proxy",
-          `${name} names a SOCKS proxy; only HTTP proxies can be used`,
+          `${name} names a SOCKS proxy; only HTTP proxies are supported`,
           {
             hint: `write an HTTP proxy as http://HOST:PORT, or unset ${name}`,
           },
@@ -123,12 +124,12 @@ function proxyFor(base: URL, env: Environment): Proxy | null {
   return { address, name: `${url.protocol}//${url.host} (from ${name})` };
 }
 
-/** Notes the proxy behind a dispatcher. */
+/** Records which proxy a dispatcher uses. */
 function throughProxy(dispatcher: Dispatcher, { name }: Proxy): Dispatcher {
   return Object.assign(dispatcher, { [proxyName]: name });
 }
 
-/** Name of the proxy behind a dispatcher; null when there is none. */
+/** Name of a dispatcher's proxy; null without one. */
 export function proxyOf(dispatcher: Dispatcher): string | null {
   return (dispatcher as { readonly [proxyName]?: string })[proxyName] ?? null;
 }
@@ -143,7 +144,7 @@ function variable(env: Environment, lower: string): { name: string; value: strin
   return null;
 }
 
-/** Hosts and domains with everything below them, a port after a colon; `*` for all. */
+/** `NO_PROXY` lists hosts and domains including all below them, optionally with a port; `*` means all. */
 function isExempt(base: URL, env: Environment): boolean {
   const host = base.hostname.toLowerCase();
   const port = base.port || (base.protocol === "https:" ? "443" : "80");

@@ -6,22 +6,22 @@ import type { ShiftedAnswers } from "./shifted-answers.js";
 import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
 import type { Answer, Receiver, ResponseHeaders } from "../types.js";
 
-/** What every exchange with a service keeps to. */
+/** Limits and context common to all exchanges with a service. */
 export interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Notices answers that belong to other requests. */
+  /** Detects answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
-  /** Whether the status counts where the body is too long or breaks off. */
+  /** Whether an answer counts even if its body is too long or breaks off. */
   readonly beginningOnly: boolean;
-  /** Hides the credential that is sent; null when none is. */
+  /** Hides the credential sent; null if there is none. */
   readonly mask: CredentialMask | null;
 }
 
 /**
- * One request and its answer: undici's handler that collects the body, bounded in size and in time.
- * A body that drips on for ever ends with the time allowed, which undici's own timeouts (silence
- * between two pieces) do not see.
+ * One request and its answer: an undici handler that collects the body, bounded in size and time. The
+ * timeout also ends a body that trickles in forever, which undici's own timeouts (silence between two
+ * pieces) don't catch.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #bounds: ExchangeBounds;
@@ -36,12 +36,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #headers: ResponseHeaders = {};
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Bytes of the whole body; NaN when the service does not say. */
+  /** Size of the whole body in bytes; NaN if unknown. */
   #length = Number.NaN;
   #looks = 0;
 
   /**
-   * @param path what is asked for, below the base address
+   * @param path path below the base address
    * @param signal aborting it ends the exchange, as a member of `aborts`
    */
   constructor(
@@ -76,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It ended while it waited for a connection.
+    // It has ended while waiting for a connection.
     if (this.#stopReason) controller.abort(this.#stopReason);
   }
 
@@ -85,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     status: number,
     headers: ResponseHeaders,
   ): void {
-    // Interim answers (RFC 9110 section 15.2) come before the one that counts.
+    // Skip interim answers (RFC 9110 section 15.2).
     if (status < 200) return;
     this.#status = status;
     const { mask } = this.#bounds;
@@ -114,32 +114,32 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.broke(error);
   }
 
-  /** The request could not be made, or its answer not read to its end. */
+  /** The request could not be made, or the answer not read to its end. */
   broke(error: unknown): void {
     if (this.#settled || this.#endEarly()) return;
     this.#settle();
     this.#receiver.failed(transportErrorOf(error, this.#bounds, this.#status));
   }
 
-  /** Takes what has come of the body, where that is enough. */
+  /** Accepts the part of the body received so far, if that is enough. */
   #endEarly(): boolean {
     if (!this.#bounds.beginningOnly || this.#status === null || this.#settled) return false;
     this.#settle();
-    this.#stopReason = new Error("the beginning of the body is enough");
+    this.#stopReason = new Error("enough of the body was received");
     this.#controller?.abort(this.#stopReason);
     this.#tell({ ...this.#received(this.#status), truncated: true });
     return true;
   }
 
-  /** A body of unknown length ends at once, or with its next piece, when it ends like JSON. */
+  /** A body of unknown length is checked at once, and again with its next piece, if it ends like JSON. */
   #mayBeWhole(chunk: Buffer): boolean {
     if (!Number.isNaN(this.#length)) return this.#bytes === this.#length;
     return chunk.at(-1) === closeBrace && this.#looks++ < mostLooks;
   }
 
   /**
-   * An answer that belongs to another request is the last one of its connection. This is found out
-   * before the answer ends, because the connection is free for another request then.
+   * Closes the connection after an answer that belongs to another request. Checked before the answer
+   * ends, since the connection can be reused immediately afterwards.
    */
   #closeIfShifted(controller: Dispatcher.DispatchController): void {
     const { shifted, maxBodyBytes, origin } = this.#bounds;
@@ -174,7 +174,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#receiver.answered(this.#masked(answer));
   }
 
-  /** Nobody else has the answer before the credential is hidden in it. */
+  /** Hides the credential before anyone else sees the answer. */
   #masked(answer: Answer): Answer {
     const { mask } = this.#bounds;
     if (mask === null) return answer;
@@ -213,12 +213,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 }
 
-/** What `setTimeout` takes at most, in milliseconds: 25 days. */
+/** Maximum of `setTimeout` in milliseconds: 25 days. */
 const longestTimerMs = 2 ** 31 - 1;
 
 const closeBrace = 0x7d;
 
-/** A body in many pieces, each of which ends like JSON, is not read again for every one of them. */
+/** Bounds how often a body is checked whose every piece ends like JSON. */
 const mostLooks = 8;
 
 function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer {
@@ -226,7 +226,7 @@ function decodedAnswer(answer: Answer, maxBytes: number, origin: string): Answer
   return { ...answer, body: decodeBody(answer, maxBytes, origin) };
 }
 
-/** Of the headers two are shown, where a body cannot be read. */
+/** If the body cannot be decoded, only the two headers that are shown need masking. */
 function maskedHeaders(headers: ResponseHeaders, mask: CredentialMask): ResponseHeaders {
   const masked = { ...headers };
   for (const name of ["content-type", "content-encoding"]) {

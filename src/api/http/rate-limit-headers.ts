@@ -3,10 +3,9 @@ import type { Rate } from "../../core/options.js";
 import type { ResponseHeaders } from "../types.js";
 
 /**
- * How long to send nothing, in milliseconds, because an answer says that nothing is left of a limit
- * until it starts anew; null when it does not say so. Read are `RateLimit` (the `r` or `remaining`
- * parameter), `RateLimit-Remaining` (IETF draft-ietf-httpapi-ratelimit-headers) and
- * `X-RateLimit-Remaining`, with the moment that `retryAfterMs` reads.
+ * How long to send nothing, in milliseconds, because an answer declares a limit used up; null if it
+ * doesn't. Reads `RateLimit` (parameter `r` or `remaining`), `RateLimit-Remaining` (IETF
+ * draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-Remaining`; `retryAfterMs` supplies the time.
  */
 export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number | null {
   const limits = text(headers["ratelimit"]);
@@ -15,7 +14,7 @@ export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number 
   return /^0+$/.test(left) ? retryAfterMs(headers, clock) : null;
 }
 
-/** Whether an answer tells of a limit, used up or not, in any header that is read for one. */
+/** Whether an answer declares a limit, used up or not, in any supported header. */
 export function tellsLimit(headers: ResponseHeaders): boolean {
   return (
     headers["ratelimit"] !== undefined ||
@@ -25,7 +24,7 @@ export function tellsLimit(headers: ResponseHeaders): boolean {
   );
 }
 
-/** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`) each that has nothing left is waited for. */
+/** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`), waits for the last one that is used up. */
 function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
   let longest: number | null = null;
   for (const limit of limits.split(/,(?=\s*")/)) {
@@ -41,14 +40,13 @@ function text(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value.join(", ") : value).trim();
 }
 
-/** Windows longer than this are not spread evenly: a day's quota would become one request a minute. */
+/** Longer windows are not smoothed: a daily quota would become one request a minute. */
 const longestWindowMs = 60_000;
 
 /**
- * The strictest rate that an answer tells of in `RateLimit-Policy` (IETF
- * draft-ietf-httpapi-ratelimit-headers: `"burst";q=100;w=10`, and `100;w=10` in earlier drafts);
- * null when there is none. Windows of more than a minute and quotas of other things than requests
- * are left out.
+ * The strictest rate declared in `RateLimit-Policy` (IETF draft-ietf-httpapi-ratelimit-headers:
+ * `"burst";q=100;w=10`, and `100;w=10` in earlier drafts); null without one. Ignores windows longer
+ * than a minute, and quotas that don't count requests.
  */
 export function rateLimitPolicy(headers: ResponseHeaders): Rate | null {
   const header = headers["ratelimit-policy"];
@@ -66,15 +64,15 @@ export function rateLimitPolicy(headers: ResponseHeaders): Rate | null {
   return strictest;
 }
 
-/** Longest wait that a service is granted, in milliseconds: one that asks for more is asked again after an hour. */
+/** Maximum wait in milliseconds: a service that asks for more is asked again after an hour. */
 export const longestWaitMs = 3_600_000;
 
 /**
- * How long the service asks to wait, in milliseconds from now; null when it does not say.
+ * How long the service asks to wait, in milliseconds from now; null if it doesn't.
  *
- * `Retry-After` (RFC 9110 section 10.2.3: seconds, however many, or a date) counts first. Without it the moment at
- * which a rate limit starts anew is a hint: `RateLimit-Reset`, the `t` parameter of `RateLimit`
- * (IETF draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-Reset`.
+ * `Retry-After` (RFC 9110 section 10.2.3: seconds or a date) comes first. Otherwise the reset time of a
+ * rate limit serves as a hint: `RateLimit-Reset`, parameter `t` of `RateLimit` (IETF
+ * draft-ietf-httpapi-ratelimit-headers) or `X-RateLimit-Reset`.
  */
 export function retryAfterMs(headers: ResponseHeaders, clock: Clock): number | null {
   return (
@@ -92,7 +90,7 @@ function secondsOf(text: string | undefined): number | null {
   return text !== undefined && number.test(text) ? bounded(Number(text) * 1000) : null;
 }
 
-/** Bare numbers from here on are no wait but a moment, in seconds since 1970 (2001 and later). */
+/** Bare numbers from here on are points in time, in seconds since 1970 (2001 and later). */
 const firstMoment = 1e9;
 
 function waitOf(text: string | undefined, clock: Clock): number | null {
@@ -103,7 +101,7 @@ function waitOf(text: string | undefined, clock: Clock): number | null {
     if (seconds < firstMoment) return bounded(ms);
     return bounded((seconds < firstMoment * 1000 ? ms : seconds) - clock.now());
   }
-  // The three forms of RFC 9110 section 5.6.7 begin with the name of a day; the third has no zone.
+  // All three formats of RFC 9110 section 5.6.7 start with a day name; the third lacks a time zone.
   if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
   const moment = Date.parse(/GMT$|UTC$/.test(text) ? text : `${text} GMT`);
   return Number.isNaN(moment) ? null : bounded(moment - clock.now());

@@ -6,27 +6,27 @@ import { asObject, readJson } from "../../core/json-members.js";
 import type { Answer } from "../types.js";
 
 /**
- * Notices answers to lookups that name another item than the one that was asked for. HTTP matches
- * answers to requests by their order alone: after one answer too many on a connection, every later one
- * belongs to the request before. Such a connection has to be closed.
+ * Detects answers to lookups that name another item than the requested one. HTTP/1.1 matches answers to
+ * requests by order alone: after one surplus answer on a connection, every later one belongs to the
+ * request before. Such a connection has to be closed.
  *
- * Addresses and hashes are told apart for sure. Of the other kinds a service may have spellings of its
- * own, so that only a share of such answers counts: closing a connection for each would cost a TLS
- * handshake a request.
+ * Addresses and hashes can be compared reliably. Other kinds may have spellings that only the service
+ * knows, so only a share of such mismatches counts: closing a connection for each would cost a TLS
+ * handshake per request.
  */
 export class ShiftedAnswers {
   #lookups = 0;
   #doubtful = 0;
 
-  /** @param path what was asked for, below the base address */
+  /** @param path path of the request, below the base address */
   has(path: string, { status, body }: Pick<Answer, "status" | "body">): boolean {
     if (status !== 200 && status !== 503) return false;
-    const asked = lookupInPath(path);
-    if (asked === null) return false;
-    const { segment } = asked;
+    const target = lookupInPath(path);
+    if (target === null) return false;
+    const { segment } = target;
     this.#lookups++;
     const value = segment.includes("%") ? decoded(segment) : segment;
-    // Nearly always the service writes an item as it was asked for.
+    // Services nearly always echo the item unchanged.
     if (body.includes(`"${value}"`)) return false;
     const { value: envelope } = readJson(body);
     const named = asObject(asObject(envelope)?.["result"])?.["item"];
@@ -38,7 +38,7 @@ export class ShiftedAnswers {
   }
 }
 
-/** Connections that are closed for a name that may be a spelling: so many, and a share of all lookups. */
+/** Bounds on connections closed for mere spellings: a number, and a share of all lookups. */
 const leastDoubtful = 8;
 const doubtfulShare = 0.01;
 

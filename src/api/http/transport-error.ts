@@ -4,10 +4,10 @@ import { ReputeError } from "../../core/errors.js";
 /** Why no answer arrived, or none that could be read to its end. */
 export type TransportFault = keyof typeof transportCodes;
 
-/** One attempt that brought no answer. `code` is a `TransportFault`. */
+/** An attempt without a complete answer. `code` is a `TransportFault`. */
 export class TransportError extends ReputeError {
   declare readonly code: TransportFault;
-  /** HTTP status, when the answer broke off behind its headers; null otherwise. */
+  /** HTTP status, if the answer broke off after its headers; null otherwise. */
   readonly httpStatus: number | null;
 
   constructor(
@@ -25,14 +25,14 @@ export class TransportError extends ReputeError {
   }
 }
 
-/** Where a request went. */
+/** The other end of a request. */
 export interface Peer {
   readonly origin: string;
   /** The proxy in between, for messages; null without one. */
   readonly proxy: string | null;
 }
 
-/** Names what undici, Node.js or the resolver reported, in words for a person. */
+/** Translates errors of undici, Node.js or the resolver. */
 export function transportErrorOf(
   error: unknown,
   { origin, proxy }: Peer,
@@ -43,12 +43,12 @@ export function transportErrorOf(
   const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
   const options = { cause: error, httpStatus };
   if (proxy !== null && connecting.has(fault)) {
-    // All connections are made to the proxy.
+    // All connections go to the proxy.
     const message = `${describe[fault](`the proxy ${proxy}`)}${detail}`;
     return new TransportError("proxy_failure", message, options);
   }
   if (fault === "proxy_failure" && proxy !== null) {
-    const message = `the proxy ${proxy} made no connection to ${origin}${detail}`;
+    const message = `the proxy ${proxy} did not connect to ${origin}${detail}`;
     return new TransportError(fault, message, options);
   }
   return new TransportError(fault, `${describe[fault](origin)}${detail}`, options);
@@ -63,21 +63,20 @@ const connecting: ReadonlySet<TransportFault> = new Set([
 
 const describe: Readonly<Record<TransportFault, (origin: string) => string>> = {
   connect_refused: (origin) => `${origin} refused the connection`,
-  connect_timeout: (origin) => `no connection to ${origin} within the time allowed`,
-  connect_failed: (origin) => `no connection to ${origin}`,
+  connect_timeout: (origin) => `connecting to ${origin} timed out`,
+  connect_failed: (origin) => `cannot connect to ${origin}`,
   dns_failure: (origin) => `the host name of ${origin} could not be resolved`,
-  proxy_failure: (origin) => `the proxy made no connection to ${origin}`,
-  tls_failure: (origin) => `no TLS connection to ${origin}`,
+  proxy_failure: (origin) => `the proxy did not connect to ${origin}`,
+  tls_failure: (origin) => `the TLS handshake with ${origin} failed`,
   certificate_rejected: (origin) => `the certificate of ${origin} is not trusted`,
   connection_reset: (origin) => `${origin} closed the connection without an answer`,
-  timeout: (origin) => `${origin} did not answer in full within the time allowed`,
+  timeout: (origin) => `${origin} timed out`,
   truncated_body: (origin) => `${origin} ended its answer before it was complete`,
   body_too_large: (origin) => `the answer of ${origin} is too large`,
   invalid_http: (origin) => `the answer of ${origin} is not valid HTTP`,
-  unreadable_encoding: (origin) =>
-    `the answer of ${origin} is encoded in a way that cannot be read`,
+  unreadable_encoding: (origin) => `the answer of ${origin} has an encoding that cannot be decoded`,
   out_of_memory: (origin) =>
-    `no memory for connections to ${origin}: the limit on address space (ulimit -v) is too low`,
+    `out of memory for connections to ${origin}: the limit on address space (ulimit -v) is too low`,
 };
 
 const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFault>([
@@ -98,20 +97,20 @@ const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFau
   ["HPE_INVALID_EOF_STATE", "truncated_body"],
   ["UND_ERR_HEADERS_OVERFLOW", "invalid_http"],
   ["UND_ERR_PRX_TLS", "proxy_failure"],
-  // undici's words for a proxy that answers CONNECT with anything but 200, or with 407.
+  // undici's codes for a proxy that answers CONNECT with 407, or with anything else but 200.
   ["UND_ERR_ABORTED", "proxy_failure"],
   ["UND_ERR_INVALID_ARG", "proxy_failure"],
   ["HOSTNAME_MISMATCH", "certificate_rejected"],
 ]);
 
-/** What OpenSSL's verification and Node's host name check report as codes (Node.js: tls, X509 certificate error codes). */
+/** Error codes of OpenSSL's verification and Node.js's host name check (Node.js documentation: tls, X509 certificate error codes). */
 const certificateCode =
   /^(?:CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERR_TLS_CERT_)/;
 
 function faultOf(error: unknown, code: string | null, answered: boolean): TransportFault {
-  // undici's parser is WebAssembly, which wants gigabytes of addresses.
+  // undici's WebAssembly parser reserves gigabytes of address space.
   if (error instanceof RangeError && /memory/i.test(error.message)) return "out_of_memory";
-  // An answer with a status below 100, and interim answers that undici does not know.
+  // A status below 100, or an interim answer that undici doesn't know.
   if (code === "ERR_ASSERTION" || isBadAnswer(error)) return "invalid_http";
   if (code === null) return answered ? "invalid_http" : "connect_failed";
   const fault = faults.get(code);
@@ -124,12 +123,12 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   return answered ? "truncated_body" : "connect_failed";
 }
 
-/** undici's words for an interim answer that it does not take (100, 101). */
+/** undici's messages for interim answers that it rejects (100, 101). */
 function isBadAnswer(error: unknown): boolean {
   return error instanceof Error && /^bad (?:response|upgrade)$/.test(error.message);
 }
 
-/** The same code names a connection that was not made and one that fell silent. */
+/** ETIMEDOUT also stands for a failed connect; this is a read on an open connection. */
 function isReadTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -142,6 +141,6 @@ function isReadTimeout(error: unknown): boolean {
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
-  // undici's parser gives some of its errors no code.
+  // Some errors of undici's parser have no code.
   return error.name === "HTTPParserError" ? "HPE" : null;
 }

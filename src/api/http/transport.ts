@@ -7,55 +7,55 @@ import { proxyOf } from "./dispatcher.js";
 import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 
-/** Largest body that is read by default (behaviour: Answers). */
+/** Default maximum size of an answer's body. */
 const defaultMaxBodyBytes = 8 * 1024 * 1024;
 
 const standardHeaders: readonly (readonly [string, string])[] = [
   ["accept", "application/json"],
-  // Answers are small: decoding would cost more than it saves on the wire.
+  // Answers are small: decoding would cost more than compression saves.
   ["accept-encoding", "identity"],
   ["user-agent", "repute"],
 ];
 
 export interface TransportOptions {
-  /** Address that paths are appended to, with or without a closing `/`. */
+  /** Base address, with or without a trailing `/`. */
   readonly baseUrl: string;
-  /** Where connections come from; see `createDispatcher`. */
+  /** Connections to use; see `createDispatcher`. */
   readonly dispatcher: Dispatcher;
-  /** Longest time of one attempt from its start to the last byte. Milliseconds. @default 30000 */
+  /** Timeout for one attempt, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Largest body, before and after decoding. Bytes. @default 8 MiB */
+  /** Maximum body size in bytes, before and after decoding. @default 8 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * The header with the credential, where there is one: pairs of name and value. It goes to the base
-   * address alone, and its value is hidden in answers.
+   * The header with the credential, if any, as pairs of name and value. Only sent to the base address;
+   * its value is hidden in answers.
    */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Whether the status counts where the body is too long or breaks off; see `Answer.truncated`. */
+  /** Whether an answer counts even if its body is too long or breaks off; see `Answer.truncated`. */
   readonly beginningOnly?: boolean | undefined;
 }
 
 /** A request that may change something. */
 export interface Outgoing {
   readonly method: Dispatcher.HttpMethod;
-  /** Absolute path below the base address, encoded, with its query. */
+  /** Absolute path below the base address, encoded, including the query. */
   readonly path: string;
-  /** Sent instead of the standard headers, beside the credential. */
+  /** Replaces the standard headers; the credential is added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
 /**
- * Requests to one address. One call is one request: nothing is tried again, no redirect is
- * followed, and an answer of any status is read to its end and returned.
+ * Makes requests to one address. Each call is one request: no retries, no redirects; answers of any
+ * status are read to their end and returned.
  */
 export class Transport implements Requests {
-  /** Scheme, host and port; what messages name. */
+  /** Scheme, host and port, as shown in messages. */
   readonly origin: string;
   readonly #prefix: string;
   readonly #dispatcher: Dispatcher;
   readonly #bounds: ExchangeBounds;
-  /** The credential. */
+  /** The credential's header. */
   readonly #own: readonly string[];
   readonly #headers: string[];
   readonly #aborts = new AbortGroups();
@@ -79,7 +79,7 @@ export class Transport implements Requests {
     this.#headers = [...standardHeaders.flat(), ...this.#own];
   }
 
-  /** Without a promise of its own: the caller has one. */
+  /** Reports to `receiver` instead of returning a promise, since the caller has one already. */
   get(path: string, signal: AbortSignal, receiver: Receiver): Abortable | null {
     return this.#dispatch(path, { method: "GET", headers: this.#headers }, signal, receiver);
   }
@@ -111,14 +111,14 @@ export class Transport implements Requests {
     try {
       this.#dispatcher.dispatch(request, exchange);
     } catch (error) {
-      // undici's own dispatchers tell the exchange; another one may throw.
+      // undici's own dispatchers report errors to the exchange; others may throw.
       exchange.broke(error);
     }
     return exchange;
   }
 }
 
-/** Hides the one credential that clients send, `credentialHeader` checked it. */
+/** Masks the single credential that clients send; `credentialHeader` has validated it. */
 function maskOf(
   headers: readonly (readonly [name: string, value: string])[],
 ): CredentialMask | null {

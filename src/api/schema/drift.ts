@@ -10,10 +10,9 @@ const contacts: ReadonlySet<unknown> = new Set(abuseContactStatuses);
 const none: readonly string[] = [];
 
 /**
- * The values of a query or quick-check result that the interface does not know, as `member=value`:
- * unknown words of an enumeration (`intent=evil`), and times that are no RFC 3339 date-time
- * (`firstSeen=not a date-time`). Such values are kept; counting them shows that the service has
- * moved on. The results of both endpoints have few members of the kind, so this costs little.
+ * The values of a query or quick-check result that the interface doesn't know, as `member=value`:
+ * unknown enumeration values (`intent=evil`) and malformed times (`firstSeen=not a date-time`). Such
+ * values are kept; counting them shows that the service has moved on.
  */
 export function driftOf(result: Result): readonly string[] {
   const contact = objectIn(result["abuseContact"]);
@@ -34,7 +33,7 @@ export function driftOf(result: Result): readonly string[] {
   return found.length === 0 ? none : found;
 }
 
-/** Longest part of an unknown value that is shown. */
+/** Maximum length of an unknown value in a count. */
 const longestValue = 60;
 
 function word(found: string[], member: string, value: unknown, known: ReadonlySet<unknown>): void {
@@ -48,13 +47,13 @@ function times(found: string[], prefix: string, result: Result | null): void {
   time(found, prefix, "lastSeen", result["lastSeen"]);
 }
 
-/** RFC 3339 section 5.6; a blank may stand for the `T` by its note. */
+/** RFC 3339 section 5.6; its note allows a space instead of `T`. */
 const dateTime =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 function time(found: string[], prefix: string, member: string, value: unknown): void {
   if (typeof value !== "string" || dateTime.test(value)) return;
-  // The value stays out of the count: a new text for every answer would make it grow without end.
+  // Counts without the value: different values in every answer would grow the counts without bound.
   found.push(`${prefix}${member}=not a date-time`);
 }
 
@@ -63,8 +62,8 @@ function objectIn(value: unknown): Result | null {
 }
 
 /**
- * The mail blocklist status of a query or quick-check result, or null. The interface names the
- * member `serviceMailBlocklist`; the deployed service is known to name it `abusixMailBlocklist`.
+ * The mail blocklist status of a query or quick-check result, or null. The specification calls the
+ * member `serviceMailBlocklist`, deployed services call it `abusixMailBlocklist`.
  */
 export function mailBlocklist(result: Result): string | null {
   const status = result["serviceMailBlocklist"] ?? result["abusixMailBlocklist"];

@@ -9,166 +9,139 @@ import {
 } from "./vocabulary.js";
 
 const seen = {
-  firstSeen: dateTime("First time that this was observed (interface: observedActivity)"),
-  lastSeen: dateTime("Last time that this was observed (interface: observedActivity)"),
+  firstSeen: dateTime("First time that this was observed"),
+  lastSeen: dateTime("Last time that this was observed"),
 };
-const type = text("What kind of activity it was (interface: observedActivity)");
+const type = text("What kind of activity it was");
 
-/** One observation of a honeypot (interface: observedActivity, honeypotInteractions). */
+/** One observation of a honeypot. */
 const honeypotObservation = {
   ...seen,
-  service: text("The service of the honeypot that was addressed (interface: observedActivity)"),
+  service: text("The service of the honeypot that was addressed"),
   type,
 };
 
-/** One observation of a spam trap (interface: observedActivity, spamtrapInteractions). */
+/** One observation of a spam trap. */
 const spamtrapObservation = { ...seen, type };
 
-/** What honeypots and spam traps saw of an item (interface: observedActivity). */
+/** What honeypots and spam traps saw of an item. */
 export const observedActivitySchema = z
   .looseObject({
     honeypotInteractions: interactions(honeypotObservation).describe(
-      "What honeypots saw of the item (interface: observedActivity)",
+      "What honeypots saw of the item",
     ),
     spamtrapInteractions: interactions(spamtrapObservation).describe(
-      "What spam traps saw of the item (interface: observedActivity)",
+      "What spam traps saw of the item",
     ),
   })
-  .describe("What honeypots and spam traps saw of the item (interface: observedActivity)");
+  .describe("What honeypots and spam traps saw of the item");
 
 export type ObservedActivity = z.infer<typeof observedActivitySchema>;
 
 function interactions<Shape extends z.ZodRawShape>(observation: Shape) {
   return z.looseObject({
-    firstSeen: dateTime("First interaction, or null (interface: observedActivity)").nullable(),
-    lastSeen: dateTime("Last interaction, or null (interface: observedActivity)").nullable(),
-    observations: z
-      .array(z.looseObject(observation))
-      .describe("The single observations (interface: observedActivity)"),
+    firstSeen: dateTime("First interaction, or null").nullable(),
+    lastSeen: dateTime("Last interaction, or null").nullable(),
+    observations: z.array(z.looseObject(observation)).describe("The single observations"),
   });
 }
 
-const item = text(
-  "Normalized representation of the requested item (interface: Query result, type IP (full), item)",
-);
+const item = text("Normalized representation of the requested item");
 
 const serviceMailBlocklist = openEnum(
   blocklistStatuses,
-  "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist (interface: Query result, type IP (full), serviceMailBlocklist)",
+  "Mail blocklist status of the item, or null; the deployed service names this member abusixMailBlocklist",
 ).nullable();
 
-/** What is told of addresses and domains alike. */
+/** Members common to addresses and domains. */
 const history = {
-  tags: z
-    .array(z.string())
-    .describe(
-      "Names of the tags of the item, <group>:<name> (interface: Query result, type IP (full), tags)",
-    ),
-  firstSeen: dateTime(
-    "First activity, or null (interface: Query result, type IP (full), firstSeen)",
-  ).nullable(),
-  lastSeen: dateTime(
-    "Last activity, or null (interface: Query result, type IP (full), lastSeen)",
-  ).nullable(),
+  tags: z.array(z.string()).describe("Names of the tags of the item, <group>:<name>"),
+  firstSeen: dateTime("First activity, or null").nullable(),
+  lastSeen: dateTime("Last activity, or null").nullable(),
   intent: openEnum(
     intents,
-    "Intent of the activity; none means that nothing is known against the item; or null (interface: Query result, type IP (full), intent)",
+    "Intent of the activity; none means that nothing is known against the item; or null",
   ).nullable(),
 };
 
-/** What `/query/{item}` tells of an IP address (interface: Query result, type IP (full)). */
+/** Result of `/query/{item}` for an IP address. */
 const ipResult = z.looseObject({
   item,
   serviceMailBlocklist,
-  type: z.literal("IP").describe("Kind of result (interface: Query result, type IP (full))"),
+  type: z.literal("IP").describe("Kind of result"),
   bogon: z
     .literal(false)
-    .describe(
-      "Whether the address is outside the public address space; always false here (interface: Query result, type IP (full))",
-    ),
+    .describe("Whether the address is outside the public address space; always false here"),
   ...history,
   reverseDns: z
     .looseObject({
       current: z
         .array(
           z.looseObject({
-            entry: text("A host name (interface: Query result, type IP (full), reverseDns)"),
+            entry: text("A host name"),
           }),
         )
         .nullable()
-        .describe(
-          "Names that the address resolves to now, or null (interface: Query result, type IP (full), reverseDns)",
-        ),
+        .describe("Names that the address resolves to now, or null"),
     })
-    .describe("Reverse DNS of the address (interface: Query result, type IP (full))"),
+    .describe("Reverse DNS of the address"),
   abuseContact: z
     .looseObject({
       email: z
         .string()
         .meta({
-          description:
-            "Mailbox for abuse reports; may be null when the status is UNKNOWN (interface: Query result, type IP (full), abuseContact)",
+          description: "Mailbox for abuse reports; may be null when the status is UNKNOWN",
           format: "email",
         })
         .nullable(),
-      status: openEnum(
-        abuseContactStatuses,
-        "Whether the mailbox works (interface: Query result, type IP (full), abuseContact)",
-      ),
-      lastVerification: dateTime(
-        "When the mailbox was last tried, or null (interface: Query result, type IP (full), abuseContact)",
-      ).nullable(),
+      status: openEnum(abuseContactStatuses, "Whether the mailbox works"),
+      lastVerification: dateTime("When the mailbox was last tried, or null").nullable(),
     })
-    .describe("Who takes abuse reports (interface: Query result, type IP (full))"),
+    .describe("Who takes abuse reports"),
   asn: z
     .looseObject({
-      countryCode: text(
-        "Country of the network, ISO 3166-1 alpha-2, or null (interface: Query result, type IP (full), asn)",
-      ).nullable(),
+      countryCode: text("Country of the network, ISO 3166-1 alpha-2, or null").nullable(),
       asn: z
         .string()
         .meta({
-          description:
-            "Autonomous system in the form AS<number>, or null (interface: Query result, type IP (full), asn)",
+          description: "Autonomous system in the form AS<number>, or null",
           examples: ["AS64496"],
         })
         .nullable(),
-      name: text(
-        "Name of the network, or null (interface: Query result, type IP (full), asn)",
-      ).nullable(),
+      name: text("Name of the network, or null").nullable(),
     })
-    .describe("The network that announces the address (interface: Query result, type IP (full))"),
+    .describe("The network that announces the address"),
   observedActivity: observedActivitySchema,
 });
 
-/** What `/query/{item}` tells of an address outside the public space (interface: Query result, type IP_BOGON). */
+/** Result of `/query/{item}` for an address outside the public space. */
 const ipBogonResult = z.looseObject({
   item,
-  type: z.literal("IP_BOGON").describe("Kind of result (interface: Query result, type IP_BOGON)"),
-  bogon: z.literal(true).describe("Always true here (interface: Query result, type IP_BOGON)"),
+  type: z.literal("IP_BOGON").describe("Kind of result"),
+  bogon: z.literal(true).describe("Always true here"),
 });
 
-/** What `/query/{item}` tells of a domain (interface: Query result, type DOMAIN). */
+/** Result of `/query/{item}` for a domain. */
 const domainResult = z.looseObject({
   item,
   serviceMailBlocklist,
-  type: z.literal("DOMAIN").describe("Kind of result (interface: Query result, type DOMAIN)"),
+  type: z.literal("DOMAIN").describe("Kind of result"),
   ...history,
   observedActivity: observedActivitySchema
     .nullable()
-    .describe("What honeypots and spam traps saw, or null (interface: Query result, type DOMAIN)"),
+    .describe("What honeypots and spam traps saw, or null"),
 });
 
-/** What `/query/{item}` tells of a URL, a file hash, a crypto wallet or an e-mail address. */
+/** Result of `/query/{item}` for a URL, a SHA1 hash, a crypto wallet or an e-mail address. */
 function simpleResult<Type extends string>(type: Type) {
   return z.looseObject({
     item,
     serviceMailBlocklist,
-    type: z.literal(type).describe("Kind of result (interface: Query results, types URL, SHA1, …)"),
+    type: z.literal(type).describe("Kind of result"),
   });
 }
 
-/** The kinds of full result by their `type`. */
+/** Full results by `type`. */
 export const results = {
   IP: ipResult,
   IP_BOGON: ipBogonResult,
@@ -179,7 +152,7 @@ export const results = {
   EMAIL: simpleResult("EMAIL"),
 };
 
-/** Result of `/query/{item}` in full; `type` says which kind it is (interface: Endpoints, Lookup). */
+/** Full result of `/query/{item}`; `type` selects the kind. */
 export const queryResultSchema = z.discriminatedUnion("type", [
   results.IP,
   results.IP_BOGON,
@@ -202,9 +175,9 @@ export type QueryResult = z.infer<typeof queryResultSchema>;
 const { IP_BOGON: _notAmongThem, ...others } = results;
 
 /**
- * The kinds of result while a part of the data is unavailable, by their `type`: of an IP address and a
- * domain every member but `item` and `type` may be null, and one that is absent counts as null. The
- * other kinds are as in the full result, and IP_BOGON is not among them (interface: Partial result).
+ * Partial results by `type`. For IP addresses and domains, every member except `item` and `type` may be
+ * null, and an absent member counts as null. The other kinds are as in full results; IP_BOGON has no
+ * partial form.
  */
 export const partialResults = {
   ...others,
@@ -212,7 +185,7 @@ export const partialResults = {
   DOMAIN: partialOf(results.DOMAIN),
 };
 
-/** Result of `/query/{item}` with HTTP 503 (interface: Partial result). */
+/** Result of `/query/{item}` with HTTP 503. */
 export const partialResultSchema = z.discriminatedUnion("type", [
   partialResults.IP,
   partialResults.DOMAIN,

@@ -5,7 +5,7 @@ import { ThreadService } from "./service.js";
 import type { ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
 
 const port = parentPort;
-if (port === null) throw new Error("this module is the start of a thread");
+if (port === null) throw new Error("this module runs on a worker thread");
 
 port.once("message", ({ connections, ...start }: ThreadStart) => {
   const dispatcher = createDispatcher(start.baseUrl, { connections });

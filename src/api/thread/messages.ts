@@ -4,21 +4,21 @@ import type { ResponseHeaders } from "../types.js";
 
 /** First message to the thread. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
-  /** Most connections open at once. */
+  /** Maximum number of open connections. */
   readonly connections: number;
 }
 
-/** To the thread: what to request, and what to break off. */
+/** To the thread: requests to make and to abort. */
 export interface Orders {
-  /** Each with its path below the base address, encoded. */
+  /** `path` is below the base address and encoded. */
   readonly requests: { readonly id: number; readonly path: string }[];
-  /** Ids of requests that nobody waits for any more. */
+  /** IDs of requests that nobody waits for any more. */
   readonly cancelled: number[];
 }
 
-/** From the thread: what ended since the last message. */
+/** From the thread: requests that ended since the last message. */
 export interface Arrivals {
-  /** The body of each answer is the next `length` bytes of `bodies`. */
+  /** Each answer's body is the next `length` bytes of `bodies`. */
   readonly answers: {
     readonly id: number;
     readonly status: number;
@@ -26,7 +26,7 @@ export interface Arrivals {
     readonly length: number;
   }[];
   readonly bodies: Uint8Array<ArrayBuffer>;
-  /** Requests that brought no answer. */
+  /** Requests without an answer. */
   readonly faults: {
     readonly id: number;
     readonly code: TransportFault;
@@ -36,9 +36,9 @@ export interface Arrivals {
   }[];
 }
 
-/** Arrivals as they cross to the caller's thread: parsing text is cheaper than a structured clone. */
+/** Arrivals as posted between threads: parsing text is cheaper than a structured clone. */
 export interface ArrivalsMessage {
-  /** JSON of all but the bodies. */
+  /** JSON of everything except the bodies. */
   readonly text: string;
   readonly bodies: Uint8Array<ArrayBuffer>;
 }

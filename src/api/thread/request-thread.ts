@@ -2,19 +2,19 @@ import type { Requests } from "../types.js";
 import type { ThreadStart } from "./messages.js";
 import { ThreadRequests } from "./thread-requests.js";
 
-/** What a client gives when it opens its way to the service. */
+/** Transport options of one client. */
 export type ThreadTransport = Omit<ThreadStart, "connections">;
 
-/** In the bundle too, this module lies beside that of the thread. */
+/** The thread's module is next to this one, also in the bundle. */
 const threadEntry = new URL("./entry.js", import.meta.url);
 
 /**
- * Makes requests on a thread of its own, which does connections, HTTP and time limits. On two
- * processors a run with one lookup a row is 1.07 times as fast with 32 requests open, 1.2 times with
- * 64, for 25 MB more.
+ * Makes requests on a separate thread, which handles connections, HTTP and timeouts. With two
+ * processors and one lookup per row, a run is 1.07 times as fast with 32 open requests and 1.2 times
+ * with 64, for 25 MB more memory.
  *
- * A thread that cannot start or breaks down is replaced by requests on the caller's own; what was
- * open on it fails as a broken connection does.
+ * If the thread cannot start or breaks down, the caller's own thread takes over; requests open at that
+ * time fail like on a broken connection.
  */
 export class RequestThread {
   readonly #connections: number;
@@ -22,8 +22,8 @@ export class RequestThread {
   readonly #opened: ThreadRequests[] = [];
 
   /**
-   * @param connections most connections open at once; more requests than that queue on the thread
-   * @param options `entry`: the module that the thread runs
+   * @param connections maximum number of open connections; further requests queue on the thread
+   * @param options `entry`: the module to run on the thread
    */
   constructor(connections: number, options: { readonly entry?: URL } = {}) {
     this.#connections = connections;
@@ -31,10 +31,10 @@ export class RequestThread {
   }
 
   /**
-   * Opens the way to one base address, for one client. Each has a thread, which starts with its first
-   * request.
+   * Creates one client's requests to a base address. Each client gets a thread, which starts with its
+   * first request.
    *
-   * @throws UsageError for what is no address of a service
+   * @throws UsageError if the address is invalid
    */
   open(transport: ThreadTransport): Requests {
     const start = { ...transport, connections: this.#connections };
@@ -43,7 +43,7 @@ export class RequestThread {
     return requests;
   }
 
-  /** Ends every thread; requests that are open fail. */
+  /** Stops every thread; open requests fail. */
   async destroy(): Promise<void> {
     await Promise.all(this.#opened.splice(0).map((requests) => requests.destroy()));
   }

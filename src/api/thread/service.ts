@@ -5,22 +5,22 @@ import type { Arrivals, Orders } from "./messages.js";
 
 export interface ThreadServiceOptions {
   readonly requests: Requests;
-  /** Most requests open at once; others queue. */
+  /** Maximum number of open requests; further ones queue. */
   readonly connections: number;
   readonly post: (arrivals: Arrivals) => void;
 }
 
-/** Never aborts: each request is broken off by itself. */
+/** Never aborts, since requests are aborted individually. */
 const { signal } = new AbortController();
 
 /**
- * The thread's side: queues requests in front of its connections, and reports what ended together,
- * once per turn of the event loop.
+ * The thread's side. Queues requests for its connections and reports those that ended together, once
+ * per turn of the event loop.
  */
 export class ThreadService {
   readonly #options: ThreadServiceOptions;
   #queue: Orders["requests"] = [];
-  /** What ends each open request; null while it is being sent. */
+  /** Aborts each open request; null while it is being sent. */
   readonly #open = new Map<number, Abortable | null>();
   #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
@@ -59,10 +59,10 @@ export class ThreadService {
   }
 
   #failed(id: number, reason: unknown): void {
-    // One that was broken off is not reported.
+    // Aborted requests are not reported.
     if (reason instanceof TransportError) {
       const { code, message, httpStatus, cause } = reason;
-      // An error that crosses to another thread keeps its message alone.
+      // Errors lose everything but their message between threads.
       const why = cause instanceof Error ? cause.message : null;
       this.#faults.push({ id, code, message, httpStatus, cause: why });
     }

@@ -6,22 +6,22 @@ import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
 import type { Arrivals, ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
 
-/** Its garbage is short-lived bodies; with more room it is no faster and takes 28 MB more. */
+/** Garbage on the thread is short-lived bodies; more room costs 28 MB and gains no speed. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
-/** Requests made without a thread, and the end of their connections. */
+/** Requests on the caller's own thread, and how to close their connections. */
 interface OwnRequests {
   readonly requests: Requests;
   readonly destroy: () => Promise<void>;
 }
 
-/** A request whose end the thread has not told. */
+/** A request whose outcome the thread hasn't reported yet. */
 interface Pending {
-  readonly asked: Parameters<Requests["get"]>;
+  readonly request: Parameters<Requests["get"]>;
   readonly leave: Leave;
 }
 
-/** The caller's side of a thread: orders to it, answers from it. */
+/** The caller's side of a thread: sends orders, receives answers. */
 export class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
@@ -33,7 +33,7 @@ export class ThreadRequests implements Requests {
   #willSend = false;
   #worker: Worker | null = null;
   #state: "open" | "broken" | "destroyed" = "open";
-  /** Takes the thread's place when it broke down. */
+  /** Replaces a broken thread. */
   #fallback: Promise<OwnRequests> | null = null;
 
   constructor(start: ThreadStart, entry: URL) {
@@ -55,19 +55,19 @@ export class ThreadRequests implements Requests {
     this.#state = "destroyed";
     this.#failAll(this.#fault("the connections are closed"));
     await this.#worker?.terminate();
-    // A fallback that could not be opened has failed its requests already.
+    // A fallback that failed to open has failed its requests already.
     await (await this.#fallback?.catch(() => null))?.destroy();
   }
 
-  #order(...asked: Pending["asked"]): void {
-    const [path, signal] = asked;
+  #order(...request: Pending["request"]): void {
+    const [path, signal] = request;
     const id = ++this.#lastId;
     const abort = (reason: unknown): void => {
       this.#settle(id)?.failed(reason);
       this.#orders.cancelled.push(id);
       this.#sendSoon();
     };
-    this.#pending.set(id, { asked, leave: this.#aborts.join(signal, { abort }) });
+    this.#pending.set(id, { request, leave: this.#aborts.join(signal, { abort }) });
     this.#orders.requests.push({ id, path });
     this.#sendSoon();
   }
@@ -75,7 +75,7 @@ export class ThreadRequests implements Requests {
   #sendSoon(): void {
     if (this.#willSend) return;
     this.#willSend = true;
-    // Together with what else this turn asks for.
+    // Sent together with all other orders of this turn.
     process.nextTick(this.#send);
   }
 
@@ -88,9 +88,9 @@ export class ThreadRequests implements Requests {
       const worker = this.#worker ?? this.#startWorker();
       worker.postMessage(JSON.stringify(orders), []);
     } catch {
-      // No thread can be started. Nothing was sent yet.
+      // No thread can be started, and nothing has been sent.
       this.#state = "broken";
-      for (const asked of this.#takePending()) this.#sendHere(...asked);
+      for (const request of this.#takePending()) this.#sendHere(...request);
     }
   };
 
@@ -117,41 +117,41 @@ export class ThreadRequests implements Requests {
     }
   }
 
-  /** Who waits for a request; null when nobody does any more. */
+  /** Removes a request; null if it was aborted. */
   #settle(id: number): Receiver | null {
     const pending = this.#pending.get(id);
     if (pending === undefined) return null;
     this.#pending.delete(id);
     pending.leave();
-    return pending.asked[2];
+    return pending.request[2];
   }
 
   #broke(cause: unknown): void {
     if (this.#state !== "open") return;
     this.#state = "broken";
-    this.#failAll(this.#fault("the thread that asks broke down", cause));
+    this.#failAll(this.#fault("the request thread broke down", cause));
   }
 
   #failAll(error: TransportError): void {
     for (const [, , receiver] of this.#takePending()) receiver.failed(error);
   }
 
-  #takePending(): readonly Pending["asked"][] {
+  #takePending(): readonly Pending["request"][] {
     const taken = [...this.#pending.values()];
     this.#pending.clear();
     for (const { leave } of taken) leave();
-    return taken.map(({ asked }) => asked);
+    return taken.map(({ request }) => request);
   }
 
   #fault(what: string, cause: unknown = null): TransportError {
     return new TransportError("connection_reset", `${this.#origin}: ${what}`, { cause });
   }
 
-  #sendHere(...asked: Pending["asked"]): void {
-    const [, , receiver] = asked;
+  #sendHere(...request: Pending["request"]): void {
+    const [, , receiver] = request;
     this.#fallback ??= requestsHere(this.#start);
     this.#fallback.then(
-      ({ requests }) => requests.get(...asked),
+      ({ requests }) => requests.get(...request),
       (error: unknown) => receiver.failed(error),
     );
   }

@@ -113,7 +113,7 @@ export async function openPace(
     rates,
     clock,
     quotas: { store, name: quotaOfAll },
-    onUsedUp: (rate, goesOnAtMs) => onUsedUp(quotaUsedUp(rate, goesOnAtMs)),
+    onUsedUp: (rate, resumesAtMs) => onUsedUp(quotaUsedUp(rate, resumesAtMs)),
   });
 }
 

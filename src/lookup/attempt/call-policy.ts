@@ -1,18 +1,18 @@
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
 import type { RequestPace } from "../pace/request-pace.js";
-import { type RetryOptions, RetryPlan, Sleeps } from "./retry.js";
+import { type RetryOptions, RetryPlan, AbortableSleep } from "./retry.js";
 
 export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
   readonly pace: RequestPace;
 }
 
 /**
- * How calls that are no lookups (tags, customers, cases) are made: each attempt at the pace of the
- * run, and again where that may help, as `retry` does for lookups.
+ * Makes calls other than lookups (tags, customers, cases): paces each attempt and retries as `retry`
+ * does for lookups.
  */
 export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy {
-  const sleeps = new Sleeps(options.clock);
+  const sleep = new AbortableSleep(options.clock);
   return async (attempt, { signal }) => {
     const plan = new RetryPlan({ ...options, partialRetries: 0 });
     for (;;) {
@@ -28,7 +28,7 @@ export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy 
         else if (error.httpStatus !== null) pace.succeeded(ticket);
         const wait = plan.waitAfter(again);
         if (wait === null) throw error;
-        await sleeps.sleep(wait, signal);
+        await sleep.for(wait, signal);
       }
     }
   };

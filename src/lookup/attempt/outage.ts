@@ -1,51 +1,53 @@
 import type { Clock } from "../../core/clock.js";
+import { transportCodes } from "../../core/error-codes/service-codes.js";
 import { FatalError } from "../../core/errors.js";
 import type { Attempt } from "../../core/attempt.js";
 import type { Finding } from "../../core/finding.js";
+import type { TransportFault } from "../../api/http/transport-error.js";
 import { FairQueue } from "../pace/fair-queue.js";
 import type { AttemptLookup, AttemptWrapper, LookupWrapper } from "../types.js";
 
 /**
- * Errors in a row that make an outage: so many at once, or fewer over so many milliseconds. It has to
- * be noticed before lookups have used up their retries.
+ * Consecutive errors that make an outage: `atOnce`, or `errors` over at least `ms` milliseconds. Must
+ * trigger before lookups have used up their retries.
  */
 const outageAfter = { atOnce: 64, errors: 16, ms: 2_000 };
 
-/** Pauses between probes, in milliseconds: doubled from one to the next. */
+/** Pauses between probes in milliseconds; each is twice the previous one. */
 const probeAfter = { firstMs: 1_000, mostMs: 60_000 };
 
-/** How long a service is waited for that never answered: its address is wrong, most likely. */
+/** Patience with a service that has never answered: most likely its address is wrong. */
 const neverAnsweredMs = 15_000;
 
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
-  /** What the service's address is called in messages. */
+  /** Name of the service in messages. */
   readonly address: string;
-  /** True once the service answered anything at all. */
+  /** Whether the service has ever answered. */
   readonly answered: () => boolean;
   readonly clock: Clock;
-  /** Told when an outage begins and when it is over. */
+  /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
 }
 
-/** An outage while it lasts. */
+/** An outage in progress. */
 interface OpenOutage {
-  /** Somebody waits to make the next attempt, or makes it. */
+  /** Whether a probe is scheduled or under way. */
   probing: boolean;
   pauseMs: number;
   lastError: string;
 }
 
 /**
- * A circuit breaker over all lookups of a run. While nothing but errors comes back, no lookup uses
- * up its retries: all wait, and one of them probes the service at growing intervals. When one
- * is answered, all continue; when none is for too long, the run ends and can be resumed.
+ * A circuit breaker for all lookups of a run. While every request fails, no lookup uses up its
+ * retries: all wait while one probes the service at growing intervals. An answer lets all continue;
+ * without one for too long, the run ends and can be resumed.
  */
 export class Outage {
   readonly #options: OutageOptions;
   #errors = 0;
-  /** When the first of these errors came, by the monotonic clock. */
+  /** Monotonic time of the first of these errors. */
   #since = 0;
   #open: OpenOutage | null = null;
   #ended: FatalError | null = null;
@@ -55,24 +57,24 @@ export class Outage {
     this.#options = options;
   }
 
-  /** True while the service is taken for gone. */
+  /** True during an outage. */
   get open(): boolean {
     return this.#open !== null;
   }
 
-  /** The service answered. */
+  /** Reports an answer. */
   succeeded(): void {
     this.#errors = 0;
     if (this.#open === null) return;
     this.#open = null;
     const seconds = Math.round((this.#options.clock.monotonic() - this.#since) / 1000);
     this.#options.onChange?.(
-      `${this.#options.address} answers again after ${seconds} s; the run goes on`,
+      `${this.#options.address} answers again after ${seconds} s; the run continues`,
     );
     this.#wake();
   }
 
-  /** An attempt brought an error that may pass. */
+  /** Reports a retryable error. */
   failed({ finding }: Attempt): void {
     const now = this.#options.clock.monotonic();
     if (this.#errors++ === 0) this.#since = now;
@@ -93,8 +95,8 @@ export class Outage {
   }
 
   /**
-   * Resolves when an attempt may be made: to null when the outage is over; when it is this one's turn
-   * to probe, to what `probed` is to be told when the probe has ended.
+   * Resolves when an attempt may start: to null without an outage, or to the outage if the attempt is a
+   * probe. Pass that to `probed` afterwards.
    *
    * @throws FatalError `service_outage`, `service_unreachable`; the signal's reason
    */
@@ -120,7 +122,7 @@ export class Outage {
     return null;
   }
 
-  /** A probe has ended, however it did; another one may follow. */
+  /** Reports that a probe has ended, whatever its outcome. */
   probed(outage: OpenOutage): void {
     outage.probing = false;
     this.#wake();
@@ -153,8 +155,8 @@ export class Outage {
   }
 }
 
-/** Holds attempts back while the service is gone, so that no lookup fails because of it. */
-export function guarded(outage: Outage): AttemptWrapper {
+/** Holds attempts back during an outage, so that no lookup fails because of it. */
+export function withBreaker(outage: Outage): AttemptWrapper {
   return (next) => {
     const inTurn: AttemptLookup = async (item, options) => {
       for (;;) {
@@ -176,7 +178,7 @@ export function guarded(outage: Outage): AttemptWrapper {
   };
 }
 
-/** Tells the outage the outcome of an attempt; false when the attempt is to be made again. */
+/** Reports an attempt's outcome; returns false if the attempt has to be repeated. */
 function note(outage: Outage, attempt: Attempt): boolean {
   const policy = attempt.again?.policy;
   if (policy !== "transient" && policy !== "throttled") {
@@ -188,32 +190,27 @@ function note(outage: Outage, attempt: Attempt): boolean {
 }
 
 /**
- * Ends the run when the first lookup has used up its attempts and the service never answered at
- * all: the address is wrong or nothing is there, and thousands of failed rows would say no more.
+ * Ends the run if a lookup uses up its attempts before the service has ever answered: the address is
+ * wrong or nothing runs there, and thousands of failed rows would say no more.
  *
  * @throws FatalError `service_unreachable`
  */
-export function reachable(options: Pick<OutageOptions, "address" | "answered">): LookupWrapper {
+export function failFast(options: Pick<OutageOptions, "address" | "answered">): LookupWrapper {
   const judged = (finding: Finding): Finding => {
     if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
+      const { code, message = "" } = finding.error ?? {};
+      const [, remedy] = transportCodes[code as TransportFault] ?? transportCodes.connect_failed;
       throw new FatalError(
         "service_unreachable",
-        `no answer from ${options.address} after ${finding.attempts} attempts: ${finding.error?.message ?? ""}`,
-        { hint: hints.get(finding.error?.code ?? "") ?? usualHint },
+        `no answer from ${options.address} after ${finding.attempts} attempts: ${message}`,
+        { hint: `${remedy}, then run again` },
       );
     }
     return finding;
   };
   return (next) => (item, lookupOptions) => {
     const finding = next(item, lookupOptions);
-    // From the first answer on there is nothing to check.
+    // After the first answer there is nothing left to check.
     return options.answered() ? finding : finding.then(judged);
   };
 }
-
-const usualHint = "check the address and that the service runs, then run again";
-
-const hints: ReadonlyMap<string, string> = new Map([
-  ["proxy_failure", "check the proxy, or name the service in NO_PROXY to reach it without one"],
-  ["out_of_memory", "raise the limit: ulimit -v unlimited"],
-]);

@@ -1,66 +1,65 @@
 import type { Again, Attempt } from "../../core/attempt.js";
 import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { mergePartials } from "./keep.js";
+import { mergePartials } from "./journalled.js";
 import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
 import { AbortGroups } from "../../core/abort.js";
 import type { Clock } from "../../core/clock.js";
 
 /**
- * Asks again where another attempt may help, and makes one finding of all attempts. Its `attempts`
+ * Retries where another attempt may help and combines all attempts into one finding, whose `attempts`
  * counts them all.
  *
- * A full answer stands as it is. Partial answers are merged and kept, whatever the attempts after
- * them bring: a reset, a refusal or a 400 that follows says that this attempt brought nothing, not
- * that the data received before is wrong.
+ * A full answer is final. Partial answers are merged and kept whatever follows: a later reset, refusal
+ * or 400 doesn't invalidate data received before.
  */
 export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
-  const sleeps = new Sleeps(options.clock);
+  const sleep = new AbortableSleep(options.clock);
   return (next) => {
-    /** @param tried what was tried so far, one at least; further attempts are added */
+    /** @param attempts earlier attempts, at least one; further attempts are appended */
     const askAgain = async (
       item: Item,
       lookupOptions: LookupOptions,
-      tried: Attempt[],
+      attempts: Attempt[],
     ): Promise<Finding> => {
       const plan = new RetryPlan(options);
       let wait: number | null = null;
-      for (const { again } of tried) wait = again && plan.waitAfter(again);
+      for (const { again } of attempts) wait = again && plan.waitAfter(again);
       while (wait !== null) {
-        await sleeps.sleep(wait, lookupOptions.signal);
+        await sleep.for(wait, lookupOptions.signal);
         const attempt = await next(item, lookupOptions);
-        tried.push(attempt);
+        attempts.push(attempt);
         wait = attempt.again && plan.waitAfter(attempt.again);
       }
-      return conclude(tried, lookupOptions);
+      return conclude(attempts, lookupOptions);
     };
     return (item, lookupOptions) => {
-      const tried = lookupOptions.asked?.tried ?? [];
-      if (tried.length > 0) return askAgain(item, lookupOptions, tried);
+      const attempts = lookupOptions.history?.attempts ?? [];
+      if (attempts.length > 0) return askAgain(item, lookupOptions, attempts);
       return next(item, lookupOptions).then((attempt) => {
         if (attempt.again === null) return conclude([attempt], lookupOptions);
-        tried.push(attempt);
-        return askAgain(item, lookupOptions, tried);
+        attempts.push(attempt);
+        return askAgain(item, lookupOptions, attempts);
       });
     };
   };
 }
 
-function conclude(tried: readonly Attempt[], { asked }: LookupOptions): Finding {
-  const last = tried.at(-1) as Attempt;
-  const partials = tried.filter(({ finding }) => finding.status === "partial");
+function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Finding {
+  const last = attempts.at(-1) as Attempt;
+  const partials = attempts.filter(({ finding }) => finding.status === "partial");
   const [first, ...others] = last.finding.status === "complete" ? [] : partials;
-  if (asked !== undefined) asked.drift = (partials.at(-1) ?? last).drift;
+  if (history !== undefined) history.drift = (partials.at(-1) ?? last).drift;
   const finding =
     first === undefined
       ? last.finding
       : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
-  if (tried.length === 1) return finding;
-  return { ...finding, attempts: tried.reduce((sum, { finding }) => sum + finding.attempts, 0) };
+  if (attempts.length === 1) return finding;
+  return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
 }
 
-/** Sleeps that end with a signal; one listener a signal, however many sleep under it. */
-export class Sleeps {
+/** An abortable sleep. Uses one listener per signal, however many callers sleep under it. */
+export class AbortableSleep {
   readonly #clock: Clock;
   readonly #groups = new AbortGroups();
 
@@ -68,8 +67,8 @@ export class Sleeps {
     this.#clock = clock;
   }
 
-  /** @throws the signal's reason when it aborts first */
-  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+  /** @throws the signal's reason if it aborts first */
+  async for(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw signal.reason;
     const own = new AbortController();
     const leave = this.#groups.join(signal, own);
@@ -82,19 +81,19 @@ export class Sleeps {
 }
 
 export interface RetryOptions {
-  /** Further attempts after passing faults and throttle answers, together. */
+  /** Maximum number of retries after transient errors and throttling, together. */
   readonly retries: number;
-  /** Further attempts after partial answers. */
+  /** Maximum number of retries after partial answers. */
   readonly partialRetries: number;
   readonly clock: Clock;
-  /** Numbers from 0 to below 1. Default `Math.random`. */
+  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** A part that is unavailable comes back soon or not soon enough to wait for. */
+/** Missing parts come back soon, or not soon enough to wait for. */
 const partialBounds: BackoffBounds = { firstMs: 250, mostMs: 2_000 };
 
-/** Whether and when to ask again, for all attempts of one lookup or call. */
+/** Decides whether and when to retry, over all attempts of one lookup or call. */
 export class RetryPlan {
   readonly #options: RetryOptions;
   #faults = 0;
@@ -105,7 +104,7 @@ export class RetryPlan {
     this.#options = options;
   }
 
-  /** Milliseconds to wait before the next attempt; null when there is none to be made. */
+  /** Milliseconds until the next attempt; null if there is none. */
   waitAfter({ policy, afterMs }: Again): number | null {
     const { retries, partialRetries, random = Math.random } = this.#options;
     switch (policy) {
@@ -129,16 +128,16 @@ interface BackoffBounds {
   readonly mostMs: number;
 }
 
-/** After faults and throttle answers. */
+/** Used after transient errors and throttling. */
 const faultBounds: BackoffBounds = { firstMs: 500, mostMs: 30_000 };
 
 /**
  * Full jitter over a span that doubles with each retry (AWS Architecture Blog, Exponential Backoff
- * And Jitter), so that what failed together does not come back together.
+ * And Jitter), so that requests that failed together don't retry together.
  *
- * @param retry how many retries there were before this one, from 0
- * @param random from 0 to below 1
- * @param afterMs what the service asked for: waited in any case, the jitter on top
+ * @param retry number of earlier retries
+ * @param random from 0 (inclusive) to 1
+ * @param afterMs wait that the service asked for; the jitter is added to it
  */
 export function backoffMs(
   retry: number,

@@ -1,51 +1,50 @@
 import { ThrottleNoise } from "./throttle-pauses.js";
 
-/** A throttle answer counts as a limit when so many of the answers of late are such. */
+/** Share and minimum number of throttle answers among recent ones that count as a limit. */
 const strained = { share: 0.035, whileSearching: 0.02, least: 3, few: 10 };
 
 /**
- * What a cut leaves of the rate at which answers came, how long until that rate is back, and the
- * shortest time from one cut to the next: until its effect shows.
+ * A cut: the fraction of the measured rate that remains, the time to climb back to it, and the minimum
+ * time between cuts, so that the previous one can take effect.
  */
 const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
 
-/** Beyond the rate that was right before, the climb is a cube that doubles it in this time. */
+/** Beyond the last good rate, the cubic climb doubles it in this time. */
 const doubledMs = 8_000;
 
 /**
- * A trial for noise is at so much of the rate that was right, and no longer than this; a search below
- * so much of it is one as well.
+ * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
+ * the fraction `below` also serves as a trial.
  */
 const trial = { at: 0.5, longestMs: 4_000, below: 0.9 };
 
-/** While no limit is known, the rate doubles in this time. */
+/** Time in which the rate doubles while searching for a limit. */
 const searchMs = 1_000;
 
-/** Where the search begins, if no more was accepted before, in requests a second. */
+/** Initial rate of a search in requests per second, unless more was accepted before. */
 const searchFrom = 10;
 
-/** Lowest rate, in requests a second. */
+/** Minimum rate in requests per second. */
 const lowest = 1;
 
-/** What timers come late by is caught up with, up to this, in milliseconds. */
+/** Timer lateness that is made up for, in milliseconds. */
 const lateMs = 16;
 
-/** The accepted answers of so long are measured, in buckets of a tenth of it. */
+/** Period over which accepted answers are measured. */
 const measureMs = 1_000;
 const buckets = 10;
 
 /**
- * Finds the rate that a service allows without telling. Nothing is limited until throttle answers
- * come in number; then the rate is cut to somewhat below that at which answers were accepted, comes
- * back to it within seconds, stays near, and probes beyond, ever faster. That is the cubic climb of
- * RFC 9438, as adaptive retries of the AWS SDKs use it, with lengths of time that do not depend on
- * the rate.
+ * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
+ * then the rate is cut slightly below that of accepted answers, returns to it within seconds, stays
+ * near, and probes beyond it ever faster. This is the cubic climb of RFC 9438, as used by the adaptive
+ * retries of the AWS SDKs, but with durations that don't depend on the rate.
  */
 export class AdaptiveRate {
-  /** Requests a second that were right when it was last cut; null while nothing is limited. */
+  /** Last good rate in requests per second, as of the last cut; null while nothing is limited. */
   #known: number | null = null;
   #cutAt = 0;
-  /** True until a limit was met a second time: the first cut follows a burst, which tells little. */
+  /** True until a limit was hit twice: the first cut follows a burst, which says little. */
   #searching = true;
   #dueMs = Number.NEGATIVE_INFINITY;
   readonly #accepted = Array.from({ length: buckets }, () => 0);
@@ -54,26 +53,26 @@ export class AdaptiveRate {
   #throttles = 0;
   #notedAt = 0;
   readonly #noise = new ThrottleNoise();
-  /** What was accepted when the rate was last cut, in requests a second. */
+  /** Rate of accepted answers at the last cut, in requests per second. */
   #right = 0;
-  /** Whether throttle answers come at a much lower rate as well is being tried. */
+  /** Trial in progress: do throttle answers also arrive at a much lower rate? */
   #trying: "while searching" | "at half" | null = null;
-  /** Pauses before the last cut: answers to what left before it tell nothing of it. */
+  /** Number of pauses before the last cut: requests sent earlier say nothing about it. */
   #cutTicket = -1;
-  /** Times of late in which nothing was sent, in order, one after the other. */
+  /** Recent periods in which nothing was sent, in order and disjoint. */
   #pauses: { from: number; until: number }[] = [];
 
-  /** True once a limit was met. */
+  /** True once a limit was hit. */
   get limited(): boolean {
     return this.#known !== null;
   }
 
-  /** True where answers are throttled however slowly the service is asked. */
+  /** True if answers are throttled at any rate. */
   get noisy(): boolean {
     return this.#noise.known;
   }
 
-  /** Requests a second that may leave now; infinite while nothing is known. */
+  /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     if (this.#known === null) return Number.POSITIVE_INFINITY;
     if (this.#trying === "at half") return Math.max(lowest, trial.at * this.#right);
@@ -84,12 +83,12 @@ export class AdaptiveRate {
     return Math.max(lowest, this.#known * (1 + part));
   }
 
-  /** Milliseconds from `now` until the next request may begin; 0 or less when it may at once. */
+  /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */
   waitAt(now: number): number {
     return this.#known === null ? 0 : this.#dueMs - now;
   }
 
-  /** Spends one request that begins at `now`. */
+  /** Spends one request that starts at `now`. */
   spend(now: number): void {
     if (this.#known === null) return;
     const from = Math.max(this.#dueMs, now - lateMs);
@@ -97,9 +96,9 @@ export class AdaptiveRate {
   }
 
   /**
-   * An answer that was none of throttling came.
+   * Reports an answer other than throttling.
    *
-   * @param ticket pauses before its request left
+   * @param ticket number of pauses before its request was sent
    */
   accepted(now: number, ticket: number): void {
     this.#turnTo(now);
@@ -110,10 +109,10 @@ export class AdaptiveRate {
   }
 
   /**
-   * A throttle answer came.
+   * Reports a throttle answer.
    *
-   * @param ticket pauses before its request left
-   * @param pauses pauses so far; a request that left after the last one tells something new
+   * @param ticket number of pauses before its request was sent
+   * @param pauses number of pauses so far; only a request sent after the last one is news
    */
   throttled(now: number, ticket: number, pauses: number): void {
     this.#turnTo(now);
@@ -128,7 +127,7 @@ export class AdaptiveRate {
     if (ticket === pauses && enough && beyond >= share * this.#answers) this.#cut(now, pauses);
   }
 
-  /** Nothing leaves from now on until then. */
+  /** Reports that nothing is sent from `now` until `until`. */
   paused(now: number, until: number): void {
     const last = this.#pauses.at(-1);
     if (last !== undefined && now <= last.until) last.until = Math.max(last.until, until);
@@ -138,7 +137,7 @@ export class AdaptiveRate {
 
   #cut(now: number, pauses: number): void {
     const rate = this.rateAt(now);
-    // The first answers tell little, and a cut that takes too much costs more than one too few.
+    // The first answers say little, and a cut that is too deep costs more than an extra one.
     const first = rate === Number.POSITIVE_INFINITY;
     const measured = this.#measured(now);
     this.#right = Math.min(rate, measured);
@@ -149,7 +148,7 @@ export class AdaptiveRate {
     );
     if (this.#trying !== null) this.#noise.abandon();
     this.#trying = null;
-    // Where nothing at all was accepted, half of it would tell nothing.
+    // If nothing was accepted at all, half of it would say nothing.
     if (measured > 0 && this.#noise.try(now)) this.#trying = first ? "while searching" : "at half";
     this.#begin(now, first);
     this.#cutTicket = pauses;
@@ -167,7 +166,7 @@ export class AdaptiveRate {
     if (ticket > this.#cutTicket) {
       const verdict = this.#noise.answered(now, throttled);
       if (verdict === "noise") {
-        // The cut was of no use.
+        // The cut didn't help.
         this.#known = Math.max(this.#known ?? lowest, this.rateAt(now));
         this.#begin(now, true);
       }
@@ -188,7 +187,7 @@ export class AdaptiveRate {
     this.#trying = null;
   }
 
-  /** Accepted answers a second, pauses left out. */
+  /** Accepted answers per second, pauses excluded. */
   #measured(now: number): number {
     const accepted = this.#accepted.reduce((sum, n) => sum + n, 0);
     let active = measureMs;
@@ -198,7 +197,7 @@ export class AdaptiveRate {
     return (accepted / Math.max(active, measureMs / 4)) * 1000;
   }
 
-  /** Forgets what was accepted too long ago, and every second half of what was noted. */
+  /** Drops answers that are too old, and periodically halves the counts. */
   #turnTo(now: number): void {
     const bucket = Math.floor(now / (measureMs / buckets));
     const passed = Math.min(buckets, bucket - this.#bucket);

@@ -1,12 +1,12 @@
 import { AbortGroups } from "../../core/abort.js";
 
-/** Waiting callers, first come, first served. One listener serves all that wait under one signal. */
+/** First come, first served. Uses one listener per signal, however many callers wait under it. */
 export class FairQueue<T> {
   readonly #aborts = new AbortGroups();
   readonly #waiting = new Set<(value: T) => void>();
   readonly #onEmpty: () => void;
 
-  /** @param onEmpty called when the last one that waited was aborted */
+  /** @param onEmpty called when the last waiting caller is aborted */
   constructor(onEmpty: () => void = () => undefined) {
     this.#onEmpty = onEmpty;
   }
@@ -16,9 +16,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Resolves at the caller's turn, to what `release` is given.
+   * Resolves at the caller's turn, to the value passed to `release`.
    *
-   * @throws the signal's reason when it aborts first
+   * @throws the signal's reason if it aborts first
    */
   enqueue(signal: AbortSignal): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -39,7 +39,7 @@ export class FairQueue<T> {
     });
   }
 
-  /** Lets the first one go. False when nobody waits. */
+  /** Releases the first caller. False if nobody waits. */
   release(value: T): boolean {
     for (const go of this.#waiting) {
       this.#waiting.delete(go);

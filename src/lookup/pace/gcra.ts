@@ -1,38 +1,35 @@
 import type { Rate } from "../../core/options.js";
 
-/** The most that may begin in a second, of the rate: what is late is caught up with until then. */
+/** Maximum number of requests in any second, as a multiple of the rate; bounds the catch-up. */
 const mostInASecond = 1.05;
 
-/** What was missed is caught up with at so much of the rate, until no more than `longestMs` of it. */
+/** Speed of the catch-up as a multiple of the rate, and the maximum backlog it makes up for. */
 const catchUp = { speed: 1.02, longestMs: 500 };
 
 /**
- * What timers come late by is caught up with at once, up to this, in milliseconds. With the speed
- * above it leaves some of the 5% to what connections and the network shift.
+ * Timer lateness in milliseconds that is made up for at once. Together with the speed above, it leaves
+ * part of the 5% for shifts by connections and the network.
  */
 const atOnceMs = 16;
 
-/**
- * After so long without a request, and at the start, nothing is caught up with: there was nothing to
- * be late with.
- */
+/** After this long without a request, and at the start, there is no backlog to catch up with. */
 const idleMs = 1_000;
 
 /**
- * The first request after that opens a connection and arrives so much later than it left, at the
- * most; those behind it give it as much of a lead, lest they arrive together.
+ * The first request after that opens a connection and may arrive this much later than it was sent; the
+ * following requests keep that distance so that they don't arrive together.
  */
 const leadMs = 40;
 
-/** Windows of this length and more are kept to the last request, whatever is caught up with. */
+/** Windows of at least this length are never exceeded, not even to catch up. */
 const longWindowMs = 10_000;
 
 /**
- * The generic cell rate algorithm for one window (ITU-T I.371, annex A): requests leave evenly, so
- * no window has an edge at which two windows' worth could leave together. Late ones do not delay
- * those behind them: two cells, one of the rate with a wide tolerance and one somewhat faster with
- * a narrow one, let what was missed be made up for, while in no second more than the rate and 5% of
- * it, counted in whole requests, begin. Rates below 20 a second are never exceeded at all.
+ * The generic cell rate algorithm for one window (ITU-T I.371, annex A). Requests are spaced evenly, so
+ * no window edge lets two windows' worth through. A late request doesn't delay those behind it: two
+ * cells, one at the rate with a wide tolerance and a slightly faster one with a narrow tolerance, allow
+ * catching up, while no second has more than 105% of the rate in whole requests. Rates below 20 per
+ * second are never exceeded.
  */
 export class Gcra {
   readonly #average: Cell;
@@ -43,26 +40,26 @@ export class Gcra {
   constructor({ count, perMs }: Rate) {
     const evenMs = perMs / count;
     const inASecond = Math.floor((mostInASecond * 1000) / evenMs);
-    // Where the 5% are few requests, one fast enough to use them up would leave no room for late timers.
+    // If 5% is only a few requests, using them all would leave no room for late timers.
     const leastMs = (1000 + atOnceMs) / inASecond;
     const fastMs = Math.min(evenMs, Math.max(evenMs / catchUp.speed, leastMs));
-    // Fewer than 20 a second leave no room for one more.
+    // Below 20 per second, 5% is less than one request.
     const room = inASecond * fastMs - 1000;
     const tolerance = Math.min(atOnceMs, Math.max(0, room));
     const longest = room <= 0 ? 0 : perMs >= longWindowMs ? tolerance : catchUp.longestMs;
-    // Over a long window the catch-up is saved up beforehand, which costs next to nothing.
+    // Over a long window the catch-up is saved up in advance, at almost no cost.
     const saved = perMs >= longWindowMs ? longest : 0;
     this.#average = new Cell((perMs + saved) / count, longest);
     this.#fast = new Cell(fastMs, tolerance);
     this.#leadMs = room <= 0 ? 0 : leadMs;
   }
 
-  /** Milliseconds from `now` until the next request may begin; 0 or less when it may at once. */
+  /** Milliseconds from `now` until the next request may start; 0 or less if immediately. */
   waitAt(now: number): number {
     return Math.max(this.#average.waitAt(now), this.#fast.waitAt(now));
   }
 
-  /** Spends one request that begins at `now`. */
+  /** Spends one request that starts at `now`. */
   spend(now: number): void {
     if (now - this.#lastMs > idleMs) {
       this.#average.start(now);
@@ -77,7 +74,7 @@ export class Gcra {
 class Cell {
   readonly #intervalMs: number;
   readonly #toleranceMs: number;
-  /** When the next request is due in theory, in milliseconds of the caller's clock. */
+  /** Theoretical time of the next request, in milliseconds of the caller's clock. */
   #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(intervalMs: number, toleranceMs: number) {
@@ -93,7 +90,7 @@ class Cell {
     this.#dueMs = Math.max(this.#dueMs, now) + this.#intervalMs;
   }
 
-  /** Nothing is left to be caught up with from `now` on. */
+  /** Clears the backlog at `now`. */
   start(now: number): void {
     this.#dueMs = Math.max(this.#dueMs, now + this.#toleranceMs);
   }

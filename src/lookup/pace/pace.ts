@@ -9,56 +9,56 @@ import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 import { FairQueue } from "./fair-queue.js";
 
 export interface PaceOptions {
-  /** All of them are kept; none for no limit. */
+  /** All rates apply; none means no limit. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
-  /** Find a limit that is not given from the throttle answers. Default false: pauses alone. */
+  /** Whether to learn an undeclared limit from throttle answers. Default false: only pause. */
   readonly adaptive?: boolean;
-  /** What takes its leave here waits for another pace before it is sent, as under `share`. Default false. */
+  /** Whether requests wait for another pace after this one, as with `ownPace`. Default false. */
   readonly isShare?: boolean;
-  /** Where rates over an hour and longer are counted. Default: in memory. */
+  /** Counts rates over an hour or longer. Default: in memory. */
   readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
-  /** Told when a rate over an hour or longer is used up for more than a minute. */
-  readonly onUsedUp?: ((rate: Rate, goesOnAtMs: number) => void) | undefined;
-  /** Numbers from 0 to below 1. Default `Math.random`. */
+  /** Called when a rate over an hour or longer is used up for more than a minute. */
+  readonly onUsedUp?: ((rate: Rate, resumesAtMs: number) => void) | undefined;
+  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** So many find out whether a pause was long enough; where none is answered, one more at intervals. */
+/** Requests that test whether a pause was long enough, and the interval of more if none is answered. */
 const probes = { atOnce: 2, apartMs: 1_000 };
 
-/** A quota that comes free within this time is waited for. */
+/** Quotas that free up within this time are waited for. */
 const longestQuotaWaitMs = 60_000;
 
-/** Longest single sleep, in milliseconds: timers take no more than 2^31. */
+/** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
 /**
- * The pace of a run: every attempt of every endpoint takes its leave here. It keeps the given rates
- * and holds everything back for a while when the service throttles.
+ * The pace of a run, shared by all attempts of all endpoints. Keeps the given rates and pauses
+ * everything when the service throttles.
  */
 export class Pace implements RequestPace {
   readonly #windows: readonly Gcra[];
   readonly #quotas: readonly Quota[];
-  /** The rates that the service tells of, by who said so; kept beside those that are given. */
+  /** Rates that the service declares, by source; they apply in addition to the given ones. */
   readonly #advised = new Map<string, { readonly rate: Rate; readonly window: Gcra }>();
   readonly #adaptive: AdaptiveRate | null;
   readonly #onUsedUp: PaceOptions["onUsedUp"];
   readonly #clock: Clock;
   readonly #pauses: ThrottlePauses;
-  /** Counts the pauses, so that an answer to a request from before a pause is known as such. */
+  /** Number of pauses so far. Tells whether an answered request was sent before the last pause. */
   #ticket = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /**
-   * After a pause, until an answer shows that it was long enough: how many left since, and when the
-   * last one did.
+   * After a pause, until an answer proves it long enough: the number of requests sent since and the time
+   * of the last one.
    */
   #probe: { left: number; lastMs: number } | null = null;
   readonly #isShare: boolean;
-  /** Of a share: requests that took their leave and have not ended. */
+  /** If `isShare`: requests released here that have not ended. */
   #underWay = 0;
-  /** What is to be told when there are none of them: a quota is used up when its last is used. */
-  #usedUp: { readonly rate: Rate; readonly goesOnAtMs: number } | null = null;
+  /** Reported when they have all ended: a quota is used up when its last request is. */
+  #usedUp: { readonly rate: Rate; readonly resumesAtMs: number } | null = null;
   #timer: AbortController | null = null;
   readonly #queue = new FairQueue<number>(() => {
     this.#timer?.abort();
@@ -80,10 +80,10 @@ export class Pace implements RequestPace {
   }
 
   /**
-   * Resolves when a request may leave; first come, first served. What it resolves to is to be handed
-   * to `throttled` or `succeeded` with the answer.
+   * Resolves when a request may start, first come, first served. Pass the ticket to `throttled` or
+   * `succeeded` with the answer.
    *
-   * @throws the signal's reason when it aborts first
+   * @throws the signal's reason if it aborts first
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -94,10 +94,10 @@ export class Pace implements RequestPace {
   }
 
   /**
-   * The service answered that it wants fewer requests: nothing leaves until it may have recovered.
+   * Reports a throttle answer: nothing is sent until the service may have recovered.
    *
-   * @param afterMs its own wish, or null for a pause that doubles from 1 s to 60 s while nothing else
-   *   is answered, as `ThrottlePauses` has it
+   * @param afterMs wait that the service asked for; null for a pause that doubles from 1 s to 60 s
+   *   while it answers nothing else (see `ThrottlePauses`)
    */
   throttled(afterMs: number | null, ticket = this.#ticket): void {
     this.#pauses.answered(true);
@@ -114,11 +114,11 @@ export class Pace implements RequestPace {
     if (this.#adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
   }
 
-  /** The service answered a request otherwise. */
+  /** Reports any other answer. */
   succeeded(ticket = this.#ticket): void {
     this.#pauses.answered(false);
     this.#adaptive?.accepted(this.#clock.monotonic(), ticket);
-    // The pauses before this request left were long enough.
+    // The pauses before this request were long enough.
     this.#pauses.sufficed(this.#ticket - ticket);
     if (this.#probe === null || ticket !== this.#ticket) return;
     this.#probe = null;
@@ -127,25 +127,22 @@ export class Pace implements RequestPace {
     this.#wake();
   }
 
-  /** The service says that nothing is left for a while: nothing leaves until then. */
+  /** The service declares its limit used up: nothing is sent for `ms` milliseconds. */
   hold(ms: number): void {
     const now = this.#clock.monotonic();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#adaptive?.paused(now, now + ms);
   }
 
-  /**
-   * A request that took its leave here, and perhaps waited for another, has ended; only for paces that
-   * are a share.
-   */
+  /** Reports the end of a request released here; only for paces with `isShare`. */
   ended(): void {
     if (--this.#underWay === 0) this.#tellUsedUp();
   }
 
   /**
-   * The service says which rate it allows: no more than that leaves, until it says otherwise.
+   * The service declares a rate: it applies until the same source declares another.
    *
-   * @param by which part of the service says so; what another part said stands
+   * @param by the source, such as an endpoint
    */
   advise(by: string, rate: Rate): void {
     const known = this.#advised.get(by)?.rate;
@@ -153,7 +150,7 @@ export class Pace implements RequestPace {
     this.#advised.set(by, { rate, window: new Gcra(rate) });
   }
 
-  /** Returns to quotas what was reserved and not used. Call when the run is over. */
+  /** Returns unused reservations to quotas. Call when the run is over. */
   async giveBack(): Promise<void> {
     for (const quota of this.#quotas) await quota.giveBack();
   }
@@ -163,7 +160,7 @@ export class Pace implements RequestPace {
     return this.#adaptive.limited && !this.#adaptive.noisy ? "found" : "searched";
   }
 
-  /** True when a request may leave; it is noted then. */
+  /** True if a request may start; it is spent then. */
   #leave(): boolean {
     const now = this.#clock.monotonic();
     if (this.#waitAt(now) > 0) return false;
@@ -186,7 +183,7 @@ export class Pace implements RequestPace {
     if (this.#probe !== null && this.#probe.left >= probes.atOnce) {
       wait = Math.max(wait, this.#probe.lastMs + probes.apartMs - now);
     }
-    // Quotas last: asking one may reserve permits, which are to be used soon.
+    // Quotas come last: asking one may reserve permits, which should be used soon.
     if (wait > 0) return wait;
     for (const quota of this.#quotas) wait = Math.max(wait, this.#quotaWait(quota));
     return wait;
@@ -195,7 +192,7 @@ export class Pace implements RequestPace {
   #quotaWait(quota: Quota): number {
     const wait = quota.wait();
     if (wait <= longestQuotaWaitMs) return wait;
-    this.#usedUp = { rate: quota.rate, goesOnAtMs: this.#clock.now() + wait };
+    this.#usedUp = { rate: quota.rate, resumesAtMs: this.#clock.now() + wait };
     if (this.#underWay === 0) this.#tellUsedUp();
     return wait;
   }
@@ -203,15 +200,15 @@ export class Pace implements RequestPace {
   #tellUsedUp(): void {
     const usedUp = this.#usedUp;
     this.#usedUp = null;
-    if (usedUp !== null) this.#onUsedUp?.(usedUp.rate, usedUp.goesOnAtMs);
+    if (usedUp !== null) this.#onUsedUp?.(usedUp.rate, usedUp.resumesAtMs);
   }
 
-  /** Releases every request that may leave, and sets the one timer for the next. */
+  /** Releases every request that may start, and sets the single timer for the next. */
   #wake(): void {
     if (this.#timer !== null) return;
     while (this.#queue.size > 0) {
       if (!this.#leave()) {
-        // The listener told of a used-up quota may have ended the waiting requests.
+        // The listener told about a used-up quota may have ended the waiting requests.
         if (this.#queue.size > 0) this.#sleep();
         return;
       }
@@ -226,7 +223,7 @@ export class Pace implements RequestPace {
       this.#timer = null;
       this.#wake();
     };
-    // Timers have a granularity of a millisecond; one that ends early would only be set again.
+    // Timers have millisecond granularity; one that fires early would have to be set again.
     const ms = Math.min(
       longestSleepMs,
       Math.max(1, Math.ceil(this.#waitAt(this.#clock.monotonic()))),

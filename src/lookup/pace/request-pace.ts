@@ -1,26 +1,26 @@
 import type { Rate } from "../../core/options.js";
 
 /**
- * Decides when each request may leave, for one run or for all that share it. `Pace` is the one of a
- * single process; another may ask a server.
+ * Decides when each request may start, for one run or for all that share the pace. `Pace` is the
+ * in-process implementation; another may ask a server.
  */
 export interface RequestPace {
   /**
-   * Resolves when a request may leave, with a ticket that says after which throttling it left.
+   * Resolves when a request may start, to a ticket that dates it relative to throttling.
    *
-   * @throws the signal's reason when it aborts first; an EarlyEndError ends the run, resumable
+   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
    */
   take(signal: AbortSignal): Promise<number>;
   /**
-   * The service asked for fewer requests.
+   * Reports a throttle answer.
    *
-   * @param afterMs how long it asked to wait, or null where it did not say
+   * @param afterMs wait that the service asked for, or null
    */
   throttled(afterMs: number | null, ticket: number): void;
-  /** The service answered in any other way. */
+  /** Reports any other answer. */
   succeeded(ticket: number): void;
-  /** The service says that nothing is left for so long. */
+  /** The service declares its limit used up for `ms` milliseconds. */
   hold(ms: number): void;
-  /** The service says which rate it allows; `by` names the part of it that says so. */
+  /** The service declares a rate; `by` names the source, such as an endpoint. */
   advise(by: string, rate: Rate): void;
 }

@@ -3,20 +3,20 @@ import { AbortGroups } from "../../core/abort.js";
 import type { AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
-  /** Most attempts open at once, 1 or more. */
+  /** Maximum number of open attempts, at least 1. */
   readonly concurrency: number;
-  /** How many more may queue in front of the connections once all of those are open. Default none. */
+  /** How many more attempts may queue for a connection once all are in use. Default 0. */
   readonly ahead?: number | undefined;
 }
 
-/** Least number of waiting attempts at which it is crowded, so that no slot is empty meanwhile. */
+/** Minimum queue length that counts as crowded, so that slots never run empty. */
 const leastCrowd = 16;
 
 /**
- * Bounds how many attempts are open at once, over all endpoints.
+ * Bounds the number of open attempts over all endpoints.
  *
- * Attempts that queue ahead have left the pace already, so this is for services that show no limit:
- * it begins with the first good answer, and the first sign of a limit ends it for the rest of the run.
+ * Attempts queued ahead have already passed the pace, so this is only for services without a visible
+ * limit: it starts with the first good answer and ends for good at the first sign of a limit.
  */
 export class Slots {
   readonly #concurrency: number;
@@ -35,32 +35,33 @@ export class Slots {
     this.#limit = pLimit(concurrency);
   }
 
-  /** The service gave a good answer. */
+  /** Reports a good answer. */
   answered(): void {
     const most = this.#concurrency + this.#ahead;
     if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
   }
 
-  /** The service shows that it has a limit. */
+  /** Reports a sign of a limit. */
   limited(): void {
     this.#showsLimit = true;
     this.#limit.concurrency = this.#concurrency;
   }
 
   /**
-   * True from when enough attempts wait until half of them do: no more rows need to be begun. What is
-   * begun early is out of the processor's cache when its turn comes, which costs a tenth of the time.
+   * True from the time when enough attempts wait until half of them do: no more rows should start. Rows
+   * started too early fall out of the processor's cache before their turn, which costs a tenth of the
+   * throughput.
    */
   get crowded(): boolean {
     return this.#crowded;
   }
 
-  /** Tells one listener, the latest, each time that `crowded` turns false. */
+  /** Sets the listener, replacing any earlier one, that is called whenever `crowded` turns false. */
   onRoom(listener: () => void): void {
     this.#onRoom = listener;
   }
 
-  /** Makes attempts take a slot. One that waits for its turn ends at once when its signal aborts. */
+  /** Gives each attempt a slot. A waiting attempt ends at once when its signal aborts. */
   readonly limit: AttemptWrapper = (next) => (item, options) => {
     const { signal } = options;
     if (signal.aborted) return Promise.reject(signal.reason);

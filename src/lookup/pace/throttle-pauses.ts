@@ -1,38 +1,37 @@
-/** First, longest and how much longer at random: pauses after a throttle answer without a wish. */
+/** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
 const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
 
-/** Least pause where a limit is known: a small bucket fills, the end of a window is passed. */
+/** Minimum pause once a limit is known: a small bucket refills, a window ends. */
 const refillMs = 40;
 
-/** The share of throttle answers from which on pauses have their full length, by so many answers. */
+/** Share of throttle answers from which pauses have full length, and the sample size. */
 const strain = { full: 0.25, answers: 256 };
 
-/** What is known of the limit whose excess was throttled. */
+/** What is known about the limit behind a throttle answer. */
 export type LimitKnowledge = "none" | "searched" | "found";
 
 /**
- * How long nothing leaves after a throttle answer that does not say so itself: twice as long from one
- * pause to the next, and shorter where such answers are few among others, as behind a load balancer of
- * whose many servers one is ill.
+ * Length of pauses after throttle answers without `Retry-After`. Doubles from pause to pause, and is
+ * shorter if throttle answers are rare, as with one sick server behind a load balancer.
  */
 export class ThrottlePauses {
   readonly #random: () => number;
-  /** Pauses since the last answer that was none of throttling. */
+  /** Pauses since the last answer other than throttling. */
   #streak = 0;
-  /** Answers of late, and those of throttling among them. */
+  /** Recent answers, and how many of them were throttled. */
   readonly #late = { answers: 0, throttled: 0 };
 
-  /** @param random numbers from 0 to below 1 */
+  /** @param random random numbers from 0 (inclusive) to 1 */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Pauses since the last answer that was none of throttling. */
+  /** Pauses since the last answer other than throttling. */
   get streak(): number {
     return this.#streak;
   }
 
-  /** Takes note of an answer. */
+  /** Reports an answer. */
   answered(throttled: boolean): void {
     const late = this.#late;
     if (late.answers >= strain.answers) {
@@ -43,31 +42,31 @@ export class ThrottlePauses {
     if (throttled) late.throttled++;
   }
 
-  /** A pause begins. */
+  /** Reports the start of a pause. */
   begun(): void {
     this.#streak++;
   }
 
-  /** All pauses but the latest so many were long enough. */
+  /** Reports that all pauses but the latest `butLatest` were long enough. */
   sufficed(butLatest: number): void {
     this.#streak = Math.min(this.#streak, butLatest);
   }
 
-  /** Length of the pause that is due, in milliseconds. */
+  /** Length of the next pause, in milliseconds. */
   next(limit: LimitKnowledge): number {
     const { first, longest, spread } = pauseMs;
     const share = this.#late.throttled / this.#late.answers / strain.full;
-    // Where the rate adapts, a pause has only to let a window or a bucket recover.
+    // With an adaptive rate, a pause only has to let a window or a bucket recover.
     const shortest = limit === "none" ? first : first / 4;
     const least = limit === "found" ? refillMs : shortest * Math.min(1, share * share);
     return Math.min(longest, least * 2 ** this.#streak) * (1 + spread * this.#random());
   }
 }
 
-/** Shares of throttle answers, far below a limit: of a service that has noise, and of one that has none. */
+/** Share of throttle answers far below any limit, of a noisy and of a quiet service. */
 const assumed = { noisy: 0.03, quiet: 0.005 };
 
-/** What an answer tells, and from where on the sum is taken for noise or for none (Wald's test). */
+/** Weight of each answer, and the sums that decide for noise or against it (Wald's sequential test). */
 const weight = {
   throttled: Math.log(assumed.noisy / assumed.quiet),
   accepted: Math.log((1 - assumed.noisy) / (1 - assumed.quiet)),
@@ -75,41 +74,40 @@ const weight = {
   none: -2,
 };
 
-/** So many standard deviations more than expected may be chance. */
+/** Standard deviations above the expected number that may still be chance. */
 const chance = 2;
 
-/** So many answers move an estimate half the way down. */
+/** Number of answers that moves an estimate half the way down. */
 const fewest = 200;
 
-/** Until the next trial after one that found none, in milliseconds, and how much longer each time. */
+/** Delay until the next trial after one that found no noise, and its growth. */
 const againMs = { first: 10_000, times: 2, longest: 300_000 };
 
-/** What a trial begins with. */
+/** Initial counts of a trial. */
 const nothing = { evidence: 0, answers: 0, throttles: 0 };
 
-/** What a trial says: `open` where it cannot say yet. */
+/** Result of a trial: `open` while undecided. */
 export type Verdict = "noise" | "none" | "open";
 
 /**
- * How many answers are throttled whatever the rate, as by a load balancer one of whose servers is ill.
- * Asking more slowly for their sake helps nobody. A trial counts them far below the rate that was
- * right before.
+ * Estimates how many answers are throttled at any rate, as by one sick server behind a load balancer;
+ * slowing down for their sake helps nobody. A trial counts them far below the last good rate.
  */
 export class ThrottleNoise {
   #share = 0;
   #trying = false;
   #trial = { ...nothing };
-  /** True when the last answer was throttled: one window that is used up throttles many in a row. */
+  /** True if the last answer was throttled: one exhausted window throttles many in a row. */
   #inRow = false;
   #notBefore = Number.NEGATIVE_INFINITY;
   #againMs = againMs.first;
 
-  /** True where a trial found noise that has not gone since. */
+  /** True if a trial found noise that hasn't gone since. */
   get known(): boolean {
     return this.#share > assumed.quiet;
   }
 
-  /** Begins a trial, unless one found nothing just now. */
+  /** Starts a trial, unless one has just found nothing. */
   try(now: number): boolean {
     if (now < this.#notBefore) return false;
     this.#trying = true;
@@ -117,19 +115,19 @@ export class ThrottleNoise {
     return true;
   }
 
-  /** Pauses; the next trial continues from what was found so far. */
+  /** Interrupts the trial; the next one continues from its counts. */
   interrupt(now: number): void {
     this.#trying = false;
     this.#notBefore = now + againMs.first;
   }
 
-  /** Breaks off and forgets what was found. */
+  /** Aborts the trial and discards its counts. */
   abandon(): void {
     this.#trying = false;
     this.#trial = { ...nothing };
   }
 
-  /** Notes an answer to a request that left after the trial began. */
+  /** Reports an answer to a request sent during the trial. */
   answered(now: number, throttled: boolean): Verdict {
     if (!this.#trying) return "open";
     const trial = this.#trial;
@@ -149,7 +147,7 @@ export class ThrottleNoise {
       return "noise";
     }
     if (noisy) {
-      // What is known may be more than there is by now: a limit has taken the place of the noise.
+      // The known share may be too high by now: a limit has replaced the noise.
       this.#share = Math.min(this.#share, trial.throttles / trial.answers);
       this.#notBefore = now + againMs.first;
       return "none";
@@ -160,13 +158,13 @@ export class ThrottleNoise {
     return "none";
   }
 
-  /** So many of the answers of late were throttled: noise is no more than that. */
+  /** Reports how many recent answers were throttled: the noise cannot exceed that. */
   atMost(throttles: number, answers: number): void {
     if (throttles >= this.#share * answers) return;
     this.#share += (throttles / answers - this.#share) * (answers / (answers + fewest));
   }
 
-  /** So many of the answers may be noise. */
+  /** How many of `answers` may be noise. */
   expected(answers: number): number {
     const mean = this.#share * answers;
     return mean + chance * Math.sqrt(mean);

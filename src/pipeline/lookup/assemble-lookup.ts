@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
-import { Outage, reachable } from "../../lookup/attempt/outage.js";
+import { Outage, failFast } from "../../lookup/attempt/outage.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { obeyHints } from "../../lookup/pace/obey-hints.js";
 import { Slots } from "../../lookup/pace/slots.js";
@@ -73,7 +73,7 @@ export async function assembleLookup(
     shares: paces.shares,
     retries: settings.retries,
     partialRetries: settings.partialRetries,
-    reachable: reachable({ address: intelUrl, answered }),
+    failFast: failFast({ address: intelUrl, answered }),
     outage: new Outage({
       patienceMs: settings.outagePatience,
       address: intelUrl,

@@ -108,8 +108,8 @@ export async function openPaces(
   const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
   const all = [...rate, ...Object.values(own).flat()];
   const store = shared?.quotas ?? (await quotaStoreFor(all, quotas));
-  const onUsedUp = (used: Rate, goesOnAtMs: number): void =>
-    onEarlyEnd(quotaUsedUp(used, goesOnAtMs));
+  const onUsedUp = (used: Rate, resumesAtMs: number): void =>
+    onEarlyEnd(quotaUsedUp(used, resumesAtMs));
   const common = { clock, onUsedUp };
   const ofAll = { store, name: quotaOfAll };
   const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
@@ -146,9 +146,9 @@ export async function quotaStoreFor(
 }
 
 /** The error that ends a run or command whose quota is used up. */
-export function quotaUsedUp({ count, perMs }: Rate, goesOnAtMs: number): EarlyEndError {
+export function quotaUsedUp({ count, perMs }: Rate, resumesAtMs: number): EarlyEndError {
   const hours = perMs / 3_600_000;
-  const nextMinuteMs = Math.ceil(goesOnAtMs / 60_000) * 60_000;
+  const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
   const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
   return new EarlyEndError(
     "quota_used_up",

@@ -7,12 +7,12 @@ const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
 describe("a result cannot be about the item", () => {
   test.each<[ItemKind, string, object, string]>([
     ["ip", "192.0.2.1", { item: "192.0.2.2", type: "IP" }, 'it names "192.0.2.2"'],
-    ["ip", "192.0.2.1", { item: "192.0.2.1", type: "DOMAIN" }, "it is of the type DOMAIN"],
+    ["ip", "192.0.2.1", { item: "192.0.2.1", type: "DOMAIN" }, "its type DOMAIN"],
     ["ip", "192.0.2.1", { item: "example.com" }, 'it names "example.com"'],
     ["ip", "192.0.2.1", { item: "192.0.2.2", type: "HOST" }, 'it names "192.0.2.2"'],
     ["sha1", sha1, { item: `${sha1.slice(1)}0`, type: "SHA1" }, "it names"],
-    ["domain", "example.com", { item: "example.com", type: "URL" }, "it is of the type URL"],
-    ["domain", "example.com", { item: "192.0.2.1", type: "IP" }, "it is of the type IP"],
+    ["domain", "example.com", { item: "example.com", type: "URL" }, "its type URL"],
+    ["domain", "example.com", { item: "192.0.2.1", type: "IP" }, "its type IP"],
     ["url", "http://example.com/", { item: "http://example.com/", type: "DOMAIN" }, "DOMAIN"],
     ["email", "a@example.com", { item: "a@example.com", type: "CRYPTO_WALLET" }, "CRYPTO_WALLET"],
   ])("%s %s, %j", (kind, value, result, fault) => {

@@ -1,11 +1,11 @@
-import type { Bench } from "../../../src/api/judge.js";
+import type { JudgeContext } from "../../../src/api/judge.js";
 import { describeService } from "../../../src/api/service-description.js";
 import type { Answer, ResponseHeaders } from "../../../src/api/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { reply, type Step } from "../../helpers/scripted-server.js";
 
 /** What judging needs, at 2024-01-01T00:00:00Z and with no API key configured. */
-export function bench(): Bench {
+export function judgeContext(): JudgeContext {
   return { service: describeService("intel", false), clock: new ManualClock() };
 }
 

@@ -205,8 +205,8 @@ describe("tags", () => {
   });
 
   test.each([
-    [{ offset: -1 }, "offset must be a whole number of at least 0"],
-    [{ offset: 0.5 }, "offset must be a whole number of at least 0"],
+    [{ offset: -1 }, "offset must be a whole number, at least 0"],
+    [{ offset: 0.5 }, "offset must be a whole number, at least 0"],
     [{ limit: 0 }, "limit must be a whole number from 1 to 10000"],
     [{ limit: 10_001 }, "limit must be a whole number from 1 to 10000"],
     [{ snapshot: "short" }, "snapshot must have exactly 24 characters"],
@@ -241,7 +241,7 @@ describe("tags", () => {
     const intel = await client([page(["192.0.2.1"]), page(["192.0.2.2"], change)]);
     await expect(collected(intel.iterateTagIps("a:b"))).rejects.toMatchObject({
       code: "snapshot_changed",
-      message: expect.stringContaining(`${member} is no longer that of the first page`),
+      message: expect.stringContaining(`${member} differs from the first page`),
     });
   });
 });
@@ -300,7 +300,7 @@ describe("configuration", () => {
   test.each(["", "intel.example.com", "ftp://intel.example.com/"])(
     "%j is no base address",
     (baseUrl) => {
-      expect(() => new IntelClient({ ...options, baseUrl })).toThrow("no http(s) address");
+      expect(() => new IntelClient({ ...options, baseUrl })).toThrow("is not an http(s) address");
     },
   );
 
@@ -318,7 +318,7 @@ describe("configuration", () => {
     (apiKey) => {
       const make = () => new IntelClient({ ...options, baseUrl: "http://127.0.0.1:9", apiKey });
       expect(make).toThrow(
-        "the API key in REPUTE_API_KEY is empty or has blanks or other characters that cannot be sent",
+        "the API key in REPUTE_API_KEY is empty or contains spaces or other characters that a header cannot carry",
       );
     },
   );

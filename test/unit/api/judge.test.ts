@@ -6,7 +6,7 @@ import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import {
   answer,
-  bench,
+  judgeContext,
   bogonResult,
   domainResult,
   failure,
@@ -26,7 +26,11 @@ function judged(
   item: Item | null = null,
 ) {
   const asked = { endpoint, item };
-  const { finding, again, body: kept } = judge(asked, answer(status, body, headers), bench());
+  const {
+    finding,
+    again,
+    body: kept,
+  } = judge(asked, answer(status, body, headers), judgeContext());
   return { ...finding, again, body: kept };
 }
 
@@ -130,7 +134,7 @@ describe("200", () => {
     [
       "a statusCode that contradicts the HTTP status",
       { ...success(ipResult()), statusCode: 503 },
-      "statusCode is 503 although the HTTP status is 200",
+      "statusCode is 503 but the HTTP status is 200",
     ],
     ["a failure envelope", failure("no"), 'status must be "success"'],
     ["a partial envelope", partialSuccess(ipResult()), 'status must be "success"'],
@@ -287,7 +291,8 @@ describe("other statuses", () => {
   test("without an API key, 403 tells where to put one", () => {
     expect(() => judged(403, "")).toThrow(
       expect.objectContaining({
-        message: "403 from the intelligence interface: it wants an API key and none is configured",
+        message:
+          "403 from the intelligence interface: it requires an API key, and none is configured",
         hint: expect.stringContaining("REPUTE_API_KEY"),
       }),
     );
@@ -296,7 +301,7 @@ describe("other statuses", () => {
   test("with an API key, 403 says that it was not accepted", () => {
     const refused = () =>
       judge({ endpoint: "query", item: null }, answer(403, ""), {
-        ...bench(),
+        ...judgeContext(),
         service: describeService("intel", true),
       });
     expect(refused).toThrow(
@@ -341,7 +346,7 @@ describe("other statuses", () => {
 
 test("a fault of the connection may pass", () => {
   const fault = new TransportError("connection_reset", "https://example.com closed");
-  expect(judgeFault(fault, bench().clock)).toMatchObject({
+  expect(judgeFault(fault, judgeContext().clock)).toMatchObject({
     finding: {
       status: "failed",
       httpStatus: null,
@@ -354,7 +359,7 @@ test("a fault of the connection may pass", () => {
 });
 
 test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
-  expect(judgeFault(new TransportError(code, "x"), bench().clock).again).toBeNull();
+  expect(judgeFault(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
 });
 
 describe("an answer for another item", () => {
@@ -383,7 +388,7 @@ test("the text of a result is kept where it is asked for", () => {
   const result =
     '{"item":"192.0.2.1", "type":"URL","serviceMailBlocklist":null,"n":[1.0,-0,1e400]}';
   const body = `{"status":"success","statusCode":200,\n"result":${result}}`;
-  const asReceived = { ...bench(), asReceived: true };
+  const asReceived = { ...judgeContext(), asReceived: true };
   const query = judge({ endpoint: "query", item: null }, answer(200, body), asReceived);
   expect(query.finding.answers.query?.text).toBe(result);
   const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);

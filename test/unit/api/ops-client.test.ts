@@ -92,7 +92,7 @@ describe("customers", () => {
   test("without a token none is sent, and a refusal says so", async () => {
     const ops = new OpsClient(await options([reply(401)]));
     await expect(collected(ops.customers())).rejects.toThrow(
-      "401 from the operations interface: it wants an access token and none is configured",
+      "401 from the operations interface: it requires an access token, and none is configured",
     );
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });

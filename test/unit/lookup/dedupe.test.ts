@@ -205,13 +205,13 @@ describe("in a resumed run", () => {
     await store.put(attemptKey("query", item, 1), reset);
     await store.put(attemptKey("query", item, 2), reset);
     const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
-      let tried: number | undefined;
+      let attempts: number | undefined;
       const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
-        tried = options.asked?.tried.length;
+        attempts = options.history?.attempts.length;
         return Promise.resolve(complete());
       });
       await lookup(asked, unaborted());
-      return tried;
+      return attempts;
     };
     expect(await begunWith(true, otherItem)).toBe(0);
     expect(await begunWith(true, item)).toBe(2);

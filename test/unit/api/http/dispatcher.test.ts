@@ -72,7 +72,7 @@ test("HTTPS is tunnelled, and the proxy sees no key", async () => {
     error: {
       code: "proxy_failure",
       message: expect.stringMatching(
-        /^the proxy http:\/\/127\.0\.0\.1:\d+ \(from https_proxy\) made no connection to https:\/\/intel/,
+        /^the proxy http:\/\/127\.0\.0\.1:\d+ \(from https_proxy\) did not connect to https:\/\/intel/,
       ) as string,
     },
   });
@@ -121,7 +121,7 @@ describe.each(["http_proxy", "HTTPS_PROXY"])("%s", (name) => {
     ["ftp://127.0.0.1:21", `${name} is not the address of an HTTP proxy`],
     [
       "socks5://s3cret@127.0.0.1:1080",
-      `${name} names a SOCKS proxy; only HTTP proxies can be used`,
+      `${name} names a SOCKS proxy; only HTTP proxies are supported`,
     ],
   ])("that is %s is refused", (value, message) => {
     const env = { [name]: value };

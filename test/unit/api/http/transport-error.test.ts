@@ -76,7 +76,10 @@ test("without memory for the HTTP parser, the limit is named and nothing is trie
 test.each([
   ["ECONNREFUSED", "the proxy http://p.example (from HTTP_PROXY) refused the connection"],
   ["ENOTFOUND", "the host name of the proxy http://p.example (from HTTP_PROXY) could not be"],
-  ["UND_ERR_CONNECT_TIMEOUT", "no connection to the proxy http://p.example (from HTTP_PROXY)"],
+  [
+    "UND_ERR_CONNECT_TIMEOUT",
+    "connecting to the proxy http://p.example (from HTTP_PROXY) timed out",
+  ],
 ])("%s is the proxy's where there is one", (code, message) => {
   const cause = Object.assign(new Error(), { code });
   const proxy = "http://p.example (from HTTP_PROXY)";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt } from "../../../../src/core/attempt.js";
-import { guarded, Outage } from "../../../../src/lookup/attempt/outage.js";
+import { withBreaker, Outage } from "../../../../src/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/lookup/types.js";
 import { attempt } from "../attempts.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
@@ -140,7 +140,7 @@ function serviceOf(answer: (n: number) => Attempt, answered = true): TestService
     clock,
     onChange: (message) => said.push(message),
   });
-  const lookup = guarded(outage)(() => Promise.resolve(answer(++asked)));
+  const lookup = withBreaker(outage)(() => Promise.resolve(answer(++asked)));
   return {
     clock,
     outage,

@@ -162,13 +162,13 @@ test("aborting ends a wait with the signal's reason", async () => {
 describe("with attempts of an earlier part of the run", () => {
   const part = partial({ tags: ["a"] }, ["verdict"]);
 
-  function begunWith(tried: Attempt[], ...attempts: Attempt[]) {
+  function begunWith(earlier: Attempt[], ...attempts: Attempt[]) {
     const clock = new ManualClock();
     const next = scripted(...attempts);
     const lookup = retry({ retries: 2, partialRetries: 1, clock, random: () => 0.5 })(next);
     const options = {
       ...unaborted(),
-      asked: { outcomes: [], tried, journalled: false, drift: [] },
+      history: { outcomes: [], attempts: earlier, journalled: false, drift: [] },
     };
     return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
   }

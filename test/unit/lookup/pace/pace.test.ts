@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
 import { Pace } from "../../../../src/lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../../../src/store/quota/quota-store.js";
-import { paced, share } from "../../../../src/lookup/compose.js";
+import { ownPace, paced } from "../../../../src/lookup/compose.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { complete, failed, item, scripted, unaborted } from "../attempts.js";
 
@@ -258,7 +258,7 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   });
   const run = new Pace({ rates: [{ count: 1, perMs: 1000 }], clock });
   const next = scripted(complete());
-  const lookup = share(own)(paced(run)(next));
+  const lookup = ownPace(own)(paced(run)(next));
   for (let i = 0; i < 3; i++) void lookup(item, { signal });
   await clock.advance(500);
   expect([next.asked.length, told]).toEqual([1, []]);

@@ -1,19 +1,19 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { Sleeps } from "../../../../src/lookup/attempt/retry.js";
+import { AbortableSleep } from "../../../../src/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
 test("a sleep ends after its time", async () => {
   const clock = new ManualClock();
-  await clock.run(new Sleeps(clock).sleep(700, new AbortController().signal));
+  await clock.run(new AbortableSleep(clock).for(700, new AbortController().signal));
   expect(clock.monotonic()).toBe(700);
 });
 
 test("aborting ends all sleeps with the signal's reason, and their timers", async () => {
   const clock = new ManualClock();
-  const sleeps = new Sleeps(clock);
+  const sleep = new AbortableSleep(clock);
   const controller = new AbortController();
-  const asleep = [1000, 2000].map((ms) => sleeps.sleep(ms, controller.signal));
+  const asleep = [1000, 2000].map((ms) => sleep.for(ms, controller.signal));
   controller.abort(new Error("enough"));
   const results = await Promise.allSettled(asleep);
   expect([results.map(({ status }) => status), clock.pending]).toEqual([
@@ -25,14 +25,14 @@ test("aborting ends all sleeps with the signal's reason, and their timers", asyn
 test("there is no sleep under a signal that has aborted", async () => {
   const clock = new ManualClock();
   const aborted = AbortSignal.abort(new Error("enough"));
-  await expect(new Sleeps(clock).sleep(1000, aborted)).rejects.toThrow("enough");
+  await expect(new AbortableSleep(clock).for(1000, aborted)).rejects.toThrow("enough");
 });
 
 test("however many sleep, their signal has one listener, and none when they have ended", async () => {
   const clock = new ManualClock();
-  const sleeps = new Sleeps(clock);
+  const sleep = new AbortableSleep(clock);
   const { signal } = new AbortController();
-  const asleep = Array.from({ length: 50 }, () => sleeps.sleep(10, signal));
+  const asleep = Array.from({ length: 50 }, () => sleep.for(10, signal));
   const during = getEventListeners(signal, "abort").length;
   await clock.run(Promise.all(asleep));
   expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);

@@ -13,27 +13,27 @@ import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";
 import { memberTexts } from "../../core/json-members.js";
 
-export interface KeepOptions {
+export interface JournalledOptions {
   readonly endpoint: LookupEndpoint;
   readonly store: LookupStore;
 }
 
 /**
- * Journals each answer while its request's slot is still held. So a kill loses, and a resumed run
- * repeats, no more than what may be open at once. An answer that is asked for again is journalled
- * under a key of its own: a resumed run continues with the attempts that are left.
+ * Journals each answer before its slot is released, so a kill loses at most the requests that were
+ * open. An answer that is going to be retried gets a key of its own: a resumed run continues with the
+ * remaining attempts.
  */
-export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
+export function journalled({ endpoint, store }: JournalledOptions): AttemptWrapper {
   const put = (item: Item, attempt: Attempt, options: LookupOptions): Promise<void> | null => {
-    const { asked } = options;
-    asked?.outcomes.push(attempt.outcome);
+    const { history } = options;
+    history?.outcomes.push(attempt.outcome);
     if (isFinal(attempt, options)) {
-      if (asked !== undefined) asked.journalled = true;
+      if (history !== undefined) history.journalled = true;
       return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
     }
-    // What ends the lookup is stored with the lookup.
+    // A final failure is stored with the whole lookup, by dedupe.
     if (attempt.again === null) return null;
-    const key = attemptKey(endpoint, item, (asked?.tried.length ?? 0) + 1);
+    const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
     return store.put(key, recordOf({ ...attempt, drift: [] }, options));
   };
   return (next) => (item, options) =>
@@ -43,44 +43,43 @@ export function keep({ endpoint, store }: KeepOptions): AttemptWrapper {
     });
 }
 
-/** A record with the row that asked and the requests that no earlier record has. */
+/** Makes a record with the asking row and the requests not recorded yet. */
 export function recordOf(
   { finding, again, drift, body }: Omit<LookupRecord, "origin">,
-  { row = null, asked }: RecordedFor,
+  { row = null, history }: RecordedFor,
 ): LookupRecord {
-  const outcomes = asked?.outcomes ?? [];
-  if (asked !== undefined) asked.outcomes = [];
+  const outcomes = history?.outcomes ?? [];
+  if (history !== undefined) history.outcomes = [];
   return { finding, again, drift, body, origin: { row, outcomes } };
 }
 
-type RecordedFor = { readonly row?: number | null | undefined } & Pick<LookupOptions, "asked">;
+type RecordedFor = { readonly row?: number | null | undefined } & Pick<LookupOptions, "history">;
 
-/** Whether no later attempt, and no partial answer of an earlier one, changes this finding. */
-function isFinal({ again, finding }: Attempt, { asked }: LookupOptions): boolean {
+/** Whether nothing can change this finding: neither a retry nor an earlier partial answer. */
+function isFinal({ again, finding }: Attempt, { history }: LookupOptions): boolean {
   if (again !== null) return false;
-  return finding.status === "complete" || !asked?.tried.some(isPartial);
+  return finding.status === "complete" || !history?.attempts.some(isPartial);
 }
 
 function isPartial({ finding }: Attempt): boolean {
   return finding.status === "partial";
 }
 
-/** An attempt whose finding counts those before it. */
-function summedUp(attempt: Attempt, { asked }: LookupOptions): Attempt {
-  if (asked === undefined || asked.tried.length === 0) return attempt;
+/** Adds the earlier attempts to the finding's count. */
+function summedUp(attempt: Attempt, { history }: LookupOptions): Attempt {
+  if (history === undefined || history.attempts.length === 0) return attempt;
   const { finding } = attempt;
-  const before = asked.tried.reduce((sum, { finding }) => sum + finding.attempts, 0);
+  const before = history.attempts.reduce((sum, { finding }) => sum + finding.attempts, 0);
   return { ...attempt, finding: { ...finding, attempts: before + finding.attempts } };
 }
 
 /**
- * Makes one finding of the partial answers to one lookup: the most complete one, the latest of
- * several, with the members that it lacks filled from the others, the latest first. `missing` is
- * what none of them had.
+ * Merges the partial answers to one lookup. Starts from the most complete one (the latest of several)
+ * and fills its gaps from the others, latest first. `missing` lists what none of them had.
  *
- * It stays `partial` even when nothing is missing any more: no answer vouched for the whole.
+ * The result stays `partial` even without gaps, since no single answer vouched for all of it.
  *
- * @param partials in the order in which they came
+ * @param partials in order of arrival
  */
 export function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
   if (partials.length === 1) return partials[0];
@@ -110,7 +109,7 @@ export function mergePartials(partials: readonly [Finding, ...Finding[]]): Findi
   return { ...best, missing, answers: { [endpoint]: answer } };
 }
 
-/** Answers of another type describe another thing; none of their members fits. */
+/** Ignores answers of another type: they describe something else. */
 function answers(finding: Finding, member: string, type: unknown): boolean {
   return !finding.missing.includes(member) && resultOf(finding)["type"] === type;
 }
@@ -123,7 +122,7 @@ function textOf(finding: Finding): string | undefined {
   return firstAnswer(finding)?.text;
 }
 
-/** The text of a result in which some members have the text that other results have for them. */
+/** The text of a result with some members copied from the texts of other results. */
 function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string | undefined {
   const text = textOf(best);
   if (text === undefined || sources.size === 0) return text;
@@ -134,7 +133,7 @@ function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string 
   return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }
 
-/** The names under which a service may send a member. */
+/** The names that a service may use for a member. */
 function namesOf(member: string): readonly string[] {
   return member === "serviceMailBlocklist" ? [member, "abusixMailBlocklist"] : [member];
 }
