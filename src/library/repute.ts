@@ -14,6 +14,7 @@ import { enrichFile } from "./enrich-file.js";
 import { clientSettings } from "./options.js";
 import { Parts } from "./parts.js";
 import { lookUp, type LookupResult } from "./result.js";
+import { sharedPace } from "./shared-pace.js";
 import type {
   EnrichFileOptions,
   LookupCall,
@@ -37,9 +38,6 @@ import type {
 export function repute(options: ReputeOptions): Repute {
   return new Repute(options);
 }
-
-/** Findings that `lookupAll` remembers, so that repeated items aren't asked for twice. */
-const remembered = 10_000;
 
 /**
  * What `repute()` returns. Every method may reject with a `FatalError` (credentials refused, or nothing
@@ -84,10 +82,12 @@ export class Repute implements AsyncDisposable {
   ): AsyncGenerator<LookupResult, void, undefined> {
     const own = new AbortController();
     const stop = this.#signal(signal, own.signal);
-    const lookup = await this.#parts.lookup(remembered);
+    // Not awaited here: a readline interface loses lines that come before its iteration begins.
+    const lookup = this.#parts.lookup(10_000);
+    lookup.catch(() => undefined);
     const work = async (input: string): Promise<LookupResult> => {
       try {
-        return await lookUp(lookup, input, { kind, signal: stop });
+        return await lookUp(await lookup, input, { kind, signal: stop });
       } catch (error) {
         own.abort(error);
         throw error;
@@ -205,8 +205,8 @@ export class Repute implements AsyncDisposable {
 
   /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
   async pace(): Promise<RequestPace> {
-    this.#call({});
-    return (await this.#parts.paces("url")).run;
+    this.#signal();
+    return sharedPace((await this.#parts.paces("url")).run, () => this.#stop.signal);
   }
 
   /**

@@ -1,27 +1,60 @@
 import { execFile } from "node:child_process";
-import { cp, symlink } from "node:fs/promises";
+import { cp, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const samples = join(root, "samples");
 const run = promisify(execFile);
 
-test("library.mjs looks up items with the package as a library", async () => {
-  const { stdout, stderr } = await run(process.execPath, [join(root, "samples", "library.mjs")]);
-  expect(stderr).toBe("");
-  expect(stdout.trimEnd().split("\n")).toEqual([
-    expect.stringMatching(/^ip 192\.0\.2\.1: complete, malicious$/),
-    expect.stringMatching(/^url https:\/\/example\.com\/: complete, no intent$/),
-    expect.stringMatching(/^setup\.exe: .*file/),
-    expect.stringMatching(/^ip 203\.0\.113\.51: partial, without .+$/),
+/** Runs a sample of the library to its end; returns what it printed. */
+async function library(name: string, args: readonly string[] = [], stdin = ""): Promise<string> {
+  const sample = run(process.execPath, [join(samples, "library", name), ...args]);
+  sample.child.stdin?.end(stdin);
+  return (await sample).stdout;
+}
+
+test("lookup.mjs looks one item up", async () => {
+  expect(await library("lookup.mjs")).toBe("ip 192.0.2.1: malicious\nnetwork: Example Hosting\n");
+});
+
+test("stream.mjs prints the items of stdin with their verdicts, in order", async () => {
+  const list = await readFile(join(samples, "watchlist.txt"), "utf8");
+  expect((await library("stream.mjs", [], list)).trimEnd().split("\n")).toEqual([
+    "192.0.2.66: malicious",
+    "hxxps://downloads[.]example[.]net/setup.exe: malicious",
+    "parked(dot)example(dot)org: none",
+    "abuse[at]example[.]com: none",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709: none",
+    "LKDxGDJq5fF4FohAB8zJH24mDDNHDNtqsE: none",
+    "203.0.113.40: suspicious",
+    "3 are malicious or suspicious",
+  ]);
+});
+
+test("file.mjs enriches a file and leaves its manifest", async () => {
+  const output = join(await temporaryFolder(), "out.csv");
+  const printed = await library("file.mjs", [join(samples, "indicators.csv"), output]);
+  expect(printed).toBe("24 rows, 0 failed, 13 malicious\n");
+  const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8")) as Manifest;
+  expect(manifest).toMatchObject({ exit_reason: "done", output: { path: output, rows: 24 } });
+});
+
+test("shared-pace.mjs runs two enrichments at once", async () => {
+  const folder = await temporaryFolder();
+  expect(await library("shared-pace.mjs", [folder])).toMatch(/^47 requests in \d+\.\d s\n$/);
+  expect((await readdir(folder)).filter((name) => name.endsWith(".csv"))).toEqual([
+    "indicators.csv",
+    "watchlist.csv",
   ]);
 });
 
 test("demo.mjs runs the main job on the samples", async () => {
-  // In a copy, since it writes beside itself.
+  // In a copy: it writes beside itself.
   const copy = await temporaryFolder();
   for (const name of ["samples", "dist", "package.json"]) {
     await cp(join(root, name), join(copy, name), { recursive: true });
