@@ -5,7 +5,7 @@ import { outputFault } from "../../src/outputs/output-fault.js";
 import type { Encoder } from "../../src/formats/types.js";
 import type { Sink } from "../../src/outputs/types.js";
 import { addedMemberName } from "../../src/formats/added-names.js";
-import { auditCounts, type FactsCount } from "../../src/outputs/warehouse/run-rows.js";
+import { auditCounts, type OutcomeCount } from "../../src/outputs/warehouse/run-rows.js";
 import type {
   WarehouseAudit,
   WarehouseKind,
@@ -140,11 +140,11 @@ async function countChunks({
   readonly prefix: string;
 }): Promise<WarehouseAudit> {
   const member = addedMemberName(prefix, []);
-  const counts = new Map<string, FactsCount>();
+  const counts = new Map<string, OutcomeCount>();
   for (const name of await chunksOf(folder, runId)) {
     const text = await readFile(join(folder, name), "utf8");
     for (const line of text.trimEnd().split("\n")) {
-      const row = JSON.parse(line) as Readonly<Record<string, Partial<FactsCount>>>;
+      const row = JSON.parse(line) as Readonly<Record<string, Partial<OutcomeCount>>>;
       const { status = null, verdict = null } = row[member] ?? {};
       const key = JSON.stringify([status, verdict]);
       counts.set(key, { status, verdict, rows: (counts.get(key)?.rows ?? 0) + 1 });

@@ -1,12 +1,9 @@
 import { columns } from "../core/columns.js";
-import { FatalError, UsageError } from "../core/errors.js";
-import { RowCounter } from "../core/row.js";
-import type { CountOptions, RecordCounter } from "./types.js";
+import { UsageError } from "../core/errors.js";
 
 /**
- * Names of the added columns under a prefix, in output order.
- *
- * @throws UsageError `column_clash` when the input has such a column already
+ * Names of the added columns with the prefix, in output order.
+ * @throws UsageError `column_clash` if the input already has one of them
  */
 export function addedColumnNames(
   prefix: string,
@@ -20,9 +17,8 @@ export function addedColumnNames(
 }
 
 /**
- * Name of the one member that nested output adds: the prefix without its last underscore.
- *
- * @throws UsageError `column_clash` when the input has such a member already
+ * Name of the member that nested output adds: the prefix without its trailing underscore.
+ * @throws UsageError `column_clash` if the input already has that member
  */
 export function addedMemberName(prefix: string, inputColumns: readonly string[]): string {
   const name = prefix.replace(/_$/, "");
@@ -30,7 +26,7 @@ export function addedMemberName(prefix: string, inputColumns: readonly string[])
   return name;
 }
 
-/** The same names, numbered where the input has them already. */
+/** Makes names unique among `taken` by appending a number. */
 export function freshNames(names: readonly string[], taken: readonly string[]): readonly string[] {
   const known = new Set(taken.map((name) => name.trim()));
   return names.map((name) => {
@@ -40,40 +36,12 @@ export function freshNames(names: readonly string[], taken: readonly string[]): 
   });
 }
 
-/** The error of columns that the input has already. */
+/** The error for an input that already has columns to be added. */
 export function columnClash(names: readonly string[]): UsageError {
   const several = names.length > 1;
   return new UsageError(
     "column_clash",
     `the input already has ${several ? "columns" : "a column"} that would be added: ${names.join(", ")}`,
-    { hint: "give the added columns another beginning, for example --prefix repute_" },
+    { hint: "choose another prefix for the added columns, for example --prefix repute_" },
   );
-}
-
-/** What a row of an output says of itself. */
-export interface RowFacts {
-  readonly status: unknown;
-  /** Null for none. */
-  readonly verdict: unknown;
-}
-
-/**
- * Counts rows by status and verdict, one a record.
- *
- * @param factsOf reads a record; null for one that is no row, such as a header
- */
-export function countRows(
-  { hasVerdicts }: Pick<CountOptions, "hasVerdicts">,
-  factsOf: (record: Buffer, row: number) => RowFacts | null,
-): RecordCounter {
-  const rows = new RowCounter(hasVerdicts);
-  return {
-    add(record) {
-      const facts = factsOf(record, rows.rows + 1);
-      const fault = facts === null ? null : rows.count(facts.status, facts.verdict);
-      if (fault === null) return;
-      throw new FatalError("output_corrupt", `row ${rows.rows} of the output has ${fault}`);
-    },
-    counted: () => rows.found(),
-  };
 }

@@ -5,12 +5,12 @@ const lineFeed = 0x0a;
 const quote = 0x22;
 
 /**
- * Cuts bytes into records, each with its line end. With quoting, a line feed within quotes
- * (RFC 4180) belongs to the record; without, every one ends it.
+ * Splits bytes into records, each including its line end. With `quoting`, line feeds inside quotes
+ * belong to the record (RFC 4180, section 2, rule 6).
  */
 export class RecordSplitter {
   readonly #quoting: boolean;
-  /** The beginning of a record that no chunk has ended yet. */
+  /** The start of an unfinished record. */
   #rest: Buffer[] = [];
   #restLength = 0;
   #quoted = false;
@@ -19,12 +19,12 @@ export class RecordSplitter {
     this.#quoting = quoting;
   }
 
-  /** Bytes of the record that has not ended yet. */
+  /** Length of the unfinished record in bytes. */
   get pending(): number {
     return this.#restLength;
   }
 
-  /** The records that end within these bytes; what is left of them is copied. */
+  /** Returns the records that end in this chunk. The remainder is copied. */
   push(chunk: Buffer): Buffer[] {
     const records: Buffer[] = [];
     let start = 0;
@@ -46,7 +46,7 @@ export class RecordSplitter {
     return records;
   }
 
-  /** What is left behind the last line end; null when nothing is. */
+  /** Returns the bytes after the last line end; null if there are none. */
   end(): Buffer | null {
     const rest = this.#restLength === 0 ? null : Buffer.concat(this.#rest);
     this.#rest = [];
@@ -54,7 +54,7 @@ export class RecordSplitter {
     return rest;
   }
 
-  /** Whether the bytes leave a quote open; tells of the next bytes after these. */
+  /** Whether the bytes end inside quotes; keeps the state for the next call. */
   #endsQuoted(chunk: Buffer, from: number, to: number): boolean {
     if (!this.#quoting) return false;
     for (let at = from; at < to; at++) if (chunk[at] === quote) this.#quoted = !this.#quoted;
@@ -62,10 +62,10 @@ export class RecordSplitter {
   }
 }
 
-/** Cuts an output into lines. */
+/** Splits an output into lines. */
 export const splitLines = (): RecordSplitter => new RecordSplitter({ quoting: false });
 
-/** An encoder of rows that need nothing before or between them. */
+/** An encoder for formats with no header, footer or separators. */
 export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
   return {
     header: "",

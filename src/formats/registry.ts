@@ -8,7 +8,7 @@ import { stix } from "./shapes/stix.js";
 import { text } from "./text.js";
 import type { ReadableFormat, WritableFormat } from "./types.js";
 
-/** Every text format; another one is a file and a line here. */
+/** All text formats. To add one, write its file and add it here. */
 export const formats = { csv, tsv, ndjson, text, ecs, ocsf, stix };
 
 type Formats = typeof formats;
@@ -25,23 +25,25 @@ export type SinkFormat = {
 
 export const sourceFormats = namesWith("read") as readonly SourceFormat[];
 export const sinkFormats = namesWith("write") as readonly SinkFormat[];
-/** Formats whose rows `retry` fills in. */
+/** Formats whose rows `retry` can replace in place. */
 export const earlierFormats = namesWith("earlier");
 
-/** What a file's name says about it. */
+/** Format and compression implied by a file name. */
 export interface DetectedFormat<Name> {
-  /** Null where the name does not say, as that of a `.txt` file: its first lines do. */
+  /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
   readonly format: Name | null;
-  /** The name says that it is compressed. */
+  /** True if the name implies gzip. */
   readonly gzip: boolean;
 }
 
-/** Format of an input by the extension of its path, letter case aside; `-` (stdin) says nothing. */
+/**
+ * Detects an input's format from its file extension, ignoring case. `-` (stdin) implies nothing.
+ */
 export function detectSourceFormat(path: string): DetectedFormat<SourceFormat> {
   return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
 }
 
-/** Format and compression that an output's name asks for. */
+/** Detects an output's format and compression from its file name. */
 export function detectSinkFormat(path: string): DetectedFormat<SinkFormat> {
   return detect(path, sinkFormats, /\.gz$/);
 }

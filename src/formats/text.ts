@@ -4,7 +4,9 @@ import { linesEncoder } from "./record-splitter.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
-/** One item a line; blank lines and comments (`#` first but for spaces) are left out. */
+/**
+ * One item per line. Blank lines and lines that start with `#` after optional spaces are skipped.
+ */
 export const text: ReadableFormat = {
   extensions: [],
   read,

@@ -1,6 +1,6 @@
 import { UsageError } from "../core/errors.js";
 
-/** Takes bytes off a stream of chunks, and gives back what was too much. */
+/** Reads exact byte counts from a stream of chunks. Surplus bytes can be put back. */
 export class ByteReader {
   readonly #chunks: AsyncGenerator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -10,12 +10,12 @@ export class ByteReader {
     this.#chunks = chunks;
   }
 
-  /** Bytes taken so far. */
+  /** Number of bytes taken. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Whatever comes next, however much; null at the end. */
+  /** The next chunk, of any size; null at the end. */
   async chunk(): Promise<Buffer | null> {
     const chunk = (await this.#fill(1)) ? this.#rest : null;
     this.#rest = Buffer.alloc(0);
@@ -23,7 +23,7 @@ export class ByteReader {
     return chunk;
   }
 
-  /** Exactly so many bytes; null where fewer are left, and those are taken too. */
+  /** Exactly `count` bytes; null if fewer are left, which are consumed. */
   async take(count: number): Promise<Buffer | null> {
     const whole = await this.#fill(count);
     const taken = this.#rest.subarray(0, count);
@@ -32,7 +32,7 @@ export class ByteReader {
     return whole ? taken : null;
   }
 
-  /** Gives back bytes at the end of what was taken last. */
+  /** Puts back the last bytes taken. */
   putBack(bytes: Buffer): void {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([bytes, this.#rest]);
     this.#offset -= bytes.length;
@@ -48,7 +48,7 @@ export class ByteReader {
   }
 }
 
-/** What files that are no text begin with, as one character a byte. */
+/** First bytes of binary files, as Latin-1. */
 const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["PK\x03\x04", "a ZIP archive or an Excel workbook (.xlsx)"],
   ["PK\x05\x06", "an empty ZIP archive"],
@@ -62,13 +62,12 @@ const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["BZh9", "compressed with bzip2"],
 ];
 
-/** Bytes that tell. */
+/** Bytes needed to recognise a signature. */
 export const signatureBytes = 4;
 
 /**
- * Refuses an input that is certainly no text.
- *
- * @param head its first bytes, decompressed where it was gzip
+ * Rejects input that is known to be binary.
+ * @param head the first bytes, after decompression
  * @throws UsageError `input_binary`
  */
 export function refuseBinary(head: Buffer, name: string): void {
@@ -76,20 +75,20 @@ export function refuseBinary(head: Buffer, name: string): void {
   const kind = signatures.find(([signature]) => signature === start)?.[1];
   if (kind === undefined) return;
   throw new UsageError("input_binary", `${name} is not text: it is ${kind}`, {
-    hint: "Give it as CSV, TSV, NDJSON or a list; gzip is read as it is.",
+    hint: "Convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly.",
   });
 }
 
 export type Utf16 = "utf-16le" | "utf-16be";
 
-/** UTF-16 by its byte order mark, or null. */
+/** Detects UTF-16 by its byte order mark; null if there is none. */
 export function utf16Of(head: Buffer): Utf16 | null {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
   return null;
 }
 
-/** The same text in UTF-8, without the byte order mark; what is no UTF-16 becomes U+FFFD. */
+/** Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD. */
 export async function* transcode(
   chunks: AsyncGenerator<Buffer>,
   encoding: Utf16,

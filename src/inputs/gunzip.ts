@@ -3,19 +3,19 @@ import { FatalError } from "../core/errors.js";
 import { ByteReader } from "./byte-reader.js";
 import type { Warnings } from "../formats/reading/lines.js";
 
-/** Whether bytes begin as gzip data does (RFC 1952, section 2.3.1: ID1, ID2). */
+/** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
 export function looksGzipped(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 /**
- * The decompressed bytes of gzip data, however many members it has (RFC 1952, section 2.2). As
- * gzip(1) does, it ignores what follows the last member: zeros silently, all else with a warning.
+ * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Like gzip(1), it
+ * ignores data after the last member: zeros silently, anything else with a warning.
  *
- * Members are taken apart here because Node's own Gunzip fails at trailing garbage, and with it loses
- * what it had decompressed of the same chunk.
+ * Members are split here because Node's Gunzip fails on trailing garbage and then drops the data it
+ * decompressed from the same chunk.
  *
- * @throws FatalError `input_gzip` naming the place in the compressed input
+ * @throws FatalError `input_gzip` with the byte offset in the compressed input
  */
 export async function* gunzip(
   compressed: AsyncGenerator<Buffer>,
@@ -30,7 +30,7 @@ export async function* gunzip(
   }
 }
 
-/** Zeros pad what was written to tapes and blocks; a member behind them is garbage too. */
+/** Zeros pad files written to tapes and block devices. A member after them counts as garbage. */
 async function isNextMember(bytes: ByteReader, name: string, warnings: Warnings): Promise<boolean> {
   const { offset } = bytes;
   const head = await bytes.chunk();
@@ -43,13 +43,13 @@ async function isNextMember(bytes: ByteReader, name: string, warnings: Warnings)
   }
   for (let chunk: Buffer | null = start; chunk !== null; chunk = await bytes.chunk()) {
     if (chunk.every((byte) => byte === 0)) continue;
-    warnings.add(`${name}: trailing garbage after the gzip data (from byte ${offset}) is ignored`);
+    warnings.add(`${name}: ignored trailing garbage after the gzip data (from byte ${offset})`);
     return false;
   }
   return false;
 }
 
-/** RFC 1952, section 2.3.1. */
+/** Skips a member's header (RFC 1952, section 2.3.1). */
 async function skipHeader(bytes: ByteReader, name: string): Promise<void> {
   const take = async (count: number): Promise<Buffer> => {
     const taken = await bytes.take(count);
@@ -72,14 +72,14 @@ async function skipHeader(bytes: ByteReader, name: string): Promise<void> {
 
 const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16 };
 
-/** The data of one member, checked against its trailer. */
+/** Decompresses one member and checks its trailer. */
 async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer> {
   const inflater = createInflateRaw({ chunkSize: 65_536 });
   let output: Buffer[] = [];
   let fault: Error | null = null;
   inflater.on("data", (data: Buffer) => output.push(data));
   inflater.on("error", (error) => void (fault ??= error));
-  // Comes once all data is out.
+  // `end` follows the last data event.
   const ended = new Promise((resolve) => inflater.once("end", resolve));
   let checksum = 0;
   let size = 0;
@@ -113,23 +113,23 @@ async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer>
   if (trailer.readUInt32LE(4) !== size % 2 ** 32) throw damaged(name, bytes, "incorrect length");
 }
 
-/** The error of an input that is called gzip and does not begin as such. */
+/** The error for an input named or declared as gzip that isn't. */
 export function notGzipError(name: string): FatalError {
-  const message = `${name} is no gzip file: its first bytes (from byte 0) are not those of gzip data`;
+  const message = `${name} is not gzip: its first bytes (from byte 0) are not a gzip header`;
   return new FatalError("input_gzip", message, {
-    hint: "If it is not compressed, give it a name without .gz.",
+    hint: "If it isn't compressed, rename it without .gz.",
   });
 }
 
 const repairHint =
-  "Fetch or write the file again; `gzip -t FILE` tells whether it is whole. What can still be read: `zcat FILE | repute enrich`.";
+  "Fetch or write the file again; `gzip -t FILE` checks it. To use the readable part: `zcat FILE | repute enrich`.";
 
 function cutOff(name: string, { offset }: ByteReader): FatalError {
-  const message = `${name} is cut off: its gzip data ends in the middle, at byte ${offset}`;
+  const message = `${name} is truncated: its gzip data ends at byte ${offset}`;
   return new FatalError("input_gzip", message, { hint: repairHint });
 }
 
 function damaged(name: string, { offset }: ByteReader, what: string, cause?: Error): FatalError {
-  const message = `${name} is damaged: bad gzip data before byte ${offset} (${what})`;
+  const message = `${name} is damaged: invalid gzip data before byte ${offset} (${what})`;
   return new FatalError("input_gzip", message, { cause, hint: repairHint });
 }

@@ -1,5 +1,5 @@
 import type { ChecksumState } from "../core/files/running-checksum.js";
-import { lineEndOf, Pauses, peek, settlesLineEnd } from "../formats/reading/sample.js";
+import { lineEndOf, Pauses, peek, showsLineEnd } from "../formats/reading/sample.js";
 import { limits, Warnings } from "../formats/reading/lines.js";
 import type { TextBytes } from "../formats/types.js";
 import { refuseBinary, signatureBytes, transcode, utf16Of } from "./byte-reader.js";
@@ -13,37 +13,39 @@ import { formats, sourceFormats } from "../formats/registry.js";
 import { z } from "zod";
 import { option } from "../core/options.js";
 
-/** The bytes of an input, and what else is known of it while it is read. */
+/** The text of an input and its reading progress. */
 export interface InputBytes extends TextBytes {
-  /** Size as stored; null for what is no regular file. */
+  /** Stored size in bytes; null if it isn't a regular file. */
   readonly bytesTotal: number | null;
-  /** What a person should know of the input, filled while it is read. */
+  /** Warnings about the input, filled while reading. */
   readonly warnings: Warnings;
-  /** Bytes read so far as stored. */
+  /** Stored bytes read so far. */
   bytesRead(): number;
-  /** Checksum of what was read so far as stored. */
+  /** Checksum of those bytes. */
   checksum(): ChecksumState;
   close(): Promise<void>;
 }
 
 export interface InputOptions {
-  /** The input is said to be gzip; gzip is recognised by its first bytes without this. */
+  /** Require gzip. Without this, gzip is detected by its first bytes. */
   readonly gzip: boolean;
-  /** Decompressed bytes to leave out; a plain file is read from there, all else read and skipped. */
+  /**
+   * Decompressed bytes to skip. Uncompressed files are read from there; anything else is read and
+   * discarded.
+   */
   readonly offset: number;
-  /** Checksum of what an earlier part of the run read, as stored: it must still be there. */
+  /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
 }
 
 /**
- * Opens a file or takes a stream.
- *
+ * Opens a file or a stream.
  * @throws UsageError `input_not_found`, `input_is_directory`
- * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` when it ends before `offset`
- * or does not begin with what was read before
+ * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` if it ends before
+ *   `offset` or differs from what was read before
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
-  if ("opened" in input) return goOn(input.opened, options.offset);
+  if ("opened" in input) return fromOpened(input.opened, options.offset);
   const stored = await openStored(input, options.before);
   try {
     const inRange = "path" in input && (input.range?.start ?? 0) > 0;
@@ -57,8 +59,8 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   }
 }
 
-/** An input that is open at its beginning, from an offset on. */
-function goOn(opened: InputBytes, offset: number): InputBytes {
+/** Continues an open input from an offset. */
+function fromOpened(opened: InputBytes, offset: number): InputBytes {
   if (offset <= opened.start) return opened;
   return {
     ...opened,
@@ -67,17 +69,17 @@ function goOn(opened: InputBytes, offset: number): InputBytes {
   };
 }
 
-/** Goes to the offset of a plain file without reading what is before; null when it must be read. */
+/** Seeks in an uncompressed file; null if the bytes before the offset must be read. */
 async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
   if (stored.handle === null || options.gzip) return null;
-  // Of a range too the file's own beginning tells how its lines end.
+  // The line end is detected at the start of the file, even for a range.
   const head = Buffer.alloc(limits.headBytes);
   const { bytesRead } = await stored.handle.read(head, 0, head.length, 0);
   const found = head.subarray(0, bytesRead);
   if (looksGzipped(found) || utf16Of(found) !== null) return null;
   if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
   return {
-    ...facts(stored),
+    ...storedMembers(stored),
     chunks: stored.chunksFrom(options.offset),
     start: options.offset,
     lineEnd: lineEndOf(found.subarray(markLength(found))),
@@ -95,17 +97,17 @@ async function decode(stored: StoredInput, options: InputOptions): Promise<Input
   ({ head, chunks } = await peek(chunks, (bytes) => bytes.length >= signatureBytes));
   refuseBinary(head, name);
   const encoding = utf16Of(head);
-  // The decoder takes the mark of UTF-16 away; that of UTF-8 is taken away here.
+  // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
   const mark = encoding === null ? markLength(head) : 0;
   if (encoding !== null) {
     chunks = transcode(chunks, encoding);
-    warnings.add(`the input is ${encoding.toUpperCase()}; it is read as UTF-8`);
+    warnings.add(`the input is ${encoding.toUpperCase()}; converted to UTF-8`);
   }
 
-  ({ head, chunks } = await peek(chunks, settlesLineEnd));
+  ({ head, chunks } = await peek(chunks, showsLineEnd));
   const start = Math.max(mark, options.offset);
   return {
-    ...facts(stored),
+    ...storedMembers(stored),
     chunks: start === 0 ? chunks : skip(chunks, start, name),
     start,
     lineEnd: lineEndOf(head.subarray(mark)),
@@ -126,7 +128,7 @@ async function* skip(
   if (left > 0) throw tooShortError(name, bytes);
 }
 
-function facts(
+function storedMembers(
   stored: StoredInput,
 ): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "checksum" | "close"> {
   return {
@@ -138,16 +140,16 @@ function facts(
   };
 }
 
-/** Length of the byte order mark of UTF-8 at the beginning, or 0. */
+/** Length of a UTF-8 byte order mark at the start, or 0. */
 function markLength(head: Buffer): number {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
 
-/** Opens an input and finds its columns. @throws ReputeError when it cannot be read */
+/** Opens an input and finds its columns. @throws ReputeError if it cannot be read */
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   const range = "path" in input ? (input.range ?? null) : null;
   const settled = options.resume ?? range;
-  // With no row done the header is still to be read.
+  // Before the first row, the header still has to be read.
   const resume = options.resume?.row === 0 ? null : options.resume;
   const bytes = await openInput(input, {
     gzip: options.gzip,
@@ -177,12 +179,12 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   }
 }
 
-/** A range from the first byte on has the header in it. */
+/** A range from the first byte contains the header. */
 function rangeBehindHeader(range: InputRange | null): InputRange | null {
   return range?.start === 0 ? null : range;
 }
 
-/** A stream may be a live one; a file is not waited for. */
+/** A stream may stall; a file doesn't. */
 export function pausesOf(
   bytes: InputBytes,
   { clock }: Pick<SourceOptions, "clock">,

@@ -2,10 +2,9 @@ import { openSource } from "./open-input.js";
 import type { InputRange, SourceOptions } from "./types.js";
 
 /**
- * Cuts a plain UTF-8 file into ranges that end with a row, each of about so many bytes. Together
- * they have the rows of the file, in its order.
- *
- * @param bytes least length of a range; the last one may be shorter
+ * Splits an uncompressed UTF-8 file into ranges of about `bytes` bytes that end with a row.
+ * Together they contain all rows in order.
+ * @param bytes minimum length of a range; the last one may be shorter
  * @throws as `openSource`
  */
 export async function* splitInput(
@@ -14,7 +13,7 @@ export async function* splitInput(
   bytes: number,
 ): AsyncGenerator<InputRange> {
   const { rows, columns, reading } = await openSource({ path }, { ...options, resume: null });
-  // The first range has the header in it.
+  // The first range contains the header.
   let before = { start: 0, row: 0, line: 0 };
   let end = 0;
   for await (const batch of rows) {

@@ -16,32 +16,31 @@ import {
 } from "./verify-input.js";
 import type { InputRange, SourceInput } from "./types.js";
 
-/** An input as stored, before anything is decoded. */
+/** An input as stored, before decompression and decoding. */
 export interface StoredInput {
   readonly name: string;
   readonly size: number | null;
-  /** Set for a regular file: it can be read from any place. */
+  /** Set for regular files, which are seekable. */
   readonly handle: FileHandle | null;
-  /** Checksum of the bytes that were read. */
+  /** Checksum of the bytes read. */
   readonly read: { checksum: RunningChecksum };
   /**
-   * The bytes from a place on.
-   *
-   * @throws FatalError `input_unreadable`; `input_changed` when they are not what an earlier part of
-   * the run read, or when the file is changed otherwise than at its end while it is read
+   * Reads the bytes from `start`.
+   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
+   *   sessions read, or if the file changes during reading other than by growing
    */
   chunksFrom(start: number): AsyncGenerator<Buffer>;
   close(): Promise<void>;
 }
 
 /**
- * How much of a file is read at once. All its rows are in memory until the last of them is begun:
- * those of 64 KiB grow old enough to cost the garbage collector 8% of a run's CPU time.
+ * Read size. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
+ * live long enough to cost 8% more CPU time in garbage collection.
  */
 const chunkBytes = 16 * 1024;
 
 /**
- * @param before checksum of what an earlier part of the run read; null for none
+ * @param before checksum of the bytes read in earlier sessions; null for none
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
  */
@@ -80,7 +79,7 @@ async function openFile(
       const file = { name: path, handle, base };
       if (regular) read.checksum = await verifyInput(file, before, start);
       const part = range === undefined ? {} : { end: range.end - 1 };
-      // Its end is looked at before it is closed.
+      // Keep it open at the end: `mustBeUnchanged` checks it before closing.
       const whole = { start: base + start, highWaterMark: chunkBytes, autoClose: false };
       const reading = regular ? { ...whole, ...part } : {};
       stream = handle.createReadStream(reading);
@@ -90,15 +89,15 @@ async function openFile(
     },
     async close() {
       stream?.destroy();
-      // Closed already when the stream has come to its end.
+      // Already closed if the stream ended.
       await handle.close().catch(() => {});
     },
   };
 }
 
 /**
- * A named pipe, or what a shell puts in the place of `<(command)`. Read as a file it would keep a
- * thread waiting for its writer, which nothing can end: neither closing it nor ending the process.
+ * Opens a named pipe, also from `<(command)`. Reading it as a file would block a thread-pool thread
+ * until the writer ends, which neither closing the file nor exiting can interrupt.
  */
 async function openPipe(path: string, before: ChecksumState | null): Promise<StoredInput> {
   const descriptor = await promisify(openDescriptor)(path, constants.O_RDONLY).catch(

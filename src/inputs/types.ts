@@ -5,34 +5,34 @@ import type { Row } from "../core/row.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 import type { InputBytes } from "./open-input.js";
 
-/** Where a resumed run goes on. */
+/** Where a resumed run continues. */
 export interface SourcePosition {
   /** Bytes of decompressed input, rows and lines before it. */
   readonly offset: number;
   readonly row: number;
   readonly line: number;
-  /** The columns as found when the run began. */
+  /** The columns found when the run started. */
   readonly columns: readonly string[];
-  /** Checksum of the bytes as stored that were read by then: those ahead of `offset` too. */
+  /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
   readonly input?: ChecksumState;
-  /** How the input is read, as settled when the run began. */
+  /** How the input is parsed, as found when the run started. */
   readonly reading: InputReading;
 }
 
 export interface SourceOptions extends ReadOptions {
   readonly gzip: boolean;
   readonly resume: SourcePosition | null;
-  /** Tells when a stream pauses, which ends the sample. @default the machine's own clock */
+  /** Detects pauses of a stream, which end the sample. @default the system clock */
   readonly clock?: Clock;
 }
 
 /**
- * A part of a plain file, cut between two rows, and the header that it lacks. Offsets are counted
- * from `start`; rows and lines are those of the whole file.
+ * A part of an uncompressed file, cut between two rows, with the header it lacks. Offsets count
+ * from `start`; row and line numbers are those of the whole file.
  */
 export interface InputRange {
   readonly start: number;
-  /** Just behind the last byte. */
+  /** Offset after the last byte. */
   readonly end: number;
   /** Rows and lines before `start`. */
   readonly row: number;
@@ -41,28 +41,28 @@ export interface InputRange {
   readonly reading: InputReading;
 }
 
-/** A file by path (seekable), a part of one, or a stream (stdin). */
+/** A file (seekable), a part of one, or a stream (stdin). */
 export type SourceInput =
   | { readonly path: string; readonly range?: InputRange }
   | { readonly stream: Readable; readonly name: string };
 
-/** An input as a source is opened from; a stream that was looked into is open already. */
+/** Input of a source. A stream that was sampled is already open. */
 export type AnyInput = SourceInput | { readonly opened: InputBytes };
 
-/** An input that was opened, its header read and its item column found. */
+/** An opened input with its header read and its item column found. */
 export interface OpenedSource {
-  /** Input columns in input order, as they stand in the input (stray spaces included). */
+  /** The input's columns in order, unchanged (surrounding spaces included). */
   readonly columns: readonly string[];
   readonly reading: InputReading;
   /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
   readonly rows: AsyncIterable<readonly Row[]>;
-  /** Size of the input as stored, in bytes; null for a stream. */
+  /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
-  /** Bytes read so far as stored (compressed, if it is); for progress. */
+  /** Stored bytes read so far, for progress. */
   bytesRead(): number;
-  /** Checksum of those bytes, which a resumed run verifies. */
+  /** Checksum of those bytes, verified by a resumed run. */
   checksum(): ChecksumState;
-  /** Things a person should know, counted: message → how often. Filled while reading. */
+  /** Warnings and their counts, filled while reading. */
   readonly warnings: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import {
   RunningChecksum,
 } from "../core/files/running-checksum.js";
 
-/** A file, or a part of it, whose bytes are counted from `base`. */
+/** A file, or a part of it whose offsets count from `base`. */
 export interface CheckedFile {
   readonly name: string;
   readonly handle: FileHandle;
@@ -15,15 +15,14 @@ export interface CheckedFile {
   readonly base?: number;
 }
 
-/** Bytes read at once. */
+/** Read size in bytes. */
 const readBytes = 1024 * 1024;
 
 /**
- * Makes sure that a file still begins with what an earlier part of the run read of it.
- *
- * @param before checksum of that; null where nothing was read
- * @param start where reading goes on
- * @returns the checksum of the bytes before `start`, ready for those that follow
+ * Verifies that a file still starts with the bytes read in earlier sessions.
+ * @param before checksum of those bytes; null for none
+ * @param start offset to continue from
+ * @returns the checksum of the bytes before `start`, to be continued
  * @throws FatalError `input_changed`, `input_unreadable`
  */
 export async function verifyInput(
@@ -39,11 +38,9 @@ export async function verifyInput(
 }
 
 /**
- * Makes sure that a file that was read to its end was not changed meanwhile. One that only became
- * longer is fine: log files do.
- *
- * @param opened what the file was like when it was opened
- * @param read checksum of what was read of it
+ * Verifies that a file wasn't changed while it was read. Growing is allowed, as log files do.
+ * @param opened the file's stat when it was opened
+ * @param read checksum of the bytes read
  * @throws FatalError `input_changed`, `input_unreadable`
  */
 export async function mustBeUnchanged(
@@ -55,20 +52,20 @@ export async function mustBeUnchanged(
   const { size, mtimeMs } = await handle.stat();
   if (size < opened.size || size < read.bytes) {
     const most = Math.max(opened.size, read.bytes);
-    throw changed(`${name} became shorter while it was read: ${most} bytes, now ${size}`);
+    throw changed(`${name} was truncated while it was read, from ${most} to ${size} bytes`);
   }
   if (size === opened.size && mtimeMs === opened.mtimeMs) return;
   await readUpTo(file, new RunningChecksum(read), read.bytes);
 }
 
-/** What is said of an input whose bytes are not those that were read before. */
+/** The error for an input that differs from what was read before. */
 export function inputChanged(name: string, { from, to }: Damage): FatalError {
-  return changed(`${name} has changed between byte ${from} and byte ${to} since it was read`);
+  return changed(`${name} has changed since it was read, between byte ${from} and byte ${to}`);
 }
 
 function changed(message: string): FatalError {
   return new FatalError("input_changed", message, {
-    hint: "restore the input and continue with --resume, or start anew with --restart",
+    hint: "restore the input and continue with --resume, or start over with --restart",
   });
 }
 
@@ -90,17 +87,20 @@ async function readUpTo(
   }
 }
 
-/** What a failure to open an input means to the person who named it. */
+/** Explains why an input cannot be opened and what to do. */
 export function openError(name: string, cause: unknown): ReputeError {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return new UsageError("input_not_found", `there is no file ${name}`, { cause });
+    return new UsageError("input_not_found", `there is no file ${name}`, {
+      cause,
+      hint: "Check the path.",
+    });
   }
   if (code === "EISDIR") return directoryError(name);
   if (code === "EACCES" || code === "EPERM") {
     return new FatalError("input_unreadable", `no permission to read ${name}`, {
       cause,
-      hint: "Look at the permissions of the file and of the folders above it.",
+      hint: "Check the permissions of the file and its parent folders.",
     });
   }
   return new FatalError("input_unreadable", `cannot open ${name}: ${reason(cause)}`, { cause });
@@ -108,29 +108,31 @@ export function openError(name: string, cause: unknown): ReputeError {
 
 export function directoryError(name: string): UsageError {
   return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
-    hint: "Name one file; several can be joined and piped in.",
+    hint: "Name one file, or concatenate several and pipe them in.",
   });
 }
 
-/** An input that broke off while it was read. */
+/** The error for an input that failed during reading. */
 export function readError(name: string, bytesRead: number, cause: unknown): FatalError {
-  const message = `cannot read ${name} beyond byte ${bytesRead}: ${reason(cause)}`;
+  const message = `cannot read ${name} after byte ${bytesRead}: ${reason(cause)}`;
   return new FatalError("input_unreadable", message, { cause });
 }
 
-/** A resumed input that ends before the place where reading is to go on. */
+/** The error for a resumed input that ends before the offset to continue from. */
 export function tooShortError(name: string, offset: number): FatalError {
   return new FatalError(
     "input_changed",
-    `${name} ends before byte ${offset}, where the earlier run had got to`,
-    { hint: "The input is not the one that the run began with; start again with --restart." },
+    `${name} ends before byte ${offset}, where the earlier run stopped`,
+    { hint: "It isn't the input that the run started with; start over with --restart." },
   );
 }
 
-/** A range of something that can only be read from its beginning. */
+/** The error for a range of an input that isn't seekable. */
 export function notSeekableError(name: string): FatalError {
-  const message = `cannot read a part of ${name}: it is compressed or no UTF-8`;
-  return new FatalError("input_unreadable", message);
+  const message = `cannot read a part of ${name}: it is compressed or not UTF-8`;
+  return new FatalError("input_unreadable", message, {
+    hint: "Decompress it or convert it to UTF-8 first.",
+  });
 }
 
 function reason(error: unknown): string {

@@ -10,28 +10,27 @@ import type { Destination, SinkPosition } from "./types.js";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Name under which an output grows until it is whole. */
+/** Path of an output while it is being written. */
 export function partPath(path: string): string {
   return `${path}.part`;
 }
 
-/** Removes the part of an output that came to nothing; whatever else has its name stays. */
+/** Removes an abandoned output's part file; anything else of that name stays. */
 export async function removePart(path: string): Promise<void> {
   const facts = await lstat(partPath(path)).catch(() => null);
   if (facts?.isFile()) await rm(partPath(path), { force: true });
 }
 
-/** What a checkpoint says of a file. */
+/** A checkpoint's position in a file. */
 export type FilePosition = Pick<SinkPosition, "length" | "checksum">;
 
 /**
- * A file that grows as `PATH.part` and appears as `PATH` by rename when it is whole, so that a
- * reader never sees half of it.
- *
- * @param resume position to cut an existing part back to, once it is verified; null starts anew
- * @throws FatalError `output_*` when the file cannot be written, `output_part_gone` or
- * `output_part_damaged` when it does not hold what the run wrote, `output_part_link` when the part
- * is a symbolic link
+ * A file written as `PATH.part` and renamed to `PATH` when complete, so that readers never see half
+ * of it.
+ * @param resume position to verify an existing part against and truncate it to; null starts over
+ * @throws FatalError `output_*` if the file cannot be written, `output_part_gone` or
+ *   `output_part_damaged` if it differs from what the run wrote, `output_part_link` if the part is
+ *   a symbolic link
  */
 export async function openFileDestination(
   path: string,
@@ -60,12 +59,12 @@ export async function openFileDestination(
   }
 }
 
-/** Where links cannot be told from files (Windows), they are followed. */
+/** Windows has no O_NOFOLLOW; links are followed there. */
 const noLink = constants.O_NOFOLLOW ?? 0;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
 const existingFile = constants.O_RDWR | noLink;
 
-/** @param checksum has taken the bytes that the file holds already */
+/** @param checksum covers the bytes already in the file */
 function fileDestination(path: string, handle: FileHandle, checksum: RunningChecksum): Destination {
   let length = checksum.bytes;
   const refuse = (error: unknown): never => {
@@ -104,7 +103,7 @@ function fileDestination(path: string, handle: FileHandle, checksum: RunningChec
   };
 }
 
-/** The reader of a stream has gone (`| head`): there is no one left to write for. */
+/** The reader of a stream has closed it (`| head`). */
 export class OutputClosedError extends FatalError {
   constructor(cause: unknown) {
     super("output_closed", "the reader of the output has closed it", { cause });
@@ -112,9 +111,8 @@ export class OutputClosedError extends FatalError {
 }
 
 /**
- * A stream such as stdout. Every write waits until the stream has taken the bytes.
- *
- * @throws OutputClosedError when the reader has gone
+ * A stream such as stdout. Each write waits until the stream has accepted the bytes.
+ * @throws OutputClosedError if the reader has closed it
  */
 export function streamDestination(stream: Writable, name: string): Destination {
   let length = 0;

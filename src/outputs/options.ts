@@ -2,7 +2,7 @@ import { z } from "zod";
 import { option } from "../core/options.js";
 import { sinkFormats } from "../formats/registry.js";
 
-/** How the output is written. */
+/** Options for writing the output. */
 export const sinkOptions = z.strictObject({
   to: option(z.enum(sinkFormats).optional(), {
     common: true,

@@ -1,29 +1,27 @@
-import type { ErrorCode } from "../core/error-codes.js";
 import { FatalError } from "../core/errors.js";
+import { faultReason, knownFault } from "../core/files/system-fault.js";
 
-const causes: Readonly<Record<string, readonly [code: ErrorCode, text: string, hint: string]>> = {
-  ENOSPC: ["output_disk_full", "the disk is full", "free some space, then run again"],
-  EDQUOT: ["output_disk_full", "the disk quota is used up", "free some space, then run again"],
-  EFBIG: ["output_too_large", "the file has reached its largest size", "write elsewhere"],
-  EIO: ["output_io", "the disk reports an error", "check the disk, then run again"],
-  EROFS: ["output_read_only", "the file system is read-only", "write elsewhere"],
-  EACCES: ["output_denied", "permission denied", "check the folder's owner and mode"],
-  EPERM: ["output_denied", "operation not permitted", "check the folder's owner and mode"],
-  ENOENT: ["output_folder_missing", "the folder does not exist", "create the folder first"],
-  ENOTDIR: ["output_folder_missing", "a part of the path is no folder", "check the path"],
-  EISDIR: ["output_is_directory", "it is a directory", "name a file"],
-};
+const codes = {
+  ENOSPC: "output_disk_full",
+  EDQUOT: "output_disk_full",
+  EFBIG: "output_too_large",
+  EIO: "output_io",
+  EROFS: "output_read_only",
+  EACCES: "output_denied",
+  EPERM: "output_denied",
+  ENOENT: "output_folder_missing",
+  ENOTDIR: "output_folder_missing",
+  EISDIR: "output_is_directory",
+} as const;
 
-/** Explains why an output cannot be written, for the person who has to mend it. */
-export function outputFault(path: string, error: unknown): Error {
-  const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
-  const known = causes[code];
-  if (known) {
-    return new FatalError(known[0], `cannot write ${path}: ${known[1]}`, {
-      cause: error,
-      hint: known[2],
-    });
-  }
-  const text = error instanceof Error ? error.message : String(error);
-  return new FatalError("output_unwritable", `cannot write ${path}: ${text}`, { cause: error });
+const unknownFault = {
+  code: "output_unwritable",
+  hint: "check the path and the disk, then run again",
+} as const;
+
+/** Explains why an output cannot be written and what to do. */
+export function outputFault(path: string, error: unknown): FatalError {
+  const { code, hint } = knownFault(error, codes) ?? unknownFault;
+  const message = `cannot write ${path}: ${faultReason(error)}`;
+  return new FatalError(code, message, { cause: error, hint });
 }

@@ -9,18 +9,17 @@ import { FatalError } from "../core/errors.js";
 import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 
 export interface RereadOptions {
-  /** What is kept; what is behind it will be written again. */
+  /** Position to read up to; later bytes will be written again. */
   readonly position: SinkPosition;
   readonly gzip: boolean;
 }
 
 /**
- * Gives an encoder the lines that a resumed output holds up to its checkpoint; nothing to do for
- * formats that need not know.
- *
- * @param path the file that grows, `OUT.part`
- * @throws FatalError `output_part_gone` when it does not hold what the checkpoint says, `output_*`
- * when it cannot be read
+ * Feeds the lines of a resumed output, up to its checkpoint, to the encoder. Does nothing for
+ * formats whose rows are independent.
+ * @param path the part file
+ * @throws FatalError `output_part_gone` if it differs from the checkpoint, `output_*` if it cannot
+ *   be read
  */
 export async function rereadOutput(
   encoder: Encoder,
@@ -52,16 +51,15 @@ async function* linesOf(path: string, length: number, gzip: boolean): AsyncGener
   yield rest;
 }
 
-/** Bytes read at once. */
+/** Read size in bytes. */
 const readBytes = 1024 * 1024;
 
-const hint = "start anew with --restart";
+const hint = "start over with --restart";
 
 /**
- * Reads what an interrupted run wrote, up to its checkpoint.
- *
- * @returns the checksum, ready for the bytes that follow
- * @throws FatalError `output_part_gone`, `output_part_damaged`; what reading fails with
+ * Verifies what an interrupted run wrote, up to its checkpoint.
+ * @returns the checksum, to be continued
+ * @throws FatalError `output_part_gone`, `output_part_damaged`; read errors
  */
 export async function verifyPart(
   part: string,
@@ -83,14 +81,21 @@ export async function verifyPart(
   return checksum;
 }
 
-/** The file that an interrupted run wrote is missing, or does not hold what it wrote. */
+/** The error for a part file that is missing or not the interrupted run's. */
 export function partGone(part: string): FatalError {
-  return new FatalError("output_part_gone", `${part} is not what the interrupted run left`, {
-    hint,
-  });
+  return new FatalError(
+    "output_part_gone",
+    `${part} is not the file that the interrupted run left`,
+    {
+      hint,
+    },
+  );
 }
 
-/** The part is a symbolic link, which a run never makes: what it points to is not touched. */
+/**
+ * The error for a part file that is a symbolic link. repute never creates one and doesn't touch its
+ * target.
+ */
 export function partIsLink(part: string): FatalError {
   return new FatalError("output_part_link", `cannot write ${part}: it is a symbolic link`, {
     hint: "remove the link, then run again",
@@ -98,11 +103,11 @@ export function partIsLink(part: string): FatalError {
 }
 
 function partShort(part: string, size: number, length: number): FatalError {
-  const message = `${part} ends at byte ${size}; the interrupted run wrote ${length} bytes`;
+  const message = `${part} has ${size} bytes; the interrupted run wrote ${length}`;
   return new FatalError("output_part_gone", message, { hint });
 }
 
 function partDamaged(part: string, { from, to }: Damage): FatalError {
-  const message = `${part} is damaged between byte ${from} and byte ${to}: it is not what the interrupted run wrote`;
+  const message = `${part} is damaged between byte ${from} and byte ${to}`;
   return new FatalError("output_part_damaged", message, { hint });
 }

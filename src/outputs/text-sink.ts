@@ -8,20 +8,22 @@ import type { FindingStatus } from "../core/finding.js";
 
 const compress = promisify(gzip);
 
-/** Text kept before it goes out: plain batches stay small, compressed ones pay for their member. */
+/**
+ * Characters buffered before a write. Compressed output uses more, to amortise a member's overhead.
+ */
 const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
 
 export interface TextSinkOptions {
   readonly gzip: boolean;
-  /** Rows that the destination holds already (a resumed run), or null when it is new. */
+  /** Rows already in the destination when resuming; null for a new output. */
   readonly resumeRows: number | null;
 }
 
 /**
- * A sink of text lines: an encoder for the format, a destination for the bytes.
+ * A sink that encodes rows as text and writes the bytes to a destination.
  *
- * Compressed output is a chain of gzip members (RFC 1952, 2.2), each whole in itself, so that it
- * can be cut back to any checkpoint and continued.
+ * Compressed output is a sequence of gzip members (RFC 1952, section 2.2), so it can be truncated
+ * at any checkpoint and continued.
  */
 export function textSink(
   encoder: Encoder,
@@ -58,12 +60,12 @@ export function textSink(
     async write(batch: readonly EnrichedRow[]): Promise<void> {
       pending += encoder.encode(batch);
       rows += batch.length;
-      // A stream's reader waits for rows; a file's does not.
+      // Readers of a stream expect rows as soon as possible; readers of a file don't.
       if (pending.length >= limit || destination.path === null) await flush();
     },
     async checkpoint(): Promise<SinkPosition> {
       await flush();
-      // No bytes at all are no gzip file (RFC 1952, 2.2): an empty member is one.
+      // An empty file isn't valid gzip (RFC 1952, section 2.2); an empty member is.
       if (isCompressed && destination.length === 0) {
         await destination.write(await compress(new Uint8Array(0)));
       }
@@ -85,10 +87,10 @@ function written({ indicators }: Encoder): { readonly indicators?: number } {
   return indicators === undefined ? {} : { indicators };
 }
 
-/** Rows that came to nothing that could be used. */
+/** Statuses of rejected rows. */
 const rejected: ReadonlySet<FindingStatus> = new Set(["invalid", "unsupported", "failed"]);
 
-/** Writes every row to `sink`, and those that did not become complete or partial to `rejects` too. */
+/** Writes all rows to `sink`, and the rejected ones also to `rejects`. */
 export function withRejects(sink: Sink, rejects: Sink): Sink {
   return {
     async write(rows) {

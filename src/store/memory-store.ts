@@ -1,7 +1,7 @@
 import type { LookupRecord } from "../core/attempt.js";
 import type { Store } from "./store.js";
 
-/** Keeps values for as long as the process lives. */
+/** Keeps values in memory, for the life of the process. */
 export class MemoryStore<Value = LookupRecord> implements Store<Value> {
   readonly #values = new Map<string, Value>();
   readonly #most: number;

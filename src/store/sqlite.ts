@@ -4,25 +4,26 @@ import { isBusy } from "./store-fault.js";
 
 export type Database = DatabaseSyncInstance;
 
-/** How long SQLite itself waits for another process, which blocks this one, in milliseconds. */
-export const blockingMs = 100;
+/**
+ * SQLite busy timeout in milliseconds. SQLite waits synchronously, so this blocks the event loop.
+ */
+export const busyTimeoutMs = 100;
 
-/** How long a lock that another process holds is waited for in all, in milliseconds. */
-export const patienceMs = 10_000;
+/** Total time to wait for a lock held by another process, in milliseconds. */
+export const lockTimeoutMs = 10_000;
 
 /**
- * Opens a SQLite database and sets it up, waiting while other processes do the same.
- *
+ * Opens a SQLite database and runs `setUp`, retrying while another process holds the lock.
  * @param setUp runs the first statements
- * @throws what SQLite says
+ * @throws the SQLite error
  */
 export async function openDatabase<T>(
   path: string,
   setUp: (database: Database) => T,
 ): Promise<{ readonly database: Database; readonly result: T }> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + lockTimeoutMs;
   for (;;) {
-    const database = new DatabaseSync(path, { timeout: blockingMs });
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
     try {
       return { database, result: setUp(database) };
     } catch (error) {
@@ -34,19 +35,19 @@ export async function openDatabase<T>(
 }
 
 /**
- * Closes a database. The driver lets go of the files only when its prepared statements are collected
- * as garbage, or the process ends; so the log is moved into the database here.
+ * Closes a database. The driver keeps the files open until its prepared statements are garbage
+ * collected or the process ends, so the write-ahead log is checkpointed here.
  */
 export function closeDatabase(database: Database): void {
   try {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // What is in the log is read from there.
+    // The log is still intact and the next reader uses it.
   }
   database.close();
 }
 
-/** Does something in one transaction that writes. */
+/** Runs `work` in one write transaction. */
 export function transact<T>(database: Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -54,7 +55,7 @@ export function transact<T>(database: Database, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself where it cannot go on.
+    // SQLite has already rolled back after errors that end the transaction.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }

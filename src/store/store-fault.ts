@@ -1,19 +1,19 @@
-/** Another process holds the database; later it may be free. */
+import { faultReason } from "../core/files/system-fault.js";
+
+/** Another process holds the lock; a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === codes.busy || codeOf(error) === codes.locked;
 }
 
-/** The file is not what was written. Statements that SQLite refuses name a table that has changed. */
-export function isDamage(error: unknown): boolean {
+/** The file is damaged. A rejected statement (code 1) means that its tables have changed. */
+export function isCorrupt(error: unknown): boolean {
   const code = codeOf(error);
   return code === codes.corrupt || code === codes.notDatabase || code === codes.error;
 }
 
-/** What SQLite or the system refused, as the end of a sentence. */
-export function systemFault(error: unknown): string {
-  const code = codeOf(error) ?? (error as NodeJS.ErrnoException | null)?.code ?? "";
-  const text = error instanceof Error ? error.message : String(error);
-  return causes[code] ?? text;
+/** Why SQLite or the system refused an operation, as the end of a sentence. */
+export function storeFault(error: unknown): string {
+  return reasons[codeOf(error) ?? 0] ?? faultReason(error);
 }
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
@@ -28,24 +28,16 @@ const codes = {
   notDatabase: 26,
 } as const;
 
-/** SQLite's primary result code; null for an error of something else. */
+/** SQLite's primary result code; null for any other error. */
 function codeOf(error: unknown): number | null {
   const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
   return typeof errcode === "number" ? errcode & 0xff : null;
 }
 
-const causes: Readonly<Record<string | number, string>> = {
+const reasons: Readonly<Record<number, string>> = {
   [codes.busy]: "another process has locked it for too long",
   [codes.locked]: "another process has locked it for too long",
-  [codes.readOnly]: "it cannot be written",
+  [codes.readOnly]: "it is read-only",
   [codes.ioError]: "the disk reports an error",
   [codes.full]: "the disk is full",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EROFS: "the file system is read-only",
-  EACCES: "permission denied",
-  EPERM: "operation not permitted",
-  ENOENT: "the folder does not exist",
-  ENOTDIR: "a part of the path is no folder",
-  EEXIST: "it is no folder",
 };

@@ -2,31 +2,33 @@ import type { LookupRecord } from "../core/attempt.js";
 import type { Finding } from "../core/finding.js";
 
 /**
- * Keeps what lookups brought, for as long as the run lasts or longer. Keys are texts that name an
- * endpoint and an item exactly; two lookups with the same key have the same answer.
+ * Keeps lookup results for the length of a run or longer. A key names one endpoint and one item;
+ * lookups with equal keys have equal results.
  */
 export interface Store<Value> {
   /**
-   * The value kept under `key`, or null. A store in this process answers without a promise where it
-   * can, which keeps the hot path free of them.
+   * The value stored under `key`, or null. Local stores return it without a promise where they can,
+   * which keeps promises off the hot path.
    */
   get(key: string): Value | null | Promise<Value | null>;
   /**
-   * Keeps a value. Resolves when the end of the process, by whatever signal, cannot lose it.
-   *
-   * @throws FatalError when it cannot be kept (disk full, folder gone): the run cannot go on
+   * Stores a value. Resolves once the value survives the death of the process (SIGKILL included).
+   * @throws FatalError when it cannot be stored (disk full, folder gone); the run cannot continue
    */
   put(key: string, value: Value): Promise<void>;
-  /** Resolves when a loss of power cannot lose what was put before. */
+  /** Resolves once earlier puts survive a power loss. */
   sync(): Promise<void>;
-  /** Bytes of the store's file that the latest `sync` made durable, where it has one file that grows. */
+  /**
+   * Length of the store's append-only file made durable by the latest `sync`, in bytes. Absent if
+   * it has no such file.
+   */
   readonly durableBytes?: number;
-  /** Lets go of the store's files. What was put stays. */
+  /** Closes the store's files. Stored values remain. */
   close(): Promise<void>;
 }
 
-/** Findings that outlive a run: a cache. */
+/** Findings that outlive the run: the cache. */
 export type FindingStore = Store<Finding>;
 
-/** The lookups of one run: its journal, or a store in memory. */
+/** Lookups of one run: its journal, or a store in memory. */
 export type LookupStore = Store<LookupRecord>;

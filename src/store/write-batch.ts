@@ -1,6 +1,6 @@
-/** Writes that are done together, with one promise for all who wait for them. */
+/** Writes that are flushed together and share one promise. */
 export class WriteBatch {
-  /** How many writes these are, where that is counted. */
+  /** Number of writes, where the owner counts them. */
   size = 0;
   readonly done: Promise<void>;
   resolve!: () => void;

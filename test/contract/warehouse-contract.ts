@@ -15,7 +15,7 @@ export interface WarehousePlace {
   /** All rows in the order of `rep_row`, every run's. */
   readonly read: (folder: string) => Promise<readonly ReadRow[]>;
   /** Longest name of an input column in bytes; a longer one is refused. Default: no limit. */
-  readonly longestName?: number;
+  readonly maxNameLength?: number;
 }
 
 /** The contract that every warehouse output keeps. */
@@ -23,7 +23,7 @@ export function describeWarehouse({
   name,
   output,
   read,
-  longestName = Number.POSITIVE_INFINITY,
+  maxNameLength = Number.POSITIVE_INFINITY,
 }: WarehousePlace): void {
   describe(`every warehouse keeps the contract: ${name}`, () => {
     it("stores every column with its type", async () => {
@@ -123,7 +123,7 @@ export function describeWarehouse({
     });
 
     it("stores columns under names that it can tell apart", async () => {
-      const columns = hostileNames.filter((column) => Buffer.byteLength(column) <= longestName);
+      const columns = hostileNames.filter((column) => Buffer.byteLength(column) <= maxNameLength);
       const { folder, opened } = await open({ columns });
       await opened.sink.write([anEnrichedRow({ cells: columns.map((_, n) => `cell ${n}`) })]);
       await opened.sink.finish();

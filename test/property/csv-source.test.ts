@@ -23,7 +23,7 @@ const table = fc.integer({ min: 1, max: 5 }).chain((width) =>
 
 const chunkSize = fc.integer({ min: 1, max: 40 });
 const noHeader = { header: false, itemColumn: "column_1" };
-const recordEnd = fc.constantFrom("\n", "\r\n");
+const behind = fc.constantFrom("\n", "\r\n");
 
 describe.each([
   ["csv", ","],
@@ -31,7 +31,7 @@ describe.each([
 ] as const)("%s source", (format: SourceFormat, delimiter) => {
   it("returns the cells that csv-stringify wrote, however the bytes arrive", async () => {
     await fc.assert(
-      fc.asyncProperty(table, chunkSize, recordEnd, async (cells, size, record_delimiter) => {
+      fc.asyncProperty(table, chunkSize, behind, async (cells, size, record_delimiter) => {
         const content = stringify(cells, {
           delimiter,
           record_delimiter,

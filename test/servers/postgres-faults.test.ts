@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
-import { mostTries } from "../../src/outputs/postgres/postgres-database.js";
+import { maxAttempts } from "../../src/outputs/postgres/postgres-database.js";
 import { findWarehouse } from "../../src/outputs/warehouse/registry.js";
 import type { OpenedWarehouse, WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import type { SinkPosition } from "../../src/outputs/types.js";
@@ -95,7 +95,7 @@ describe("a connection that is lost", () => {
     await first.sink.write(rows(11, 20));
     const lost = first.sink.checkpoint(() => "never");
     await expect(lost).rejects.toMatchObject({ code: "database_lost" });
-    expect(clock.sleeps).toBe(mostTries - 1);
+    expect(clock.sleeps).toBe(maxAttempts - 1);
     await first.sink.abandon();
 
     await cluster.startServer();

@@ -37,7 +37,7 @@ function placeOf(folder: string): string {
 
 describeWarehouse({
   name: "postgres",
-  longestName: 63,
+  maxNameLength: 63,
   output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
   read: async (folder) => {
     const rows = await cluster.query(`SELECT * FROM ${placeOf(folder)}.enriched ORDER BY rep_row`);

@@ -10,49 +10,49 @@ import type {
 } from "../types.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
 
-/** A column, or a dotted path of NDJSON, and its cells in the first records. */
+/** A column (or a dotted path in NDJSON) and its cells in the first records. */
 export interface SampledColumn {
   readonly name: string;
   readonly cells: SampledCells;
-  /** Columns beside it, by their place in the list of all. */
+  /** Indexes of the columns next to it. */
   readonly neighbours: readonly number[];
 }
 
-/** A column and what its sample says. */
-export interface SharedColumn extends Omit<ItemColumn, "by"> {
+/** A column and its sample. */
+export interface RatedColumn extends Omit<ItemColumn, "by"> {
   readonly sample: ColumnSample;
 }
 
-/** The item column, or why none can be chosen. */
+/** The item column, or why none could be chosen. */
 export type ItemChoice =
   | { readonly item: ItemColumn; readonly problem: null }
   | { readonly item: null; readonly problem: "none" | "several" };
 
 /**
- * The first usual name with a share of at least half wins; otherwise the largest share, if it is at
- * least half and no other such column comes within a tenth of it.
+ * Chooses the first customary name whose column has a share of at least half, else the column with
+ * the largest share, if that is at least half and leads by a tenth.
  */
 export function chooseItemColumn(columns: readonly SampledColumn[]): ItemChoice {
   const usual = usualColumn(columns);
   if (usual !== null) return { item: { ...usual, by: "name" }, problem: null };
   const [first, second] = withoutSparse(
-    columnShares(columns).filter(({ sample }) => sample.share >= mostShare),
+    rateColumns(columns).filter(({ sample }) => sample.share >= minShare),
   ).toSorted((a, b) => b.sample.share - a.sample.share);
   if (first === undefined) return { item: null, problem: "none" };
-  if (second !== undefined && first.sample.share - second.sample.share < tenth) {
+  if (second !== undefined && first.sample.share - second.sample.share < minLead) {
     return { item: null, problem: "several" };
   }
   return { item: { ...first, by: "share" }, problem: null };
 }
 
-/** Every column with its share. */
-export function columnShares(columns: readonly SampledColumn[]): readonly SharedColumn[] {
+/** All columns with their shares. */
+export function rateColumns(columns: readonly SampledColumn[]): readonly RatedColumn[] {
   return columns.map(({ name, cells }, index) => ({ name, index, sample: columnShare(cells) }));
 }
 
 /**
- * The neighbour of the item column that names kinds: by its own name or in most of its cells, and
- * with a kind that repute knows in one of them.
+ * Finds the kind column next to the item column: by its name or because most of its cells are
+ * kinds, and with at least one kind known to repute.
  */
 export function chooseKindColumn(
   columns: readonly SampledColumn[],
@@ -70,7 +70,7 @@ export function chooseKindColumn(
   return null;
 }
 
-/** Whether a column of this name is likely to name kinds. */
+/** Whether a column of this name is likely to contain kinds. */
 function isKindName(name: string): boolean {
   return kindNames.has(
     name
@@ -81,17 +81,17 @@ function isKindName(name: string): boolean {
 }
 
 /**
- * A word of a kind column that nobody named: "" where it names no kind of item. Such a column has
- * words for hashes and files as well, which nobody needs to be warned of.
+ * The kind in an automatically chosen kind column; "" for unknown words. Such columns also label
+ * hashes and files, which is no cause for a warning.
  */
-export function knownKind(text: string): string {
+export function recognisedKind(text: string): string {
   return text === "" || parseKindName(text) === null ? "" : text;
 }
 
-/** With some room for what fractions lose: 1 and 0.9 are a tenth apart. */
-const tenth = 0.1 + 1e-9;
-/** A column that is filled so much less often than the others is no rival of theirs. */
-const sparse = 0.1;
+/** Allows for floating-point error: 1 and 0.9 are a tenth apart. */
+const minLead = 0.1 + 1e-9;
+/** Columns filled less than this fraction of the fullest one are no candidates. */
+const minFilled = 0.1;
 
 const kindNames: ReadonlySet<string> = new Set(
   (
@@ -100,34 +100,33 @@ const kindNames: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-function usualColumn(columns: readonly SampledColumn[]): SharedColumn | null {
+function usualColumn(columns: readonly SampledColumn[]): RatedColumn | null {
   for (const usual of customaryItemColumns) {
     for (const [index, { name, cells, neighbours }] of columns.entries()) {
       if (name.trim().toLowerCase() !== usual) continue;
       const labels = neighbours.map((neighbour) => columns[neighbour]!.cells);
       const sample = columnShare(cells, labels);
-      if (sample.share >= mostShare) return { name, index, sample };
+      if (sample.share >= minShare) return { name, index, sample };
     }
   }
   return null;
 }
 
-function withoutSparse(columns: readonly SharedColumn[]): SharedColumn[] {
+function withoutSparse(columns: readonly RatedColumn[]): RatedColumn[] {
   const fullest = Math.max(0, ...columns.map(({ sample }) => sample.cells));
-  return columns.filter(({ sample }) => sample.cells >= fullest * sparse);
+  return columns.filter(({ sample }) => sample.cells >= fullest * minFilled);
 }
 
-/** The sampled cells of a column, one a record; null where there is something that is not text. */
+/** The sampled cells of a column, one per record; null for values that aren't text. */
 export type SampledCells = readonly (string | null)[];
 
-/** Share that a column must have to be taken. */
-export const mostShare = 0.5;
+/** Minimum share of an item column. */
+export const minShare = 0.5;
 
 /**
- * How much of a column's cells are indicators. Empty cells do not count.
- *
- * @param labels a neighbour's cells: what stands beside the name of a kind that publishers list
- * (`user_account`, `tool`) counts as an indicator, whatever it is
+ * Computes the share of indicators among a column's non-empty cells.
+ * @param labels cells of the neighbouring columns. A cell labelled with a published kind
+ *   (`user_account`, `tool`) counts as an indicator, whatever it contains.
  */
 export function columnShare(
   cells: SampledCells,
@@ -147,36 +146,34 @@ export function columnShare(
   return { cells: filled, indicators, share: filled === 0 ? 0 : sum / filled };
 }
 
-/** A longer cell is prose, or a file. */
-const longestCell = 8192;
+/** Longer cells are prose or file contents. */
+const maxCellLength = 8192;
 
 function weightOf(cell: string): number {
-  return cell.length > longestCell ? 0 : indicatorWeight(cell);
+  return cell.length > maxCellLength ? 0 : indicatorWeight(cell);
 }
 
-/** The beginning of an input, in which its columns are found. */
+/** The start of an input, from which its columns are found. */
 export interface ColumnSource {
-  /** What to call the input in messages. */
+  /** Name of the input for messages. */
   readonly input: string;
-  /** The columns as the records read so far show them. */
+  /** The columns in the records read so far. */
   columns(): readonly SampledColumn[];
-  /** The place of a column among them. */
+  /** The index of a column among them. */
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
-  /** The column that a flag names. @throws UsageError `column_not_found` */
+  /** The column named by a flag. @throws UsageError `column_not_found` */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
-  /** Reads the whole sample, or as far as the input's first pause in which it is `clear`. */
+  /** Reads the whole sample, or up to the input's first pause at which `clear` returns true. */
   sample(clear: () => boolean): Promise<void>;
-  /** The item column of an input that has no record; null where it has one. */
+  /** The item column of an input without records; null if it has any. */
   withoutRecords(): ItemColumn | null;
 }
 
 /**
- * Finds the columns of item and kind by the flags and the first records, of which no more are read
- * than it takes.
- *
+ * Finds the item and kind columns from flags and the first records, reading no more than needed.
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
-export async function settleColumns(
+export async function findColumns(
   source: ColumnSource,
   { itemColumn, kindColumn }: Pick<ReadOptions, "itemColumn" | "kindColumn">,
 ): Promise<Pick<InputReading, "item" | "kind">> {
@@ -201,13 +198,13 @@ async function chosenItem(source: ColumnSource): Promise<ItemColumn> {
   const any = source.withoutRecords();
   if (any !== null) return any;
   const { item, problem } = choose();
-  if (problem !== null) throw noItemColumn(source.input, columnShares(source.columns()), problem);
+  if (problem !== null) throw noItemColumn(source.input, rateColumns(source.columns()), problem);
   return item;
 }
 
 async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindColumn | null> {
   if (item.by === "flag") {
-    // Nothing is sampled yet; only a neighbour that is called like a kind column is worth it.
+    // Nothing is sampled yet; sample only if a neighbour is named like a kind column.
     const columns = source.columns();
     const beside = columns[source.placeOf(item, columns)]?.neighbours ?? [];
     if (!beside.some((index) => isKindName(columns[index]!.name))) return null;

@@ -1,10 +1,10 @@
 import type { Warnings } from "../reading/lines.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
-import type { SharedColumn } from "./choose-column.js";
+import type { RatedColumn } from "./choose-column.js";
 import type { ColumnPlace, ColumnSample } from "../types.js";
 
-/** Names that item columns usually have; the first that holds indicators is taken. */
+/** Customary names of item columns. The first one that holds indicators is used. */
 export const customaryItemColumns = [
   "item",
   "indicator",
@@ -16,15 +16,15 @@ export const customaryItemColumns = [
   "url",
 ];
 
-/** A flag that names a column, and what it was given. */
+/** A flag that names a column, and its value. */
 export interface ColumnFlag {
   readonly flag: "--item-column" | "--kind-column";
   readonly wanted: string;
 }
 
 /**
- * A column by its name: as it stands, else but for spaces around it, else but for letter case, else
- * without a `#` before it, else by its place (`column_2`) where that column has no name.
+ * Finds a column by name: an exact match, else ignoring surrounding spaces, else ignoring case,
+ * else without a leading `#`, else by position (`column_2`) for unnamed columns.
  */
 export function matchColumn(columns: readonly string[], wanted: string): ColumnPlace | null {
   const trimmed = wanted.trim();
@@ -38,34 +38,34 @@ export function matchColumn(columns: readonly string[], wanted: string): ColumnP
 }
 
 function unnamedColumn(columns: readonly string[], wanted: string): number {
-  return columns.findIndex((name, index) => name.trim() === "" && wanted === placeName(index));
+  return columns.findIndex((name, index) => name.trim() === "" && wanted === positionalName(index));
 }
 
-/** What a column without a name is called. */
-export function placeName(index: number): string {
+/** Name of an unnamed column. */
+export function positionalName(index: number): string {
   return `column_${index + 1}`;
 }
 
-/** Warns when the chosen column's name stands for several columns. */
-export function warnOfTwins(
+/** Warns if several columns share the chosen column's name. */
+export function warnOfDuplicateName(
   columns: readonly string[],
   choice: ColumnPlace,
   warnings: Warnings,
 ): void {
   const name = choice.name.trim();
   if (columns.some((column, index) => index !== choice.index && column.trim() === name)) {
-    warnings.add(`several columns are named ${quotedName(name)}; the first of them is used`);
+    warnings.add(`several columns are named ${quotedName(name)}; using the first`);
   }
 }
 
-/** A column's name for a message: in quotes, control characters escaped, cut where overlong. */
+/** Formats a column name for a message: quoted, control characters escaped, cut if too long. */
 function quotedName(name: string): string {
-  return JSON.stringify(name.length > longestName ? `${name.slice(0, longestName)}…` : name);
+  return JSON.stringify(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
 }
 
-const longestName = 100;
+const maxNameLength = 100;
 
-/** The error of a flag that names a column that is not there. */
+/** The error for a flag that names a missing column. */
 export function unknownColumn(
   input: string,
   columns: readonly string[],
@@ -78,39 +78,39 @@ export function unknownColumn(
     {
       hint:
         suggestion === null
-          ? `Give ${flag} one of them.`
+          ? `Set ${flag} to one of them.`
           : `Did you mean ${quotedName(suggestion.trim())}?`,
     },
   );
 }
 
-/** The error of an input of whose columns none, or several, may hold the items. */
+/** The error for an input with no item column, or several candidates. */
 export function noItemColumn(
   input: string,
-  columns: readonly SharedColumn[],
+  columns: readonly RatedColumn[],
   problem: "none" | "several",
 ): UsageError {
   const names = columns.map(({ name }) => name);
   if ((names.join("").match(controls)?.length ?? 0) > 1) {
-    return new UsageError("column_not_found", `${input} does not begin with names of columns`, {
-      hint: "It seems to be no text file: is it compressed, encrypted or of another kind?",
+    return new UsageError("column_not_found", `${input} doesn't start with column names`, {
+      hint: "It doesn't look like text: it may be compressed, encrypted or binary.",
     });
   }
   const shares = columns.map((column) => `  ${shownColumn(column)}  ${shareText(column.sample)}`);
   const message =
     problem === "none"
-      ? `${input}: no column holds indicators in at least half of its sampled cells`
-      : `${input}: several columns may hold the item`;
+      ? `${input}: no column has indicators in at least half of its sampled cells`
+      : `${input}: several columns could hold the items`;
   return new UsageError(
     problem === "none" ? "column_not_found" : "column_ambiguous",
-    [`${message}. Indicators in each:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? "Say with --item-column NAME which one holds the items." },
+    [`${message}. Share of indicators per column:`, ...shares].join("\n"),
+    { hint: separatorHint(names) ?? "Name the item column with --item-column NAME." },
   );
 }
 
-/** A column as a message calls it: by its name, or by its place where it has none. */
-export function shownColumn({ name, index }: Pick<SharedColumn, "name" | "index">): string {
-  return quotedName(name.trim() === "" ? placeName(index) : name.trim());
+/** A column's name for a message: `column_N` if it has none. */
+export function shownColumn({ name, index }: Pick<RatedColumn, "name" | "index">): string {
+  return quotedName(name.trim() === "" ? positionalName(index) : name.trim());
 }
 
 function shareText({ share, cells }: ColumnSample): string {
@@ -122,14 +122,14 @@ function listed(columns: readonly string[]): string {
   return `Its columns are: ${columns.map((column) => quotedName(column.trim())).join(", ")}.`;
 }
 
-/** Control characters that no text has; a single one may have slipped in. */
+/** Control characters that don't occur in text. A single one may be a stray. */
 const controls = /[^\P{Cc}\t\r\n]/gu;
 
-/** A single column that holds separators tells of another format than the one that was said. */
+/** A single column that contains separators suggests another format. */
 function separatorHint(columns: readonly string[]): string | null {
   const only = columns.length === 1 ? columns[0]! : "";
-  if (only.includes("\t")) return "The columns seem to be separated by tabs: try --from tsv.";
-  if (only.includes(",")) return "The columns seem to be separated by commas: try --from csv.";
-  if (only.includes(";")) return "The columns seem to be separated by semicolons: try --from csv.";
+  if (only.includes("\t")) return "The file looks tab-separated: try --from tsv.";
+  if (only.includes(",")) return "The file looks comma-separated: try --from csv.";
+  if (only.includes(";")) return "The file looks semicolon-separated: try --from csv.";
   return null;
 }

@@ -1,10 +1,10 @@
 import { UsageError } from "../../core/errors.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
-import { columnShare, mostShare, settleColumns } from "../columns/choose-column.js";
+import { columnShare, minShare, findColumns } from "../columns/choose-column.js";
 import {
   customaryItemColumns,
   matchColumn,
-  placeName,
+  positionalName,
   unknownColumn,
 } from "../columns/find-column.js";
 import { limits } from "../reading/lines.js";
@@ -13,7 +13,7 @@ import type { Delimiter, InputReading, ItemColumn, ReadOptions } from "../types.
 import type { CsvRecord } from "./csv-records.js";
 import { countDelimiters, scanCells } from "./scan-cells.js";
 
-/** What the columns of a CSV input are called, and which of them hold item and kind. */
+/** Column names of a CSV input, and the item and kind columns. */
 export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"> {
   readonly columns: readonly string[];
 }
@@ -21,9 +21,8 @@ export interface CsvLayout extends Pick<InputReading, "header" | "item" | "kind"
 type LayoutOptions = Pick<ReadOptions, "header" | "itemColumn" | "kindColumn">;
 
 /**
- * Finds the layout by the flags and the first records, of which no more are read than it takes.
- *
- * @param commentNames the cells of the comment line before the first record
+ * Finds the layout from flags and the first records, reading no more than needed.
+ * @param commentNames cells of the comment line before the first record
  * @throws UsageError `input_empty`, `column_not_found`, `column_ambiguous`
  */
 export async function findLayout(
@@ -35,7 +34,7 @@ export async function findLayout(
   await records.until(() => records.read.length > 0);
   if (records.read.length === 0) return emptyLayout(input, options);
   const draft = (): Draft => draftOf(records.read, commentNames, options);
-  const found = await settleColumns(
+  const found = await findColumns(
     {
       input,
       columns() {
@@ -69,23 +68,32 @@ export async function findLayout(
   return { columns: names, header, ...found };
 }
 
-/** A sample of `sampleRecords` rows and a header, or of fewer that are as long as a record may be. */
+/**
+ * Whether the sample is complete: `sampleRecords` rows and a header, or fewer but very long ones.
+ */
 function isEnough(read: readonly CsvRecord[]): boolean {
   const [first, last] = [read[0], read.at(-1)];
   if (first === undefined || last === undefined) return false;
   return read.length > limits.sampleRecords || last.end - first.end > limits.recordBytes;
 }
 
-/** Nothing at all: without a header to miss, no row asks for a column. */
+/** The layout of an empty input, which only --no-header allows. */
 function emptyLayout(input: string, { header, itemColumn }: LayoutOptions): CsvLayout {
   if (header !== false) {
-    throw new UsageError("input_empty", `${input} is empty: it has no header and no rows`);
+    throw new UsageError("input_empty", `${input} is empty: it has no header and no rows`, {
+      hint: "Check the path, or use --no-header to accept an empty input.",
+    });
   }
-  const item = { name: itemColumn ?? placeName(0), index: 0, by: "flag", sample: null } as const;
+  const item = {
+    name: itemColumn ?? positionalName(0),
+    index: 0,
+    by: "flag",
+    sample: null,
+  } as const;
   return { columns: [], header: "none", item, kind: null };
 }
 
-/** The layout as the records read so far show it. */
+/** The layout according to the records read so far. */
 interface Draft {
   readonly header: InputReading["header"];
   readonly names: readonly string[];
@@ -101,7 +109,7 @@ function draftOf(
   const comment = commentNames.length === first.length && first.length > 1 ? commentNames : null;
   const header = findHeader(records, comment, options);
   const begin = header === "record" ? 1 : 0;
-  const unnamed = (): readonly string[] => first.map((_, index) => placeName(index));
+  const unnamed = (): readonly string[] => first.map((_, index) => positionalName(index));
   return {
     header,
     names: header === "record" ? first : header === "comment" && comment ? comment : unnamed(),
@@ -109,7 +117,7 @@ function draftOf(
   };
 }
 
-/** A first record with an indicator where the others have theirs is a row. */
+/** A first record with an indicator in the column where the others have theirs is data. */
 function findHeader(
   records: readonly CsvRecord[],
   commentNames: readonly string[] | null,
@@ -130,15 +138,15 @@ function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   return first!.cells.some((cell, index) => {
     if (indicatorWeight(cell) < 1 || fieldName.test(cell.trim())) return false;
     if (rows.length === 0) return true;
-    return columnShare(rows.map(({ cells }) => cells[index] ?? "")).share >= mostShare;
+    return columnShare(rows.map(({ cells }) => cells[index] ?? "")).share >= minShare;
   });
 }
 
-/** Names of the Elastic Common Schema whose last label is a top-level domain as well. */
+/** Field names of the Elastic Common Schema that end in a top-level domain. */
 const fieldName =
   /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
 
-/** A header and no rows: any column will do. */
+/** The item column of an input with a header and no rows: any column will do. */
 function anyColumn(columns: readonly string[]): ItemColumn {
   const usual = customaryItemColumns
     .map((name) => matchColumn(columns, name))
@@ -148,10 +156,9 @@ function anyColumn(columns: readonly string[]): ItemColumn {
 }
 
 /**
- * What separates the cells of these lines, the first of `candidates` that does so throughout; where
- * several do (`a;b` in a cell of each line), the first that brings out a column of indicators.
- *
- * @returns null when none does
+ * Detects the delimiter of these lines: the first of `candidates` that separates all of them. If
+ * several do (`a;b` in every line's cells), the first that yields a column of indicators.
+ * @returns null if none separates them
  */
 export function sniffDelimiter(
   lines: readonly string[],
@@ -164,7 +171,7 @@ export function sniffDelimiter(
   return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
 }
 
-/** Lines that a quoted cell joins, as one; a quote that nothing closes is text. */
+/** Joins lines that share a quoted cell. An unclosed quote is text. */
 function joinQuoted(lines: readonly string[]): readonly string[] {
   const records: string[] = [];
   let open: string[] = [];
@@ -180,20 +187,20 @@ function joinQuoted(lines: readonly string[]): readonly string[] {
   return [...records, ...open];
 }
 
-/** The first line has it, nearly all lines have it, and half of them as often as each other. */
+/** The first line contains it, nearly all lines do, and half of them equally often. */
 function separates(lines: readonly string[], delimiter: Delimiter): boolean {
   const counts = lines.map((line) => countDelimiters(line, delimiter));
   if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
   const having = counts.filter((count) => count > 0);
   if (having.length < counts.length * nearlyAll) return false;
-  // Lines that are items as they stand, such as URLs with commas, must not differ at all.
+  // Lines that are items as a whole, such as URLs with commas, must all agree.
   if (lines.every((line) => indicatorWeight(line) === 1)) {
     return lines.length > 1 && counts.every((count) => count === counts[0]);
   }
   return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
 }
 
-/** A list of items may have a comma behind each. */
+/** A list of items may have a comma after each. */
 function isOneCell(line: string, delimiter: Delimiter): boolean {
   return scanCells(line, { delimiter, spaced: true })
     .cells.slice(1)
@@ -207,7 +214,7 @@ function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean 
   const width = Math.max(...records.map((cells) => cells.length));
   for (let index = 0; index < width; index++) {
     const share = columnShare(records.map((cells) => cells[index] ?? ""));
-    if (share.share >= mostShare) return true;
+    if (share.share >= minShare) return true;
   }
   return false;
 }

@@ -9,19 +9,17 @@ import { type CsvDialect, scanCells } from "./scan-cells.js";
 
 export interface CsvRecord {
   readonly cells: string[];
-  /** The lines on which it starts and ends, from 1. */
+  /** First and last line of the record, counted from 1. */
   readonly line: number;
   readonly endLine: number;
-  /** Offset in bytes just behind its line end. */
+  /** Byte offset after its line end. */
   readonly end: number;
 }
 
 /**
- * The records of a CSV input, in batches of what one chunk brought; blank and comment lines are
- * left out.
- *
- * @param linesBefore lines of the input before its first byte, when reading goes on somewhere
- * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, all naming the line
+ * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
+ * @param linesBefore number of lines before the first byte, when resuming
+ * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, with the line number
  */
 export async function* readRecords(
   input: TextBytes,
@@ -43,10 +41,10 @@ class RecordReader {
   readonly #input: TextBytes;
   readonly #dialect: CsvDialect;
   readonly #parser: RecordParser;
-  /** The bytes behind the last record, in pieces. */
+  /** Bytes after the last complete record, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  /** Offset and line behind the last record. */
+  /** Offset and line after the last complete record. */
   #end: number;
   #line: number;
   #error: Error | null = null;
@@ -75,7 +73,7 @@ class RecordReader {
       this.#end = this.#input.start + end;
       const line = this.#line + 1;
       this.#line += this.#linesIn(text);
-      // More lines than one: some were left out, or there are line ends in cells.
+      // More than one line: some were skipped, or cells contain line ends.
       const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
       if (!ascii) decodeCells(cells);
       return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
@@ -85,7 +83,7 @@ class RecordReader {
     return records;
   }
 
-  /** Throws what stopped the parser, or when the record that is being read has grown too long. */
+  /** Throws if the parser failed or the unfinished record has become too long. */
   check(): void {
     if (this.#error === null && this.#pendingLength <= limits.recordBytes) return;
     const pending = this.#takePending();
@@ -114,7 +112,9 @@ class RecordReader {
     return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
 
-  /** Length of the blank or comment line that a text begins with, its line end included; else 0. */
+  /**
+   * Length of the blank or comment line at the start of a text, including its line end; 0 for none.
+   */
   #ignoredLine(text: string): number {
     const { comment, lineEnd } = this.#dialect;
     const end = lineEnd === "cr" ? text.search(/[\r\n]/) : text.indexOf("\n");
@@ -129,14 +129,14 @@ class RecordReader {
     return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
   }
 
-  /** Lines in a text, the last one even without a line end. */
+  /** Counts lines, including a last one without a line end. */
   #linesIn(text: string): number {
     const { lineEnd } = this.#dialect;
     return countLineEnds(text, lineEnd) + (endsLine(text, lineEnd) ? 0 : 1);
   }
 }
 
-/** csv-parse decodes nothing: its cells have one character a byte, so that a bad byte is kept. */
+/** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
 function decodeCells(cells: string[]): void {
   for (const [index, cell] of cells.entries()) {
     if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
@@ -147,13 +147,13 @@ const notAscii = /[^\u0000-\u007f]/;
 
 interface ParsedRecord {
   readonly cells: string[];
-  /** Bytes of the input up to behind the record's line end. */
+  /** Byte offset after the record's line end. */
   readonly end: number;
 }
 
 /**
- * csv-parse, with its records taken where it would queue them: a stream's queue costs a promise a
- * record, and by the time it is read the parser's `info` no longer tells where the record ended.
+ * csv-parse with records taken before the stream queues them. The queue costs one promise per
+ * record, and `info` no longer tells where a record ended by the time it is read from there.
  */
 class RecordParser extends Parser {
   #records: ParsedRecord[] = [];
@@ -170,20 +170,21 @@ class RecordParser extends Parser {
       relax_quotes: true,
       skip_empty_lines: true,
     });
-    // The callbacks below tell of errors; the event needs a listener all the same.
+    // Errors arrive through the callbacks below, but the event must have a listener.
     this.on("error", () => {});
   }
 
   override push(cells: string[] | null): boolean {
     if (cells === null) return super.push(null);
     this.#records.push({ cells, end: this.info.bytes });
-    // csv-parse measures all records by the first one's length, and for each that differs makes an
-    // error with a stack (25 µs) only to ignore it. Without a count each is the first one.
+    // csv-parse compares each record's length with the first one's. For every difference it creates
+    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
+    // first.
     (this.info as { records: number }).records = 0;
     return true;
   }
 
-  /** @returns what stopped the parser, or null */
+  /** @returns the parser's error, or null */
   feed(chunk: Buffer | null): Promise<Error | null> {
     return new Promise((resolve) => {
       const done = (error?: Error | null): void => resolve(error ?? null);
@@ -200,10 +201,10 @@ class RecordParser extends Parser {
 function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
   const message =
     quoteLine === null
-      ? `the record on line ${line} of ${name} is longer than 16 MiB`
-      : `line ${quoteLine} of ${name}: a quote opens here and is not closed within 16 MiB`;
+      ? `the record on line ${line} of ${name} is longer than the limit of 16 MiB`
+      : `line ${quoteLine} of ${name}: the quote opened here isn't closed within 16 MiB`;
   return new FatalError("input_record_too_long", message, {
-    hint: quoteLine === null ? "Is the input in the format that --from says?" : quoteHint,
+    hint: quoteLine === null ? "Check that --from matches the input's format." : quoteHint,
   });
 }
 
@@ -214,11 +215,11 @@ function parserFailed(
   cause: Error,
 ): FatalError {
   if (quoteLine === null) {
-    const message = `cannot read the record on line ${line} of ${name}: ${cause.message}`;
+    const message = `line ${line} of ${name}: cannot read the record: ${cause.message}`;
     return new FatalError("input_record", message, { cause });
   }
-  const message = `line ${quoteLine} of ${name}: a quote opens here and is never closed`;
+  const message = `line ${quoteLine} of ${name}: the quote opened here is never closed`;
   return new FatalError("input_quote", message, { cause, hint: quoteHint });
 }
 
-const quoteHint = 'Close the quote. One that is text is doubled in a quoted cell: "a 5"" disk".';
+const quoteHint = 'Close the quote. Double a literal quote inside a quoted cell: "a 5"" disk".';

@@ -1,5 +1,6 @@
 import { columns, columnsAt, type ColumnValue, schemaVersion } from "../../core/columns.js";
-import { addedColumnNames, countRows, freshNames } from "../added-names.js";
+import { addedColumnNames, freshNames } from "../added-names.js";
+import { countRows } from "../count-rows.js";
 import { linesEncoder } from "../record-splitter.js";
 import type {
   CountOptions,
@@ -14,8 +15,8 @@ import type {
 import { scanCells } from "./scan-cells.js";
 
 /**
- * Writes records of CSV or TSV (RFC 4180), ended by LF. csv-stringify would cost 10% of the CPU time
- * of a run from CSV to CSV (7 µs a row).
+ * Writes CSV or TSV records (RFC 4180) that end with LF. csv-stringify would cost 10% of the CPU
+ * time of a CSV to CSV run (7 µs per row).
  */
 export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n\\${delimiter}]`);
@@ -24,14 +25,14 @@ export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) =
   return (cells) => `${cells.map(quoted).join(delimiter)}\n`;
 }
 
-/** A cell that no spreadsheet runs as a formula, by its first character (OWASP, CSV Injection). */
+/** Neutralises a cell that a spreadsheet would run as a formula (OWASP, CSV Injection). */
 export function withoutFormula(cell: string): string {
   return formulaStarts.has(cell.charAt(0)) ? `'${cell}` : cell;
 }
 
 const formulaStarts: ReadonlySet<string> = new Set("=+-@\t\r");
 
-/** Input cells pass as they were read; added cells are guarded unless told otherwise. */
+/** Input cells are written unchanged; added cells are guarded unless the option is off. */
 export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encoder {
   const write = recordWriter(delimiter);
   const width = options.columns.length;
@@ -45,10 +46,10 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
   };
 }
 
-/** Rejected rows as they came in, their code and reason, and cells for which there is no column. */
+/** Encodes rejected rows: input cells, code and reason, then cells without a column. */
 export function csvRejects({ columns, reading, formulaGuard }: RejectsOptions): Encoder {
   const write = recordWriter(reading.delimiter ?? ",");
-  // The reason may be the service's own text.
+  // The reason may contain text from the service.
   const shown = formulaGuard ? withoutFormula : String;
   const names = freshNames(["reject_code", "reject_reason"], columns);
   return {
@@ -101,7 +102,7 @@ export function countCsv(delimiter: Delimiter, options: CountOptions): RecordCou
   });
 }
 
-/** Reads the rows of an output again: its last columns must be ours. */
+/** Reads rows of an existing output. Its last columns must be repute's. */
 export function earlierCsv(delimiter: Delimiter): EarlierFormat {
   return {
     delimiter,
@@ -146,7 +147,7 @@ function endsWith(names: readonly string[], added: readonly string[], prefix: st
   return width >= 0 && added.every((name, index) => names[width + index] === prefix + name);
 }
 
-/** The cells of a record that may end with a line end. */
+/** The cells of a record with or without its line end. */
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
   return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
 }

@@ -1,7 +1,7 @@
 import type { Row } from "../../core/row.js";
-import { knownKind } from "../columns/choose-column.js";
-import { warnOfTwins } from "../columns/find-column.js";
-import { headLines, peek, Sample, settlesHead } from "../reading/sample.js";
+import { recognisedKind } from "../columns/choose-column.js";
+import { warnOfDuplicateName } from "../columns/find-column.js";
+import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
 import { mapLists } from "../reading/lines.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
@@ -18,20 +18,19 @@ import { countCsv, csvEncoder, csvRejects, earlierCsv } from "./csv-writer.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import { scanCells } from "./scan-cells.js";
 
-/** Comma-separated values (RFC 4180, and with semicolons or tabs where they are found instead). */
+/** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>
   guessed ? [",", "\t", ";"] : [",", ";"],
 );
 
-/** Tab-separated values, with the quoting of CSV as spreadsheets write it. */
+/** Tab-separated values, quoted like CSV, as spreadsheets write them. */
 export const tsv = delimited("\t", ["tsv", "tab"], () => ["\t"]);
 
 type Delimiters = readonly [Delimiter, ...Delimiter[]];
 
 /**
- * A format of cells with the quoting of CSV.
- *
- * @param candidates what may separate the cells of an input; the first where nothing tells
+ * A format of cells with CSV quoting.
+ * @param candidates possible delimiters of an input; the first is the default
  */
 function delimited(
   delimiter: Delimiter,
@@ -59,25 +58,25 @@ async function read(
   const found =
     reading.settled === null
       ? await settle(reading, options, candidates)
-      : { ...reading.settled, records: goOn(reading, reading.settled.reading) };
+      : { ...reading.settled, records: readSettled(reading, reading.settled.reading) };
   const { columns, records } = found;
   const { item, kind } = found.reading;
-  warnOfTwins(columns, item, warnings);
-  if (kind !== null) warnOfTwins(columns, kind, warnings);
+  warnOfDuplicateName(columns, item, warnings);
+  if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
   const toRow = rowMaker(columns.length, found.reading, before?.row ?? 0);
   return { columns, reading: found.reading, rows: mapLists(records, toRow) };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
 
-/** Finds dialect and columns at the beginning of the input. */
+/** Detects dialect and columns at the start of the input. */
 async function settle(
   { bytes, pauses }: Reading,
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<Pick<FormatReading, "columns" | "reading"> & { readonly records: RecordLists }> {
   const { lineEnd } = bytes;
-  const { head, chunks } = await peek(bytes.chunks, settlesHead, pauses);
+  const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pauses);
   const mark = options.comment ?? (options.guessed ? "#" : null);
   const { content, comments } = headLines(head, { lineEnd, comment: mark });
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
@@ -95,8 +94,8 @@ async function settle(
   };
 }
 
-/** Reads as was settled earlier. */
-async function* goOn({ bytes, before }: Reading, reading: InputReading): RecordLists {
+/** Reads the input with settings found earlier. */
+async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
   const { comment, spaced, header } = reading;
   const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
   const lists = readRecords(bytes, dialect, before?.line ?? 0);
@@ -107,14 +106,14 @@ async function* goOn({ bytes, before }: Reading, reading: InputReading): RecordL
   yield* lists;
 }
 
-/** Whether quoted cells have a space before them: `"192.0.2.1", "ssh, twice"`. */
+/** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */
 function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
   if (delimiter === "\t") return false;
   const pattern = new RegExp(`^"(?:[^"]|"")*"\\${delimiter} +"`);
   return lines.filter((line) => pattern.test(line)).length * 2 >= Math.max(1, lines.length);
 }
 
-/** Records as rows: as many cells as there are columns, the surplus aside. */
+/** Turns records into rows with one cell per column; surplus cells go to `extra`. */
 function rowMaker(
   width: number,
   { item, kind }: Pick<InputReading, "item" | "kind">,
@@ -133,7 +132,7 @@ function rowMaker(
       extra,
       json: null,
       itemText: cells[item.index] ?? "",
-      kindText: kind?.by === "neighbour" ? knownKind(kindText) : kindText,
+      kindText: kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
       fault: null,
       end,
       endLine,
@@ -141,7 +140,7 @@ function rowMaker(
   };
 }
 
-/** Surplus cells up to the last one that is not empty, as a JSON array; null when all are. */
+/** Surplus cells up to the last non-empty one, as a JSON array; null if all are empty. */
 function surplus(cells: readonly string[]): string | null {
   const last = cells.findLastIndex((cell) => cell !== "");
   return last === -1 ? null : JSON.stringify(cells.slice(0, last + 1));

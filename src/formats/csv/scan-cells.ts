@@ -1,27 +1,26 @@
 import type { LineEnd } from "../reading/sample.js";
 import type { Delimiter, InputReading } from "../types.js";
 
-/** What separates and ends things in CSV. */
+/** How cells and records are separated. */
 export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
   readonly lineEnd: LineEnd;
 }
 
-/** In the order in which they are tried where nothing says which one it is. */
+/** Detection order. */
 export const delimiters: readonly Delimiter[] = ["\t", ";", ","];
 
-/** The cells of a record, and where a quote opens that is never closed; null for none. */
+/** The cells of a record, and the position of a quote that is never closed; null for none. */
 export interface ScannedCells {
   readonly cells: readonly string[];
   readonly openQuote: number | null;
 }
 
 /**
- * The cells of one record of CSV, as csv-parse reads them with `relax_quotes`: a quote opens only as
- * the first character of a cell, and behind the one that closes it the rest of the cell is text.
- *
- * @param record without its line end
- * @param most number of cells after which to stop
+ * Splits one CSV record the way csv-parse does with `relax_quotes`: a quote opens only at the start
+ * of a cell, and text after the closing quote belongs to the cell.
+ * @param record without line end
+ * @param most stop after this many cells
  */
 export function scanCells(
   record: string,
@@ -48,12 +47,12 @@ export function scanCells(
   return { cells, openQuote: null };
 }
 
-/** Delimiters in a line outside of quotes; quotes may follow a space. */
+/** Counts delimiters outside quotes. Quotes may follow a space. */
 export function countDelimiters(line: string, delimiter: Delimiter): number {
   return scanCells(line, { delimiter, spaced: true }).cells.length - 1;
 }
 
-/** The next quote that is not doubled, or -1. */
+/** Position of the next quote that isn't doubled, or -1. */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

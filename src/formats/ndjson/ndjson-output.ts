@@ -3,10 +3,11 @@ import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
 import { asObject, memberTexts } from "../../core/json-members.js";
 import type { Row } from "../../core/row.js";
-import { addedMemberName, countRows } from "../added-names.js";
+import { addedMemberName } from "../added-names.js";
+import { countRows } from "../count-rows.js";
 import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
 
-/** Counts the rows of NDJSON output. */
+/** Counts the rows of an NDJSON output. */
 export function countNdjson(options: CountOptions): RecordCounter {
   const { prefix, shape } = options;
   return shape === "nested"
@@ -15,10 +16,9 @@ export function countNdjson(options: CountOptions): RecordCounter {
 }
 
 /**
- * Counts rows of JSON, one a line.
- *
- * @param within members that lead to status and verdict, from the outside in
- * @param prefix what the names of the two begin with
+ * Counts JSON rows, one per line.
+ * @param within path of members to the object with status and verdict
+ * @param prefix prefix of those two names
  */
 export function countJson(
   options: CountOptions,
@@ -39,7 +39,9 @@ function parseRow(record: Buffer, row: number): unknown {
   try {
     return JSON.parse(record.toString());
   } catch (error) {
-    throw new FatalError("output_corrupt", `row ${row} of the output is no JSON`, { cause: error });
+    throw new FatalError("output_corrupt", `row ${row} of the output is not JSON`, {
+      cause: error,
+    });
   }
 }
 
@@ -47,7 +49,7 @@ function memberOf(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
 }
 
-/** Reads the rows of an output again: the objects must end with our members. */
+/** Reads rows of an existing output. Each object must end with repute's members. */
 export const earlierNdjson: EarlierFormat = {
   delimiter: null,
   header: false,

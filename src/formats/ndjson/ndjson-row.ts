@@ -3,13 +3,13 @@ import type { Row } from "../../core/row.js";
 import { cellText, memberTexts } from "../../core/json-members.js";
 import type { Line } from "../reading/lines.js";
 
-/** A line of NDJSON: an object, or why it is none. */
+/** A parsed line: an object, or the reason why it isn't one. */
 export interface ParsedLine {
   readonly line: Line;
-  /** Without space around it. */
+  /** Without surrounding white space. */
   readonly json: string;
   readonly object: JsonObject | null;
-  /** Why it is no object. */
+  /** Why it isn't an object. */
   readonly reason: string;
 }
 
@@ -30,8 +30,8 @@ export function parseLine(line: Line): ParsedLine {
 }
 
 /**
- * A row that is a JSON object. Its cells are read when somebody asks for them: a run from NDJSON
- * to NDJSON never does.
+ * A row from a JSON object. Its cells are parsed on first use, which a run from NDJSON to NDJSON
+ * never needs.
  */
 export class NdjsonRow implements Row {
   readonly number: number;
@@ -46,7 +46,7 @@ export class NdjsonRow implements Row {
   readonly #columns: readonly string[];
   #flat: Flat | null = null;
 
-  /** @param item null where there is something that is not text */
+  /** @param item null for a value that isn't text */
   constructor(
     { line, json }: ParsedLine,
     number: number,
@@ -76,7 +76,7 @@ export class NdjsonRow implements Row {
   }
 }
 
-/** A row for a line that is no JSON object; the line is kept in `extra`. */
+/** The row of a line that isn't a JSON object. `extra` holds the line. */
 export function faultyRow(
   { line, reason }: ParsedLine,
   number: number,
@@ -84,7 +84,7 @@ export function faultyRow(
 ): Row {
   const fault: FindingError = {
     code: "input_row",
-    message: `line ${line.number} is no JSON object: ${reason}`,
+    message: `line ${line.number} is not a JSON object: ${reason}`,
   };
   return {
     number,
@@ -118,7 +118,7 @@ function flatten(json: string, columns: readonly string[]): Flat {
   return { cells, extra: `{${beyond.join(",")}}` };
 }
 
-/** The way to one value in JSON objects: a member's name, or names and array indexes with dots. */
+/** Path to a value in JSON objects: a member name, or names and array indexes joined with dots. */
 export class MemberPath {
   readonly name: string;
   readonly #steps: readonly string[];
@@ -128,9 +128,9 @@ export class MemberPath {
     this.#steps = name.split(".");
   }
 
-  /** The value there; undefined where the object has none. */
+  /** The value at the path; undefined if the object has none. */
   valueIn(object: JsonObject): unknown {
-    // A member whose name has dots in it wins over what the dots lead to.
+    // A member whose name contains dots takes precedence over the path.
     if (Object.hasOwn(object, this.name)) return object[this.name];
     if (this.#steps.length === 1) return undefined;
     let value: unknown = object;
@@ -145,8 +145,8 @@ export class MemberPath {
 }
 
 /**
- * A JSON value as the text of an item: a string, or the only string of an array; "" where there is
- * nothing, and null for what is not text.
+ * The item text of a JSON value: a string, or the only string in an array; "" for null or a missing
+ * value; null for anything else.
  */
 export function itemTextOf(value: unknown): string | null {
   const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;

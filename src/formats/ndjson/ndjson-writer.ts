@@ -6,11 +6,11 @@ import type { Encoder, EncoderOptions, RejectsOptions } from "../types.js";
 import { linesEncoder } from "../record-splitter.js";
 
 /**
- * One JSON object a line: the input's members first and unchanged, then either one member with
- * everything as received (nested) or one member a column (flat).
+ * Writes one JSON object per line: the input's members unchanged, then one member with everything
+ * as received (nested) or one member per column (flat).
  *
- * An NDJSON record's own text is kept to the letter, so that no number loses digits and no member
- * changes its order.
+ * The text of an NDJSON record is copied, so that numbers keep their digits and members their
+ * order.
  */
 export function ndjsonEncoder(options: EncoderOptions): Encoder {
   const added =
@@ -28,11 +28,11 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
   return linesEncoder(encodeRow);
 }
 
-/** Rejected records with two more members that say why. */
+/** Encodes rejected records with two more members for the reason. */
 export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
   const [code = "", reason = ""] = freshNames(["reject_code", "reject_reason"], columns);
   return linesEncoder(({ row, finding }) => {
-    // A line that is no record has no place for members: it goes as it came.
+    // A line that isn't a record is written as it came.
     if (row.json === null) return `${row.extra === null ? "" : String(JSON.parse(row.extra))}\n`;
     const members = row.json.slice(1, -1).trim();
     const why = JSON.stringify({
@@ -43,7 +43,7 @@ export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
   });
 }
 
-/** Distinct member names for columns that may be empty or appear twice. */
+/** Unique member names for columns whose names may be empty or repeat. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>(names);
   const seen = new Set<string>();
@@ -59,9 +59,9 @@ export function uniqueNames(names: readonly string[]): readonly string[] {
 }
 
 interface InputMembers {
-  /** The members' JSON, without the braces. */
+  /** The members as JSON, without braces. */
   readonly text: string;
-  /** Members moved out of the way because the output needs their name; null when there are none. */
+  /** Members replaced by added ones of the same name; null if none. */
   readonly displaced: Record<string, unknown> | null;
 }
 
@@ -76,7 +76,7 @@ function inputMembers(row: Row, keys: readonly string[], added: readonly string[
   return { text: row.fault === null ? cellMembers(row, keys) : "", displaced: null };
 }
 
-/** The cells of a row as members. */
+/** A row's cells as JSON members. */
 export function cellMembers({ cells }: Row, keys: readonly string[]): string {
   let text = "";
   for (let index = 0; index < keys.length; index++) {
@@ -85,12 +85,14 @@ export function cellMembers({ cells }: Row, keys: readonly string[]): string {
   return text;
 }
 
-/** Cheap and never wrongly false: an escaped name holds a backslash. */
+/** Cheap check without false negatives: an escaped name contains a backslash. */
 function mayClash(json: string, added: readonly string[]): boolean {
   return json.includes("\\u") || added.some((name) => json.includes(`"${name}"`));
 }
 
-/** A later record has a member of the added name: it moves to `extra`, so that nothing is lost. */
+/**
+ * Moves members of a later record that clash with added ones to `extra`, so that nothing is lost.
+ */
 function moveClashes(json: string, added: readonly string[]): InputMembers | null {
   const record = JSON.parse(json) as Record<string, unknown>;
   const displaced: Record<string, unknown> = {};
@@ -109,7 +111,7 @@ function nested(member: string): Describe {
   const key = JSON.stringify(member) + ":";
   return ({ row, item, finding }, displaced) => {
     const facts = nestedText(nestedFacts(item, finding), finding);
-    // What a source could not place is JSON already; a record of NDJSON has all its members above.
+    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members above.
     const surplus = row.json === null ? row.extra : null;
     const extra = displaced === null ? surplus : JSON.stringify(displaced);
     return extra === null ? key + facts : `${key}${facts.slice(0, -1)},"extra":${extra}}`;

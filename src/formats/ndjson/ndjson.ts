@@ -1,5 +1,5 @@
 import type { Row } from "../../core/row.js";
-import { knownKind, type SampledColumn, settleColumns } from "../columns/choose-column.js";
+import { recognisedKind, type SampledColumn, findColumns } from "../columns/choose-column.js";
 import { contentLines, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import { splitLines } from "../record-splitter.js";
@@ -26,7 +26,7 @@ import type { JsonObject } from "../../core/finding.js";
 import { memberTexts } from "../../core/json-members.js";
 import { matchColumn, unknownColumn } from "../columns/find-column.js";
 
-/** Newline-delimited JSON, one object a line. */
+/** Newline-delimited JSON, one object per line. */
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
   read,
@@ -77,7 +77,7 @@ function rowMaker(
       number,
       columns,
       itemTextOf(itemPath.valueIn(object)),
-      kind?.by === "neighbour" ? knownKind(kindText) : kindText,
+      kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
     );
   };
 }
@@ -88,10 +88,9 @@ interface NdjsonLayout extends Pick<InputReading, "item" | "kind"> {
 }
 
 /**
- * Finds the layout by the flags and the first objects.
- *
+ * Finds the layout from flags and the first objects.
  * @throws UsageError `column_not_found`, `column_ambiguous`, `input_json_array`, and
- * `input_not_ndjson` when no object comes for long
+ *   `input_not_ndjson` if the first lines contain no object
  */
 async function findLayout(
   input: string,
@@ -110,12 +109,12 @@ async function findLayout(
   const first = lines.read.find(({ object }) => object !== null);
   const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
 
-  const found = await settleColumns(
+  const found = await findColumns(
     {
       input,
       columns: () => columnsOf(objects().slice(0, limits.sampleRecords)),
       placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
-      // A column, else what the first records have there.
+      // A column, or a path that exists in the first records.
       async named(flag) {
         const column = matchColumn(columns, flag.wanted);
         if (column !== null) return { name: column.name, index: 0 };
@@ -129,7 +128,7 @@ async function findLayout(
         return { name: flag.wanted, index: 0 };
       },
       sample: (clear) => readObjects(limits.sampleRecords, clear),
-      // Without an object there is nothing to choose from, and nothing to look up either.
+      // Without any object there is no item to find, and nothing to look up.
       withoutRecords: () =>
         first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
     },
@@ -146,24 +145,24 @@ function isLong(lines: readonly ParsedLine[]): boolean {
 function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
   const [first] = lines;
   if (first === undefined) return;
-  // `[` alone, `[{` and `[]`: the beginning of a JSON file that holds all objects in one array.
+  // `[` alone, `[{` and `[]` start a JSON file with all objects in one array.
   if (/^\[\s*(?:\{|\]?$)/.test(first.json)) {
-    const message = `${input} is one JSON array; repute reads NDJSON, one object a line`;
+    const message = `${input} is one JSON array; repute reads NDJSON, one object per line`;
     throw new UsageError("input_json_array", message, {
-      hint: "Convert it on the way: jq -c '.[]' FILE | repute enrich --from ndjson",
+      hint: "Convert it: jq -c '.[]' FILE | repute enrich --from ndjson",
     });
   }
   const object = lines.findIndex((line) => line.object !== null);
   const before = object === -1 ? lines : lines.slice(0, object);
   const last = isLong(before) ? before.at(-1) : before[limits.linesBeforeObject];
   if (last === undefined) return;
-  const message = `${input} has no JSON object up to line ${last.line.number}: it does not seem to be NDJSON`;
+  const message = `${input} doesn't look like NDJSON: no JSON object up to line ${last.line.number}`;
   throw new UsageError("input_not_ndjson", message, {
-    hint: "Say with --from csv|tsv|text what it is.",
+    hint: "Set the format: --from csv|tsv|text.",
   });
 }
 
-/** Every path that leads to a value in one of the first objects, in order of appearance. */
+/** All paths to values in the first objects, in order of appearance. */
 function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
   objects.forEach((object, row) => {
@@ -182,7 +181,7 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   }));
 }
 
-/** Objects that are nested deeper, and more paths, are no records of indicators. */
+/** Deeper objects, and more paths than this, aren't records of indicators. */
 const deepest = 8;
 const mostPaths = 1000;
 
@@ -193,7 +192,7 @@ function eachLeaf(
   depth = 1,
 ): void {
   for (const [name, value] of Object.entries(object)) {
-    // A dot would be taken for a step.
+    // A dot in a name would be read as a path separator.
     if (parent !== "" && name.includes(".")) continue;
     const path = parent + name;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -5,19 +5,18 @@ import type { TextBytes } from "../types.js";
 
 /** One line of an input. */
 export interface Line {
-  /** Without its line end. */
+  /** Without line end. */
   readonly text: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
-  /** Offset in bytes just behind the line end. */
+  /** Byte offset after the line end. */
   readonly end: number;
 }
 
 /**
- * The lines of an input that are neither blank nor comments, in batches of what one chunk brought,
- * none empty. The last line counts without a line end as well.
- *
- * @throws FatalError `input_record_too_long` naming the line
+ * Reads the lines of an input except blank and comment lines, in one non-empty batch per chunk. The
+ * last line needs no line end.
+ * @throws FatalError `input_record_too_long` with the line number
  */
 export async function* contentLines(
   input: TextBytes,
@@ -42,7 +41,7 @@ export async function* contentLines(
   for await (const chunk of input.chunks) {
     const lines = linesOf(splitter.push(input.lineEnd === "cr" ? withLineFeeds(chunk) : chunk));
     if (lines.length > 0) yield lines;
-    // Room for a carriage return.
+    // One extra byte for a carriage return.
     if (splitter.pending > limits.recordBytes + 1) throw tooLong(input.name, number + 1);
   }
   const rest = splitter.end();
@@ -50,7 +49,7 @@ export async function* contentLines(
   if (last.length > 0) yield last;
 }
 
-/** Lists as they come, with `change` made to each entry. */
+/** Maps every entry of every list. */
 export async function* mapLists<T, R>(
   lists: AsyncIterable<readonly T[]>,
   change: (entry: T) => R,
@@ -70,47 +69,47 @@ function withoutLineEnd(record: Buffer): Buffer {
 
 function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
-  // Most lines begin with a printable ASCII character, which settles it.
+  // Most lines start with a printable ASCII character, which is the fast path.
   return !(first > 0x20 && first < 0x7f) && text.trim() === "";
 }
 
-/** Old Mac line ends as LF, length and offsets unchanged. */
+/** Replaces CR line ends with LF; length and offsets stay the same. */
 function withLineFeeds(chunk: Buffer): Buffer {
   return Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
 }
 
 function tooLong(name: string, line: number): FatalError {
-  const message = `line ${line} of ${name} is longer than 16 MiB`;
+  const message = `line ${line} of ${name} is longer than the limit of 16 MiB`;
   return new FatalError("input_record_too_long", message, {
-    hint: "Is the input in the format that --from says? Mend or remove the line.",
+    hint: "Check that --from matches the input's format; if it does, fix or remove the line.",
   });
 }
 
-/** Bounds that keep an input's mess from becoming the machine's. */
+/** Limits that protect the machine from malformed inputs. */
 export const limits = {
-  /** Longest record (line, or CSV record over several lines) in bytes. */
+  /** Longest record (a line, or a CSV record of several lines), in bytes. */
   recordBytes: 16 * 1024 * 1024,
-  /** Most rows of a batch. */
+  /** Rows per batch. */
   batchRows: 512,
-  /** Bytes looked at to see what an input is. */
+  /** Bytes examined to detect an input's format. */
   headBytes: 64 * 1024,
-  /** NDJSON: lines without an object that are put up with before the first object. */
+  /** NDJSON: lines without an object tolerated before the first object. */
   linesBeforeObject: 10_000,
-  /** NDJSON: objects that are searched for a path that a flag names. */
+  /** NDJSON: objects searched for a path named by a flag. */
   objectsSearched: 100,
-  /** Records whose cells are looked at to find the item column. */
+  /** Records examined to find the item column. */
   sampleRecords: 200,
-  /** Content lines looked at to see what an input is. */
+  /** Content lines examined to detect an input's format. */
   sampleLines: 20,
   /**
-   * A stream that brings nothing for so long, or has been sampled for so long (in milliseconds), is
-   * judged by what it brought, if that is enough.
+   * A stream that sends nothing for `pauseMs`, or has been sampled for `sampleMs`, is judged by
+   * what it has sent so far, if that is enough.
    */
   pauseMs: 1000,
   sampleMs: 5000,
 } as const;
 
-/** Counts of things that a person should know of, in the order in which they first happened. */
+/** Counts warnings, in order of first occurrence. */
 export class Warnings {
   readonly #counts = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import { limits } from "./lines.js";
 import { countDelimiters, delimiters } from "../csv/scan-cells.js";
 
-/** Notices when a stream brings nothing for a while, so that a live one is not waited for. */
+/** Detects pauses in a stream, so that sampling never waits for a live one. */
 export class Pauses {
   readonly #clock: Clock;
   #until: number | null = null;
@@ -11,7 +11,7 @@ export class Pauses {
     this.#clock = clock;
   }
 
-  /** True when a pause comes before what is awaited; false when that comes, or fails, first. */
+  /** True if a pause comes first; false if `awaited` settles first. */
   async before(awaited: Promise<unknown>): Promise<boolean> {
     const now = this.#clock.monotonic();
     this.#until ??= now + limits.sampleMs;
@@ -27,17 +27,16 @@ export class Pauses {
   }
 }
 
-/** The first bytes of an input, and all of its chunks again, the peeked ones included. */
+/** The first bytes of an input, and all of its chunks including those. */
 interface Peeked {
   readonly head: Buffer;
   readonly chunks: AsyncGenerator<Buffer>;
 }
 
 /**
- * Reads chunks until `enough` says so or the input ends. Never reads on for more than it needs:
- * behind the input may be a person or a `tail -f`.
- *
- * @param pauses when given, a pause of the input ends it as well, once a line is complete
+ * Reads chunks until `enough` returns true or the input ends. Reads no further than needed, because
+ * the input may be a person or a `tail -f`.
+ * @param pauses also stop at a pause of the input once a line is complete
  */
 export async function peek(
   chunks: AsyncGenerator<Buffer>,
@@ -68,7 +67,7 @@ async function* replay(
   yield* rest;
 }
 
-/** Reads batches ahead, to see what is in them, and gives all of them again. */
+/** Buffers batches for inspection, then replays them. */
 export class Sample<T> {
   readonly #batches: AsyncGenerator<readonly T[]>;
   readonly #pauses: Pauses | null;
@@ -81,20 +80,19 @@ export class Sample<T> {
     this.#pauses = pauses;
   }
 
-  /** What was read so far. */
+  /** Entries read so far. */
   get read(): readonly T[] {
     return this.#read;
   }
 
-  /** True when nothing is left behind what was read. */
+  /** True once the input has ended. */
   get ended(): boolean {
     return this.#ended;
   }
 
   /**
-   * Reads on until `enough` says so or the input ends.
-   *
-   * @param enoughInPause asked when the input pauses: what is there may be enough then
+   * Reads until `enough` returns true or the input ends.
+   * @param enoughInPause also stop at a pause of the input if this returns true
    */
   async until(enough: () => boolean, enoughInPause: () => boolean = () => false): Promise<void> {
     while (!this.#ended && !enough()) {
@@ -107,7 +105,7 @@ export class Sample<T> {
     }
   }
 
-  /** Everything but the first `skipped`, and what follows. */
+  /** Replays everything except the first `skipped` entries, then continues. */
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
     const read = this.#read.splice(0).slice(skipped);
     if (read.length > 0) yield read;
@@ -119,26 +117,25 @@ export class Sample<T> {
 
 /** The first lines of an input, without line ends. */
 export interface HeadLines {
-  /** Comment lines before the first line of content, without what marks them. */
+  /** Comment lines before the first content line, without their marker. */
   readonly comments: readonly string[];
-  /** The first lines of content, no blank ones; the last is left out where it may be cut off. */
+  /** The first content lines, without blank ones and without a possibly incomplete last one. */
   readonly content: readonly string[];
 }
 
-/** Whether so much of an input is enough for `headLines`. */
-export function settlesHead(head: Buffer): boolean {
+/** Whether these bytes are enough for `headLines`. */
+export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= limits.headBytes) return true;
   let lines = 0;
   for (let at = head.indexOf(lineFeed); at !== -1; at = head.indexOf(lineFeed, at + 1)) lines += 1;
   if (lines < limits.sampleLines) return false;
-  // Comments do not count.
+  // Comments don't count.
   return headLines(head, { lineEnd: "lf", comment: "#" }).content.length >= limits.sampleLines;
 }
 
 /**
- * Cuts the beginning of an input into lines.
- *
- * @param options.comment what marks a comment; null for none
+ * Splits the start of an input into lines.
+ * @param options.comment comment marker; null for none
  */
 export function headLines(
   head: Buffer,
@@ -167,8 +164,8 @@ function withoutComments(lines: readonly string[]): HeadLines {
 }
 
 /**
- * A first line such as `#,ip,count` or `#id,ip,count`, followed by data at once, is no comment but
- * names the columns: comments have a space, or nothing, behind their mark.
+ * A first line such as `#,ip,count` or `#id,ip,count` directly before data is a header, not a
+ * comment: comments have a space, or nothing, after their marker.
  */
 function isHeaderWithMark([first = "", second = ""]: readonly string[], mark: string): boolean {
   if (mark !== "#" || !/^#[^\s#"]/.test(first) || second.startsWith(mark)) return false;
@@ -178,24 +175,24 @@ function isHeaderWithMark([first = "", second = ""]: readonly string[], mark: st
   });
 }
 
-/** How the lines of an input end: `lf` stands for LF and CRLF, mixed or not; `cr` for old Mac files. */
+/** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
 export type LineEnd = "lf" | "cr";
 
-/** Whether the first bytes of an input settle how its lines end. */
-export function settlesLineEnd(head: Buffer): boolean {
+/** Whether these bytes are enough to detect the line end. */
+export function showsLineEnd(head: Buffer): boolean {
   return head.length >= limits.headBytes || head.includes(lineFeed);
 }
 
 /**
- * How lines end, by the first bytes of the input: with CR alone only where there is no LF at all,
- * so that a stray CR in a cell stays what it is.
+ * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
+ * preserved.
  */
 export function lineEndOf(head: Buffer): LineEnd {
   const looked = head.subarray(0, limits.headBytes);
   return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
 }
 
-/** Line ends in a text. Where lines end with CR alone, LF and CRLF do so too. */
+/** Counts line ends. With `cr`, LF and CRLF count as well. */
 export function countLineEnds(text: string, lineEnd: LineEnd): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;

@@ -5,10 +5,10 @@ import { accusationIn, verdictOf } from "../../core/finding.js";
 import { linesEncoder, splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import { knownFacts, type KnownFacts, reputeMember } from "./known-facts.js";
+import { itemFacts, type ItemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
-/** Version of the Elastic Common Schema that the documents keep to. */
+/** Version of the Elastic Common Schema that the documents follow. */
 const ecsVersion = "9.4.0";
 
 const outcomes = {
@@ -20,9 +20,9 @@ const outcomes = {
 } as const;
 
 /**
- * One document of the Elastic Common Schema a row. Where something speaks against the item it has
- * `threat.indicator`, which indicator match rules look for; a row of which nothing is known has
- * none, so that no rule takes it for a threat. Everything known is under `repute`.
+ * Writes one Elastic Common Schema document per row. Accused items get `threat.indicator`, the
+ * field that indicator match rules query; unknown and benign items get none, so that no rule treats
+ * them as threats. All data is under `repute`.
  */
 export const ecs: WritableFormat = {
   extensions: [],
@@ -40,8 +40,8 @@ function ecsEncoder(options: EncoderOptions): Encoder {
     const { item, finding } = enriched;
     const verdict = verdictOf(finding);
     const isIndicator = item !== null && accusationIn(verdict) !== null;
-    const facts = knownFacts(enriched);
-    // Members that are undefined are left out; spreading them in takes longer than all the rest.
+    const facts = itemFacts(enriched);
+    // `undefined` members are dropped; adding them conditionally with spread is far slower.
     const document = JSON.stringify({
       "@timestamp": finding.lookedUpAt ?? new Date(clock.now()).toISOString(),
       ecs: { version: ecsVersion },
@@ -65,13 +65,13 @@ function ecsEncoder(options: EncoderOptions): Encoder {
 }
 
 /** The fields of `threat.indicator`. */
-function indicatorOf(item: Item, facts: KnownFacts): Record<string, unknown> {
+function indicatorOf(item: Item, facts: ItemFacts): Record<string, unknown> {
   const { firstSeen, lastSeen, asNumber, asName, observations } = facts;
   const system = asNumber !== null || asName !== null;
   return Object.assign(observableOf(item), {
     id: [stixIndicatorId(stixPattern(item))],
     name: item.value,
-    // The service rates no confidence.
+    // The service doesn't rate confidence.
     confidence: "Not Specified",
     first_seen: firstSeen ?? undefined,
     last_seen: lastSeen ?? undefined,
@@ -116,7 +116,7 @@ function urlOf(value: string): Record<string, unknown> {
   };
 }
 
-/** The item where `related` keeps its kind, so that events that have it are found. */
+/** The item in the field of `related` for its kind, for correlation with other events. */
 function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | undefined {
   switch (kind) {
     case "ip":
@@ -133,7 +133,7 @@ function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | u
   }
 }
 
-/** An IPv6 address without the brackets that it has in a URL. */
+/** Removes the brackets that IPv6 addresses have in a URL. */
 function bareHost(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }

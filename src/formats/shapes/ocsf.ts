@@ -11,13 +11,16 @@ import type { EnrichedRow } from "../../core/row.js";
 import { linesEncoder, splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import { epochMs, knownFacts, reputeMember } from "./known-facts.js";
+import { epochMs, itemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
-/** Version of the Open Cybersecurity Schema Framework; all that is used is in 1.7 and 1.8 as well. */
+/**
+ * Version of the Open Cybersecurity Schema Framework. Versions 1.7 and 1.8 contain everything used
+ * here.
+ */
 const ocsfVersion = "1.6.0";
 
-/** Class OSINT Inventory Info of the category Discovery, activity Collect. */
+/** Class OSINT Inventory Info of category Discovery, activity Collect. */
 const classification = {
   activity_id: 2,
   activity_name: "Collect",
@@ -27,7 +30,7 @@ const classification = {
   class_name: "OSINT Inventory Info",
   type_uid: 502_102,
   type_name: "OSINT Inventory Info: Collect",
-  // How grave an item is to whom, the service does not say.
+  // The service doesn't rate severity.
   severity_id: 0,
   severity: "Unknown",
 };
@@ -42,7 +45,7 @@ const statuses: Readonly<Record<FindingStatus, readonly [id: number, name: strin
 
 interface KindNames {
   readonly type: readonly [id: number, name: string];
-  /** Type of the observable, or null where there is none for it. */
+  /** Observable type, or null if OCSF has none. */
   readonly observable: readonly [id: number, name: string] | null;
 }
 
@@ -55,7 +58,7 @@ const kinds: Readonly<Record<ItemKind, KindNames>> = {
   crypto_wallet: { type: [99, "Cryptocurrency Wallet"], observable: null },
 };
 
-/** Scores of the reputation object; what is not known has none, not a safe one. */
+/** Scores of the reputation object. Unknown items get none rather than a safe one. */
 const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> = {
   malicious: [10, "Malicious"],
   suspicious: [7, "Suspicious/Risky"],
@@ -63,7 +66,7 @@ const scores: Readonly<Record<Accusation, readonly [id: number, name: string]>> 
 };
 
 /**
- * One event of OCSF's class OSINT Inventory Info a row. Everything that the class has no place for
+ * Writes one OCSF event of class OSINT Inventory Info per row. Data without a place in that class
  * is under `unmapped.repute`.
  */
 export const ocsf: WritableFormat = {
@@ -78,7 +81,7 @@ function ocsfEncoder(options: EncoderOptions): Encoder {
   const clock = options.clock ?? systemClock;
   const { name, version } = programInfo();
   const metadata = { version: ocsfVersion, product: { name, version } };
-  // The same in every event, so that it is put into text once.
+  // Identical in every event, so serialized once.
   const constant = JSON.stringify({ ...classification, metadata }).slice(0, -1);
   const describe = reputeMember(options.columns);
 
@@ -105,9 +108,9 @@ function ocsfEncoder(options: EncoderOptions): Encoder {
   return linesEncoder(encodeRow);
 }
 
-/** The object `osint`; members that are undefined are left out. */
+/** The `osint` object. `undefined` members are dropped. */
 function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | null): object {
-  const { firstSeen, tags, asNumber, asName, reverseDns } = knownFacts(enriched);
+  const { firstSeen, tags, asNumber, asName, reverseDns } = itemFacts(enriched);
   const [typeId, type] = kinds[item.kind].type;
   const osint = {
     type_id: typeId,
@@ -127,7 +130,7 @@ function osintOf(item: Item, enriched: EnrichedRow, accusation: Accusation | nul
   return accusation === null ? osint : Object.assign(osint, indicationOf(item, accusation));
 }
 
-/** What an item has only when something speaks against it. */
+/** Members of accused items only. */
 function indicationOf(item: Item, accusation: Accusation): object {
   const pattern = stixPattern(item);
   const [scoreId, score] = scores[accusation];
@@ -136,7 +139,7 @@ function indicationOf(item: Item, accusation: Accusation): object {
     detection_pattern: pattern,
     detection_pattern_type_id: 1,
     detection_pattern_type: "STIX",
-    // The number is required and the service gives none.
+    // Required by OCSF; the service doesn't rate it.
     reputation: { score_id: scoreId, score, base_score: scoreId },
   };
 }

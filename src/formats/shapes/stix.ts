@@ -4,40 +4,39 @@ import type { EnrichedRow } from "../../core/row.js";
 import { type Accusation, accusationIn, verdictOf } from "../../core/finding.js";
 import { linesEncoder, splitLines } from "../record-splitter.js";
 import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
-import { epochMs, knownFacts } from "./known-facts.js";
+import { epochMs, itemFacts } from "./item-facts.js";
 import { FatalError } from "../../core/errors.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 
 /**
- * Namespace of the identifiers below. STIX keeps its own namespace for cyber-observable objects and
- * forbids it to indicators (STIX 2.1, 2.9), so that this is one of repute's own. It never changes:
- * an indicator of another night has the same identifier.
+ * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
+ * 2.1, section 2.9). Never change this: an indicator must have the same identifier in every run.
  */
 const namespace = Buffer.from("5c8e293f93734f2a8efa619370ae923b", "hex");
 
-/** Object path of each kind but `ip` (STIX 2.1, 6 and 9); the wallet's is OpenCTI's. */
+/** Object path of each kind except `ip` (STIX 2.1, sections 6 and 9). */
 const paths: Readonly<Record<Exclude<ItemKind, "ip">, string>> = {
   domain: "domain-name:value",
   url: "url:value",
   sha1: "file:hashes.'SHA-1'",
   email: "email-addr:value",
-  // STIX has no object for wallets; the readers that know one know it by this name.
+  // STIX has no wallet object; this is OpenCTI's name for one.
   crypto_wallet: "cryptocurrency-wallet:value",
 };
 
-/** The pattern that finds an item (STIX 2.1, 9). */
+/** The pattern that matches an item (STIX 2.1, section 9). */
 export function stixPattern({ kind, value }: Item): string {
   const path =
     kind === "ip" ? (value.includes(":") ? "ipv6-addr:value" : "ipv4-addr:value") : paths[kind];
   return `[${path} = '${value.replaceAll(/['\\]/g, "\\$&")}']`;
 }
 
-/** The identifier of a pattern's indicator: `indicator--` and the UUID that the pattern names. */
+/** The identifier of a pattern's indicator: a UUID derived from the pattern. */
 export function stixIndicatorId(pattern: string): string {
   return `indicator--${nameUuid(pattern)}`;
 }
 
-/** A UUID of version 5 in repute's namespace, the same for the same name (RFC 9562, 5.5). */
+/** A version 5 UUID in repute's namespace (RFC 9562, section 5.5). */
 function nameUuid(name: string): string {
   const bytes = hash("sha1", Buffer.concat([namespace, Buffer.from(name)]), "buffer");
   bytes[6] = (bytes[6]! & 0x0f) | 0x50;
@@ -47,12 +46,15 @@ function nameUuid(name: string): string {
 }
 
 /**
- * When repute's objects were made. All versions of an object must agree on it (STIX 2.1, 3.6), and
- * no run knows when an earlier one first told of an item: so it is the same for all.
+ * `created` of all objects. It must be equal in all versions of an object (STIX 2.1, section 3.6),
+ * and no run knows when an earlier one first wrote an indicator.
  */
 const created = "2020-01-01T00:00:00.000Z";
 
-/** Who the objects are by; first in the bundle, so that its list is never empty (STIX 2.1, 2.12). */
+/**
+ * Producer of the objects. First in the bundle, so that `objects` is never empty (STIX 2.1, section
+ * 2.12).
+ */
 const identity = {
   type: "identity",
   spec_version: "2.1",
@@ -63,22 +65,22 @@ const identity = {
   identity_class: "system",
 };
 
-/** Terms of the vocabulary for indicator types (STIX 2.1, 10); `benign` is not among them. */
+/** Indicator types (STIX 2.1, section 10). `benign` isn't needed. */
 const indicatorTypes: Readonly<Record<Accusation, string>> = {
   malicious: "malicious-activity",
   suspicious: "anomalous-activity",
   listed: "unknown",
 };
 
-/** The line of an indicator. */
+/** Matches an indicator's line. */
 const indicatorLine = /^\{"type":"indicator","id":"([^"]+)"/;
 
 /**
- * One bundle of STIX 2.1 with an indicator for each item that something speaks against, on a line
- * of its own. An item that comes again is not written again, whatever its row: a bundle must not
- * hold the same version of an object twice. Rows without an indicator are not in it.
+ * Writes one STIX 2.1 bundle with one line per indicator. Only accused items become indicators. An
+ * item that occurs again is not repeated, because a bundle must not contain the same version of an
+ * object twice.
  *
- * Memory grows with the indicators, by about 100 bytes each.
+ * Memory grows by about 100 bytes per indicator.
  */
 export const stix: WritableFormat = {
   extensions: [],
@@ -100,7 +102,7 @@ function stixEncoder(options: EncoderOptions): Encoder {
     const id = stixIndicatorId(pattern);
     if (written.has(id)) return "";
     written.add(id);
-    const { firstSeen, tags } = knownFacts(enriched);
+    const { firstSeen, tags } = itemFacts(enriched);
     const lookedUp = finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt);
     const indicator = {
       type: "indicator",
@@ -134,7 +136,7 @@ function stixEncoder(options: EncoderOptions): Encoder {
   };
 }
 
-/** RFC 3339 with milliseconds, as STIX wants it (2.1, 2.16). */
+/** RFC 3339 with milliseconds (STIX 2.1, section 2.16). */
 function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -142,8 +144,8 @@ function timestamp(ms: number): string {
 const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Counts the indicators of a STIX bundle and makes sure that it is one: a head, who it is by, one
- * indicator a line with an identifier of its own, an end, and a comma where one belongs.
+ * Counts the indicators of a STIX bundle and validates it: a head, an identity, one indicator with
+ * a unique identifier per line, commas between them, an end.
  */
 function countIndicators(): RecordCounter {
   const ids = new Set<string>();
@@ -169,12 +171,12 @@ function countIndicators(): RecordCounter {
     add(record) {
       number += 1;
       if (!ended && isInPlace(record.toString().slice(0, -1))) return;
-      const message = `line ${number} of the output is not what a bundle has there`;
+      const message = `line ${number} of the output is not valid in a STIX bundle of repute`;
       throw new FatalError("output_corrupt", message);
     },
     counted() {
       if (ended) return { rows: null, statuses: null, verdicts: null, indicators: ids.size };
-      throw new FatalError("output_corrupt", "the output is a bundle without an end");
+      throw new FatalError("output_corrupt", "the output is a STIX bundle without its last line");
     },
   };
 }
@@ -183,7 +185,7 @@ function isBundle(value: Readonly<Record<string, unknown>>): boolean {
   return value["type"] === "bundle" && Array.isArray(value["objects"]);
 }
 
-/** A line's object; one without members for what is none. */
+/** Parses a line's object; an empty one if it isn't an object. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

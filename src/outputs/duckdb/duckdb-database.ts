@@ -1,16 +1,10 @@
+import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
 import type * as duckdb from "@duckdb/node-api";
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from "@duckdb/node-api";
 import type { ColumnType } from "../../core/columns.js";
-import type { CellValue } from "../warehouse/cell-values.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import {
-  quoteIdentifier,
-  quoteTable,
-  type SqlColumn,
-  sqlType,
-  type TableName,
-} from "../warehouse/dialect.js";
-import { loadDriver } from "../warehouse/load-driver.js";
+import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../warehouse/dialect.js";
+import { loadDriver } from "../../core/load-driver.js";
 import type { FoundColumn } from "../warehouse/prepare-table.js";
 import type {
   ConnectOptions,
@@ -32,15 +26,15 @@ interface DuckdbParts {
 }
 
 /**
- * What DuckDB may hold in memory and run on; by default it takes most of the machine. Beyond that
- * it spills to a folder beside the file. Nothing is fetched from the network.
+ * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
+ * beside the file. Nothing is downloaded.
  */
 const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
 
-/** Temporary table that rows go through, so that the table may have other columns, in any order. */
+/** Temporary table for loading, so that the target table can have other columns in any order. */
 const staging = "repute_staging";
 
-/** An open DuckDB file. Every failure of it is explained. */
+/** An open DuckDB file. All its errors are explained. */
 export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly #parts: DuckdbParts;
   #open = true;
@@ -77,7 +71,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   };
 
-  async transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (session: TableSession, isRetry: boolean) => Promise<T>): Promise<T> {
     await this.query("BEGIN TRANSACTION");
     try {
       const result = await work(this, false);
@@ -89,7 +83,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   }
 
-  // Nobody else has the file open.
+  // DuckDB locks the file: no other process can open it.
   lock(): Promise<void> {
     return Promise.resolve();
   }
@@ -102,7 +96,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     );
     return found === undefined
       ? null
-      : { schema, instead: found[0] === "VIEW" ? "is a view" : null };
+      : { schema, notTable: found[0] === "VIEW" ? "is a view" : null };
   }
 
   async schemaFor({ schema }: TableName): Promise<string | null | undefined> {
@@ -128,7 +122,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async load(
     table: TableName,
-    columns: readonly SqlColumn[],
+    columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number> {
     const definitions = columns.map(({ type }, index) => `c${index} ${sqlType("duckdb", type)}`);
@@ -142,11 +136,12 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return Number(taken?.[0]);
   }
 
-  async #stage(columns: readonly SqlColumn[], batches: readonly ColumnBatch[]): Promise<void> {
+  async #stage(columns: readonly TypedColumn[], batches: readonly ColumnBatch[]): Promise<void> {
     try {
       const appender = await this.#parts.connection.createAppender(staging, "main", "temp");
       const types = columns.map((_, index) => appender.columnType(index));
-      // Used again and again: what it holds is outside of JavaScript's memory, which would not notice.
+      // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected
+      // in time.
       const chunk = this.#parts.driver.DuckDBDataChunk.create(types);
       for (const batch of batches) {
         chunk.reset();

@@ -1,31 +1,31 @@
 import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 
-/** What DuckDB says, in its own words, and what to do about it. */
+/** DuckDB's error messages, their reasons and what to do. */
 const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [
-  // DuckDB takes 2,048 rows at a time, whatever is in them.
+  // DuckDB processes 2,048 rows at a time, regardless of their size.
   [
     /out of memory/i,
     "output_memory",
-    "cells of hundreds of kilobytes, row after row, are more than DuckDB's memory limit holds",
-    "write such rows to a Parquet file or to PostgreSQL; what was committed stays in the table until a run with --restart",
+    "its cells are too large for DuckDB's memory limit: hundreds of kilobytes in row after row",
+    "write such rows to Parquet or PostgreSQL; committed rows stay in the table until a run with --restart",
   ],
   [
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
-    "it has rows of this run that this run did not write",
-    "start anew with --restart",
+    "it contains rows with this run's ID that this run didn't write",
+    "start over with --restart",
   ],
   [
     /could not set lock|conflicting lock/i,
     "output_locked",
     "another program has it open",
-    "close it there, then run again",
+    "close the other program, then run again",
   ],
   [
     /not a valid DuckDB database/i,
     "output_not_duckdb",
-    "it is there already and is no DuckDB database",
+    "the file exists and is not a DuckDB database",
     "name another file",
   ],
   [/is a directory/i, "output_is_directory", "it is a directory", "name a file"],
@@ -44,8 +44,8 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
   [
     /referenced column .* not found/i,
     "not_an_output",
-    "the table has not the columns of an output",
-    "columns that begin otherwise than rep_ need --prefix",
+    "the table lacks the columns of an output",
+    "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
   ],
   [
     /no space left|disk quota/i,
@@ -61,14 +61,14 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
   ],
 ];
 
-/** The user named something that cannot be an output. */
+/** Codes of mistakes in the command line. */
 const usage: ReadonlySet<string> = new Set([
   "output_not_duckdb",
   "output_is_directory",
   "not_an_output",
 ]);
 
-/** Explains why a DuckDB file cannot be written or read, for the person who has to mend it. */
+/** Explains why a DuckDB file cannot be written or read and what to do. */
 export function duckdbFault(
   display: string,
   error: unknown,

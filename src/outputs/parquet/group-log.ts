@@ -7,18 +7,17 @@ import {
   sideFileDamaged,
 } from "./side-file.js";
 
-/** What the log keeps of one row group. */
+/** What the log stores per row group. */
 interface GroupRecord {
-  /** Length of the Parquet file behind the group, in bytes. */
+  /** Length of the Parquet file after the group, in bytes. */
   readonly end: number;
   readonly group: RowGroup;
 }
 
 /**
- * Opens the log of what the end of a Parquet file must say about its row groups, cut back to the
- * groups of the file's first `length` bytes; of 0 bytes it is a new one.
- *
- * @throws FatalError `output_*`; `output_state_damaged` when it does not know a group that ends there
+ * Opens the log of row group metadata, which the Parquet footer needs, and truncates it to the
+ * groups in the file's first `length` bytes. A length of 0 creates a new log.
+ * @throws FatalError `output_*`; `output_state_damaged` if no group ends at `length`
  */
 export async function openGroupLog(
   path: string,
@@ -31,12 +30,12 @@ export async function openGroupLog(
     const { end, group } = parse(lines.next());
     groups.push(group);
     reached = end;
-    if (reached > length) throw sideFileDamaged(path, "it ends in another row group", lines);
+    if (reached > length) throw sideFileDamaged(path, "it describes another row group", lines);
   }
   return { log: await openSideFile(path, lines.length), groups };
 }
 
-/** A line of the log. JSON has no 64-bit integers; the lengths and counts of Parquet are such. */
+/** A line of the log. JSON has no 64-bit integers, which Parquet's lengths and counts are. */
 export function groupLine(record: GroupRecord): string {
   const text = JSON.stringify(record, (_, value: unknown) =>
     typeof value === "bigint" ? { int64: String(value) } : value,

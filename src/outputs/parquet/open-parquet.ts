@@ -6,24 +6,23 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import type { Destination, Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
-import { loadDriver } from "../warehouse/load-driver.js";
+import { loadDriver } from "../../core/load-driver.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../warehouse/types.js";
 import { groupLine, openGroupLog } from "./group-log.js";
 import { readBack } from "./read-back.js";
-import { RowGroupEncoder } from "./row-group-encoder.js";
+import { RowGroupEncoder } from "../../formats/parquet/row-group-encoder.js";
 import { RowSpill } from "./row-spill.js";
 import type { SideFile } from "./side-file.js";
 
-/** Large enough for readers to skip by groups, small enough to be held in memory. */
+/** Large enough for readers to skip by group, small enough to buffer. */
 const groupBounds: BatchBounds = { rows: 20_000, characters: 16 * 1024 * 1024 };
 
 /**
- * Opens a Parquet file as output. It grows as `FILE.part`; what its end will say and the rows of
- * the open row group are kept in the state folder.
- *
- * @param bounds where a row group ends
+ * Opens a Parquet file as output. It is written as `FILE.part`; row group metadata and the rows of
+ * the unfinished group are kept in the state folder.
+ * @param bounds size of a row group
  * @throws UsageError `driver_missing`, `column_clash`; FatalError `output_*`
  */
 export async function openParquet(
@@ -81,41 +80,41 @@ export async function openParquet(
 interface ParquetSinkParts {
   readonly destination: Destination;
   readonly encoder: RowGroupEncoder;
-  /** Rows of the group that is not full yet, those restored from `spill` included. */
+  /** Rows of the unfinished group, including those restored from `spill`. */
   readonly batch: ColumnBatch;
   readonly log: SideFile;
   readonly spill: RowSpill;
-  /** Rows taken in earlier processes of the run. */
+  /** Rows written in earlier sessions. */
   readonly rows: number;
-  /** What the names of the added columns begin with. */
+  /** Prefix of the added columns' names. */
   readonly prefix: string;
   readonly path: string;
 }
 
 /**
- * Writes a Parquet file that grows by whole row groups. A checkpoint does not end a group: the rows
- * of the open one are kept beside the file instead.
+ * Writes a Parquet file in whole row groups. A checkpoint doesn't end a group; the rows of the
+ * unfinished one are stored beside the file instead.
  */
 class ParquetSink implements Sink {
   readonly #parts: ParquetSinkParts;
   #rows: number;
-  /** Length of the file up to the end of its last row group. */
+  /** File length up to the last complete row group. */
   #groupsEnd: number;
-  /** Of the file up to there. */
+  /** Checksum of the file up to there. */
   #checksum: ChecksumState | null;
-  /** What of it the last checkpoint made durable. */
-  #durable: number;
-  /** Groups that were open at the last two checkpoints: one of them is what a resume goes back to. */
-  #openGroups: readonly [before: number, last: number];
-  #sealed = false;
+  /** File length that the last checkpoint made durable. */
+  #durableLength: number;
+  /** Unfinished groups at the last two checkpoints; a resume continues from one of them. */
+  #recentGroups: readonly [before: number, last: number];
+  #isComplete = false;
 
   constructor(parts: ParquetSinkParts) {
     this.#parts = parts;
     this.#rows = parts.rows;
     this.#groupsEnd = parts.destination.length;
     this.#checksum = parts.destination.checksum();
-    this.#durable = this.#groupsEnd;
-    this.#openGroups = [parts.spill.group, parts.spill.group];
+    this.#durableLength = this.#groupsEnd;
+    this.#recentGroups = [parts.spill.group, parts.spill.group];
   }
 
   async write(rows: readonly EnrichedRow[]): Promise<void> {
@@ -129,26 +128,26 @@ class ParquetSink implements Sink {
 
   async checkpoint(): Promise<SinkPosition> {
     const { destination, log, batch, spill } = this.#parts;
-    await spill.forgetBefore(this.#openGroups[0]);
-    if (this.#durable !== this.#groupsEnd) {
+    await spill.deleteBefore(this.#recentGroups[0]);
+    if (this.#durableLength !== this.#groupsEnd) {
       await destination.sync();
       await log.sync();
-      this.#durable = this.#groupsEnd;
+      this.#durableLength = this.#groupsEnd;
     }
     await spill.keep(batch.columns, batch.rows);
-    this.#openGroups = [this.#openGroups[1], spill.group];
+    this.#recentGroups = [this.#recentGroups[1], spill.group];
     const position = { length: this.#groupsEnd, rows: this.#rows };
     return this.#checksum === null ? position : { ...position, checksum: this.#checksum };
   }
 
-  /** Ends the file and reads it back. */
+  /** Completes the file and reads it back. */
   async audit(): Promise<WarehouseAudit> {
-    await this.#seal();
+    await this.#complete();
     return readBack(partPath(this.#parts.path), { prefix: this.#parts.prefix });
   }
 
   async finish(suffix?: string): Promise<SinkResult> {
-    await this.#seal();
+    await this.#complete();
     const { destination, log, spill } = this.#parts;
     await destination.finish(suffix);
     await log.close();
@@ -174,11 +173,11 @@ class ParquetSink implements Sink {
     await spill.next();
   }
 
-  async #seal(): Promise<void> {
-    if (this.#sealed) return;
+  async #complete(): Promise<void> {
+    if (this.#isComplete) return;
     const { destination, encoder, batch } = this.#parts;
     if (batch.rows > 0) await this.#endGroup();
     await destination.write(encoder.footer());
-    this.#sealed = true;
+    this.#isComplete = true;
   }
 }

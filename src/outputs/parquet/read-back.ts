@@ -4,14 +4,14 @@ import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
-import { loadDriver } from "../warehouse/load-driver.js";
+import { loadDriver } from "../../core/load-driver.js";
 import type { WarehouseAudit, WarehouseRun } from "../warehouse/types.js";
 
 /**
- * Reads a whole Parquet file: its end, status and verdict of every row and, for the hash, every byte.
- *
- * @throws FatalError `output_corrupt` when it holds a row whose status or verdict is unknown, or
- * cannot be read; UsageError `not_an_output`
+ * Reads a whole Parquet file: its footer, every row's status and verdict and, for the hash, every
+ * byte.
+ * @throws FatalError `output_corrupt` if it cannot be read or a row has an unknown status or
+ *   verdict; UsageError `not_an_output`
  */
 export async function readBack(
   path: string,
@@ -30,12 +30,12 @@ export async function readBack(
     file = await asyncBufferFromFile(path);
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
-    throw corrupt(path, "its end cannot be read", error);
+    throw corrupt(path, "its footer cannot be read", error);
   }
-  const lacking = names.find((column) => !metadata.schema.some(({ name }) => name === column));
-  if (lacking !== undefined) {
-    throw new UsageError("not_an_output", `${path} has no column ${lacking}`, {
-      hint: "name an output of repute; columns that begin otherwise than rep_ need --prefix",
+  const missing = names.find((column) => !metadata.schema.some(({ name }) => name === column));
+  if (missing !== undefined) {
+    throw new UsageError("not_an_output", `${path} has no column ${missing}`, {
+      hint: "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
     });
   }
   const counter = new RowCounter(hasVerdicts);
@@ -49,13 +49,13 @@ export async function readBack(
       rowStart,
       rowEnd,
     }).catch((error: unknown) => {
-      throw corrupt(path, `its rows from ${rowStart + 1} on cannot be read`, error);
+      throw corrupt(path, `its rows from ${rowStart + 1} to ${rowEnd} cannot be read`, error);
     });
     for (const record of found) {
       const fault = counter.count(record[statusName], record[verdictName] ?? null);
       if (fault !== null) throw corrupt(path, `row ${counter.rows} has ${fault}`);
     }
-    if (counter.rows !== rowEnd) throw corrupt(path, `row ${counter.rows + 1} is not there`);
+    if (counter.rows !== rowEnd) throw corrupt(path, `row ${counter.rows + 1} is missing`);
   }
   return { bytes, ...counter.found(), sha256 };
 }
@@ -71,6 +71,7 @@ async function hashFile(path: string): Promise<{ sha256: string; bytes: number }
   return { sha256: hash.digest("hex"), bytes: file.bytesRead };
 }
 
+/** The error for a Parquet file that cannot be read back. */
 export function corrupt(path: string, what: string, cause?: unknown): FatalError {
-  return new FatalError("output_corrupt", `${path} is not as it was written: ${what}`, { cause });
+  return new FatalError("output_corrupt", `${path} is damaged: ${what}`, { cause });
 }

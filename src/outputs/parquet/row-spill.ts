@@ -1,25 +1,24 @@
+import type { CellValue } from "../../formats/typed-column.js";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ColumnType } from "../../core/columns.js";
-import type { CellValue } from "../warehouse/cell-values.js";
 import { checkedLine, openSideFile, readCheckedLines, type SideFile } from "./side-file.js";
 
 type Columns = readonly (readonly CellValue[])[];
 
 /**
- * Keeps the rows of the row group that is not full yet, one line of JSON a row, so that a
- * checkpoint need not end the group: groups of a few rows would make a poor Parquet file. Each line
- * has a checksum.
+ * Stores the rows of the unfinished row group, one line of checksummed JSON per row, so that a
+ * checkpoint need not end the group: tiny groups make a poor Parquet file.
  *
- * Each group has a file of its own; those of earlier groups stay until no checkpoint can need them.
+ * Each group has its own file. Files of earlier groups stay until no checkpoint needs them.
  */
 export class RowSpill {
   readonly #folder: string;
   #group: number;
   #file: SideFile | null = null;
-  /** Rows of the group that the file holds. */
+  /** Rows of the group in the file. */
   #rows = 0;
-  /** The earliest group whose file may still be there. */
+  /** The earliest group whose file may still exist. */
   #oldest: number;
 
   constructor(folder: string, group: number) {
@@ -28,15 +27,14 @@ export class RowSpill {
     this.#oldest = group;
   }
 
-  /** The group whose rows are kept, counted from 0. */
+  /** Index of the unfinished group, from 0. */
   get group(): number {
     return this.#group;
   }
 
   /**
-   * Reads the first rows that an interrupted run kept and goes on behind them.
-   *
-   * @throws FatalError `output_*`; `output_state_damaged` when they are not as they were written
+   * Reads the first `rows` rows that an interrupted run stored and appends after them.
+   * @throws FatalError `output_*`; `output_state_damaged` if they are damaged
    */
   async restore(
     rows: number,
@@ -52,7 +50,7 @@ export class RowSpill {
     return restored;
   }
 
-  /** Makes the group's first `rows` rows durable; those that are already cost nothing. */
+  /** Makes the group's first `rows` rows durable, writing only the new ones. */
   async keep(columns: Columns, rows: number): Promise<void> {
     if (rows === this.#rows) return;
     this.#file ??= await openSideFile(this.#path(this.#group), null);
@@ -63,15 +61,15 @@ export class RowSpill {
     this.#rows = rows;
   }
 
-  /** The group is whole: the next rows are those of another one. */
+  /** Starts the next group. */
   async next(): Promise<void> {
     await this.close();
     this.#group++;
     this.#rows = 0;
   }
 
-  /** Removes the files of groups before this one. */
-  async forgetBefore(group: number): Promise<void> {
+  /** Deletes the files of groups before `group`. */
+  async deleteBefore(group: number): Promise<void> {
     for (; this.#oldest < group; this.#oldest++) {
       await rm(this.#path(this.#oldest), { force: true });
     }

@@ -3,7 +3,7 @@ import { outputFault } from "../output-fault.js";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../../core/errors.js";
 
-/** A file beside the output that only grows: what a resumed run needs to go on. */
+/** An append-only file beside the output with state that a resume needs. */
 export interface SideFile {
   /** @throws FatalError `output_*` */
   append(text: string): Promise<void>;
@@ -13,7 +13,7 @@ export interface SideFile {
 }
 
 /**
- * @param keep bytes of an existing file to go on behind; null begins an empty one
+ * @param keep length to truncate an existing file to before appending; null starts an empty file
  * @throws FatalError `output_*`
  */
 export async function openSideFile(path: string, keep: number | null): Promise<SideFile> {
@@ -29,24 +29,24 @@ export async function openSideFile(path: string, keep: number | null): Promise<S
   };
 }
 
-/** A text without line feed as a line with its CRC-32 before it. */
+/** Formats a text without line feeds as a line that starts with its CRC-32. */
 export function checkedLine(text: string): string {
   return `${checksumOf(text)} ${text}\n`;
 }
 
-/** Digits of a checksum and the space behind it. */
+/** Length of the checksum and the space after it. */
 const headBytes = 9;
 
-/** Reads lines that `checkedLine` made. */
+/** Reads lines written by `checkedLine`. */
 export interface CheckedLines {
-  /** Bytes and number of the lines that were read. */
+  /** Length and number of the lines read so far. */
   readonly length: number;
   readonly lines: number;
-  /** The next line's text. @throws FatalError `output_state_damaged` */
+  /** The text of the next line. @throws FatalError `output_state_damaged` */
   next(): string;
 }
 
-/** @throws FatalError `output_state_damaged` when there is no file, `output_*` */
+/** @throws FatalError `output_state_damaged` if the file is missing, `output_*` */
 export async function readCheckedLines(path: string): Promise<CheckedLines> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw outputFault(path, error);
@@ -56,11 +56,11 @@ export async function readCheckedLines(path: string): Promise<CheckedLines> {
   return Object.assign(read, {
     next(): string {
       const end = bytes.indexOf(0x0a, read.length);
-      if (end < 0) throw sideFileDamaged(path, "it ends too early", read);
+      if (end < 0) throw sideFileDamaged(path, "the file ends too early", read);
       const head = bytes.toString("latin1", read.length, read.length + headBytes);
       const text = bytes.toString("utf8", read.length + headBytes, end);
       if (head !== `${checksumOf(text)} `) {
-        throw sideFileDamaged(path, "the line's checksum is wrong", read);
+        throw sideFileDamaged(path, "its checksum is wrong", read);
       }
       read.length = end + 1;
       read.lines++;
@@ -69,9 +69,9 @@ export async function readCheckedLines(path: string): Promise<CheckedLines> {
   });
 }
 
-const hint = "start anew with --restart";
+const hint = "start over with --restart";
 
-/** What is said of such a file when its next line is not as it was written. */
+/** The error for a line that is missing or damaged. */
 export function sideFileDamaged(
   path: string,
   what: string,

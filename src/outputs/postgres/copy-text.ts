@@ -1,8 +1,8 @@
-import type { CellValue } from "../warehouse/cell-values.js";
+import type { CellValue } from "../../formats/typed-column.js";
 import type { ColumnType } from "../../core/columns.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 
-/** Rows as lines of COPY (PostgreSQL, COPY, Text Format). */
+/** Encodes rows in COPY's text format (PostgreSQL manual, COPY, Text Format). */
 export function copyText(types: readonly ColumnType[], { rows, columns }: ColumnBatch): Buffer {
   let text = "";
   for (let row = 0; row < rows; row++) {
@@ -19,7 +19,7 @@ function field(type: ColumnType, value: CellValue): string {
   if (typeof value === "string") return escaped(value);
   if (typeof value === "boolean") return value ? "t" : "f";
   if (typeof value === "bigint") return type === "timestamp" ? time(value) : String(value);
-  // Array Input and Output Syntax (8.15.6), which knows quotes and backslashes of its own.
+  // Array input syntax has its own escapes (PostgreSQL manual, section 8.15.6).
   const entries = value.map((entry) => `"${entry.replaceAll(/["\\]/g, "\\$&")}"`);
   return escaped(`{${entries.join(",")}}`);
 }
@@ -40,10 +40,12 @@ function escaped(text: string): string {
 
 const dayMicros = 86_400_000_000n;
 
-/** Number of 1970-01-01 among the Julian days, which need no words for years before the first. */
+/** Julian day of 1970-01-01. Julian days need no era for years before 1. */
 const epochDay = 2_440_588n;
 
-/** Microseconds since 1970 as a Julian day and the time of day in UTC (8.5.1). */
+/**
+ * Formats microseconds since 1970 as Julian day and UTC time (PostgreSQL manual, section 8.5.1).
+ */
 function time(micros: bigint): string {
   const within = ((micros % dayMicros) + dayMicros) % dayMicros;
   const clock = new Date(Number(within / 1000n)).toISOString().slice(11, 23);

@@ -4,10 +4,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The address as pg needs it to log in: with the password of the password file, where neither it
- * nor the environment has one.
- *
- * @param onWarning told when the password file may not be read
+ * Adds the password from the password file to the address if neither the address nor the
+ * environment has one.
+ * @param onWarning called if the password file has unsafe permissions
  */
 export async function loginAddress(
   driver: PostgresDriver,
@@ -15,9 +14,9 @@ export async function loginAddress(
   onWarning: (message: string) => void,
 ): Promise<string> {
   const address = new URL(url);
-  // sslmode means what it means to psql; pg gives it a stricter meaning otherwise, and warns of it.
+  // Makes sslmode mean the same as in psql; pg is stricter by default and prints a warning.
   if (address.searchParams.has("sslmode")) address.searchParams.set("uselibpqcompat", "true");
-  // A client that never connects tells what the address and the environment come to together.
+  // A client that never connects merges the address with the environment.
   const client = new driver.Client({ connectionString: address.href });
   if (!client.password) {
     const { host, port, database = "", user = "" } = client;
@@ -27,7 +26,7 @@ export async function loginAddress(
   return address.href;
 }
 
-/** What a password is looked up by. */
+/** Key of a password file entry. */
 export interface PasswordFor {
   readonly host: string;
   readonly port: number;
@@ -36,13 +35,13 @@ export interface PasswordFor {
 }
 
 /**
- * The password that `PGPASSFILE` or `~/.pgpass` has, or null: the first line whose
- * `host:port:database:user` fits, `*` standing for anything (PostgreSQL, 34.16, The Password File).
- *
- * @param onWarning told when the file is left alone because others may read it, as libpq does
+ * Finds a password in `PGPASSFILE` or `~/.pgpass`: that of the first line whose
+ * `host:port:database:user` matches, with `*` as wildcard (PostgreSQL manual, libpq, The Password
+ * File). Null if there is none.
+ * @param onWarning called if the file is ignored because others may read it, like in libpq
  */
 export async function readPasswordFile(
-  wanted: PasswordFor,
+  entry: PasswordFor,
   environment: NodeJS.ProcessEnv,
   onWarning: (message: string) => void,
 ): Promise<string | null> {
@@ -50,22 +49,22 @@ export async function readPasswordFile(
   const facts = await stat(path).catch(() => null);
   if (!facts?.isFile()) return null;
   if (process.platform !== "win32" && (facts.mode & 0o077) !== 0) {
-    onWarning(`${path} was not read because others may read it: chmod 600 it`);
+    onWarning(`ignored ${path} because other users can read it; run chmod 600 ${path}`);
     return null;
   }
   const text = await readFile(path, "utf8").catch(() => "");
-  const { host, port, database, user } = wanted;
-  // A socket in a folder goes by `localhost` as well.
+  const { host, port, database, user } = entry;
+  // A Unix socket also matches `localhost`.
   const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
-  const place = [hosts, [String(port)], [database], [user]].map((names) => ["*"].concat(names));
+  const patterns = [hosts, [String(port)], [database], [user]].map((names) => ["*"].concat(names));
   for (const line of text.split(/\r?\n/)) {
     const fields = fieldsOf(line);
-    if (place.every((names, at) => names.includes(fields[at] ?? ""))) return fields[4] ?? null;
+    if (patterns.every((names, at) => names.includes(fields[at] ?? ""))) return fields[4] ?? null;
   }
   return null;
 }
 
-/** The five fields of a line, colons and backslashes in them escaped with a backslash; else none. */
+/** The five fields of a line, unescaped; none if it isn't a valid entry. */
 function fieldsOf(line: string): readonly string[] {
   const fields =
     /^(?!#)((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.*)$/.exec(

@@ -1,9 +1,9 @@
 import type { ErrorCode } from "../../core/error-codes.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 
-/** States that pass by themselves: the server stops, starts, is full, or chose this one to wait. */
-const passing: ReadonlySet<string> = new Set([
-  "25006", // read_only_sql_transaction: a standby that is about to take over
+/** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
+const transient: ReadonlySet<string> = new Set([
+  "25006", // read_only_sql_transaction: a standby about to be promoted
   "25P03", // idle_in_transaction_session_timeout
   "40001", // serialization_failure
   "40P01", // deadlock_detected
@@ -16,7 +16,7 @@ const passing: ReadonlySet<string> = new Set([
   "57P05", // idle_session_timeout
 ]);
 
-/** System errors of a connection that broke or cannot be made at the moment. */
+/** System errors of a broken or unavailable connection. */
 const network: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -31,11 +31,11 @@ const network: ReadonlySet<string> = new Set([
   "ENOENT", // the server's socket file
 ]);
 
-/** What pg says of a connection that is gone, without a code. */
+/** pg's messages for a lost connection, which have no code. */
 const gone =
   /^(?:Connection terminated|Client has encountered|Client was closed|timeout expired|Query read timeout)/;
 
-/** The SQLSTATE of a server's error, or the system's code; "" for neither. */
+/** The SQLSTATE or system error code; "" if there is none. */
 function faultCode(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
@@ -43,25 +43,22 @@ function faultCode(error: unknown): string {
 
 const busy: ReadonlySet<string> = new Set(["53300", "55P03", "57P01", "57P02", "57P03"]);
 
-/**
- * True when the server is there but starting, stopping, full, or still at work for a client that is
- * gone.
- */
-export function isBusy(error: unknown): boolean {
+/** True if the server runs but is starting, stopping, full, or still busy for a lost client. */
+export function isStarting(error: unknown): boolean {
   return busy.has(faultCode(error));
 }
 
-/** True when the same transaction can succeed on another connection, or later (Appendix A). */
-export function isPassing(error: unknown): boolean {
+/** True if a retry on a new connection can succeed (PostgreSQL manual, appendix A). */
+export function isTransient(error: unknown): boolean {
   const code = faultCode(error);
   if (code === "") return error instanceof Error && gone.test(error.message);
-  return passing.has(code) || network.has(code) || (code.length === 5 && code.startsWith("08"));
+  return transient.has(code) || network.has(code) || (code.length === 5 && code.startsWith("08"));
 }
 
 const passwordHint =
-  "the password is taken from the address, PGPASSWORD or ~/.pgpass, in this order";
+  "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used";
 
-/** Explains what a server or the way to it came to; what is explained already passes. */
+/** Explains an error of the server or the connection. Explained errors pass unchanged. */
 export function serverFault(error: unknown, display: string): Error {
   if (error instanceof ReputeError) return error;
   const code = faultCode(error);
@@ -70,12 +67,12 @@ export function serverFault(error: unknown, display: string): Error {
   if (network.has(code) || gone.test(text)) {
     return new FatalError("database_unreachable", `cannot reach ${display}: ${text}`, {
       ...options,
-      hint: "check that the server runs and takes connections from here",
+      hint: "check that the server is running and accepts connections from this machine",
     });
   }
   if (code === "28P01" || code === "28000" || text.startsWith("SASL")) {
-    const reason = text.startsWith("SASL") ? "it wants a password that was not given" : text;
-    return new UsageError("database_login", `${display} refuses the login: ${reason}`, {
+    const reason = text.startsWith("SASL") ? "it requires a password" : text;
+    return new UsageError("database_login", `${display} rejected the login: ${reason}`, {
       ...options,
       hint: passwordHint,
     });
@@ -87,8 +84,8 @@ export function serverFault(error: unknown, display: string): Error {
     });
   }
   if (code === "23505") {
-    const reason = `${display} has rows of this run that this run did not write`;
-    const hint = "start anew with --restart";
+    const reason = `${display} contains rows with this run's ID that this run didn't write`;
+    const hint = "start over with --restart";
     return new FatalError("output_table_differs", reason, { ...options, hint });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
@@ -101,21 +98,29 @@ type Fault = readonly [Kind: typeof UsageError | typeof FatalError, code: ErrorC
 const faults: Readonly<Record<string, Fault>> = {
   "3D000": [UsageError, "database_missing", "create the database first, or name another one"],
   "3F000": [UsageError, "schema_missing", "create the schema first: CREATE SCHEMA …"],
-  "42703": [UsageError, "not_an_output", "columns that begin otherwise than rep_ need --prefix"],
-  "53100": [FatalError, "database_full", "make room on the server, then go on with --resume"],
-  "54011": [UsageError, "too_many_columns", "leave columns out of the input"],
+  "42703": [
+    UsageError,
+    "not_an_output",
+    "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
+  ],
+  "53100": [
+    FatalError,
+    "database_full",
+    "free some disk space on the server, then continue with --resume",
+  ],
+  "54011": [UsageError, "too_many_columns", "remove columns from the input"],
   "42501": [
     UsageError,
     "database_denied",
-    "the user needs SELECT, INSERT and DELETE on the table and on repute_checkpoint, and CREATE in the schema while they are missing; `repute schema --format postgres` prints the table for its owner",
+    "the user needs SELECT, INSERT and DELETE on the table and on repute_checkpoint, and CREATE in the schema if they don't exist; `repute schema --format postgres` prints the table for its owner",
   ],
 };
 
-/** The message, with the column or constraint that it is about; never the values of a row. */
+/** The error's message plus the column or constraint concerned; never a row's values. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { column, constraint } = error as { column?: string; constraint?: string };
-  // A host with several addresses gives one error for all, whose message is empty.
+  // A host with several addresses fails with an AggregateError, whose message is empty.
   const text = error.message === "" ? faultCode(error) : error.message;
   const about = column ?? constraint;
   return about === undefined || text.includes(about) ? text : `${text} (${about})`;

@@ -1,20 +1,16 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
-import {
-  quoteIdentifier,
-  quoteTable,
-  type SqlColumn,
-  type TableName,
-} from "../warehouse/dialect.js";
-import { loadDriver } from "../warehouse/load-driver.js";
+import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
+import { loadDriver } from "../../core/load-driver.js";
 import type { FoundColumn } from "../warehouse/prepare-table.js";
 import type { FoundTable, Query, TableSession } from "../warehouse/table-database.js";
 import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
-import { isPassing } from "./server-fault.js";
+import { isTransient } from "./server-fault.js";
 
 export interface PostgresDriver {
   readonly Client: typeof Client;
@@ -29,9 +25,8 @@ export async function loadPostgres(): Promise<PostgresDriver> {
 }
 
 /**
- * Limits of one transaction, for this one alone (SET LOCAL): parameters at the start of a session
- * are refused by some poolers. The keepalives let the server notice a client that is gone
- * and release the locks that another may be waiting for.
+ * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
+ * Keepalives let the server detect a dead client and release its locks.
  */
 const limits = {
   lock_timeout: "60s",
@@ -42,10 +37,10 @@ const limits = {
   tcp_keepalives_count: "3",
 };
 
-/** How long pg waits for any answer: longer than the server lets a statement run. */
+/** Timeout of pg for any answer; longer than `statement_timeout`. */
 const answerTimeoutMs = 11 * 60_000;
 
-/** How long a connection may take to come about, and to end in good order. */
+/** Timeouts for connecting and for a clean disconnect. */
 const connectTimeoutMs = 30_000;
 const endTimeoutMs = 2_000;
 
@@ -62,9 +57,8 @@ export class Session implements TableSession {
 
   /**
    * Connects and logs in.
-   *
-   * @param url address with everything that pg understands
-   * @throws what pg throws
+   * @param url address with all parameters that pg understands
+   * @throws errors of pg
    */
   static async open(
     driver: PostgresDriver,
@@ -78,12 +72,12 @@ export class Session implements TableSession {
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
     });
-    // A pending query fails by itself; between transactions the next one notices.
+    // A pending query fails on its own, and the next query fails after a loss in between.
     client.on("error", () => undefined);
     try {
       await client.connect();
     } catch (error) {
-      // It may be open and wait for a password.
+      // The connection may be open and waiting for a password.
       client.connection.stream.destroy();
       throw error;
     }
@@ -98,21 +92,24 @@ export class Session implements TableSession {
     );
   }
 
-  /** Runs a piece of work in one transaction: all of it is there afterwards, or nothing. */
+  /** Runs `work` in one transaction. */
   async transaction<T>(work: (session: this) => Promise<T>): Promise<T> {
     await this.#client.query(this.#begin);
     let result: T;
     try {
       result = await work(this);
     } catch (error) {
-      // A connection that is gone or hangs takes its transaction with it.
-      if (!isPassing(error)) await this.#client.query("ROLLBACK").catch(() => undefined);
+      // A lost or hanging connection rolls back on its own.
+      if (!isTransient(error)) await this.#client.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
     const { command } = await this.#client.query("COMMIT");
-    // COMMIT of a transaction that failed is answered with ROLLBACK and no error.
+    // COMMIT of a failed transaction returns ROLLBACK without an error.
     if (command !== "COMMIT") {
-      throw new FatalError("database_error", "the server rolled a transaction back");
+      throw new FatalError(
+        "database_error",
+        "the server rolled back a transaction instead of committing it",
+      );
     }
     return result;
   }
@@ -126,7 +123,7 @@ export class Session implements TableSession {
     return rows;
   };
 
-  /** One of a connection that was lost may still hold it. */
+  /** A lost connection may still hold the lock until the server notices. */
   async lock(name: string): Promise<void> {
     await this.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`repute ${name}`]);
   }
@@ -138,10 +135,10 @@ export class Session implements TableSession {
       [quoteTable("postgres", table)],
     );
     if (found === undefined) return null;
-    return { schema: String(found[0]), instead: found[1] ? null : "is there and is no table" };
+    return { schema: String(found[0]), notTable: found[1] ? null : "exists but is not a table" };
   }
 
-  /** The one that is named, or the first of the search path. */
+  /** The named schema, or the first one in the search path. */
   async schemaFor({ schema }: TableName): Promise<string | undefined> {
     const [found] = await this.query(
       "SELECT coalesce((SELECT nspname FROM pg_namespace WHERE nspname = $1), CASE WHEN $1::name IS NULL THEN current_schema() END)",
@@ -173,7 +170,7 @@ export class Session implements TableSession {
 
   load(
     table: TableName,
-    columns: readonly SqlColumn[],
+    columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number> {
     const names = columns.map(({ name }) => quoteIdentifier("postgres", name)).join(", ");
@@ -184,7 +181,7 @@ export class Session implements TableSession {
     );
   }
 
-  /** Sends data as COPY … FROM STDIN. @returns how many rows the server took */
+  /** Sends data with COPY FROM STDIN. @returns the number of rows the server stored */
   #copy(statement: string, data: readonly Buffer[]): Promise<number> {
     return new Promise((resolve, reject) => {
       const stream = this.#client.query(this.#driver.copyFrom(statement));
@@ -194,8 +191,8 @@ export class Session implements TableSession {
         reject(error);
       });
       stream.once("finish", () => resolve(stream.rowCount));
-      // One piece after the other, and none after a refusal: the stream has let go of its
-      // connection then and would fail on it where nobody listens.
+      // Write one buffer at a time and none after an error: by then the stream has released its
+      // connection, and another write would raise an unhandled error.
       const send = (index: number): void => {
         if (refused) return;
         const piece = data[index];
@@ -206,11 +203,11 @@ export class Session implements TableSession {
     });
   }
 
-  /** Ends the connection; one that does not answer is left to the system. */
+  /** Closes the connection. An unresponsive one is left to the system. */
   async end(): Promise<void> {
     const ended = this.#client.end().catch(() => undefined);
     await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
-    // What is left of it must not keep the program from ending.
+    // The socket must not keep the process alive.
     this.#client.connection.stream.destroy();
   }
 }
@@ -223,7 +220,7 @@ async function mustBeUtf8(client: Client): Promise<void> {
   client.connection.stream.destroy();
   throw new UsageError(
     "database_encoding",
-    `the database's encoding is ${encoding}, which cannot hold every text`,
-    { hint: "use a database with the encoding UTF8" },
+    `the database's encoding is ${encoding}, which cannot store every text`,
+    { hint: "use a database with encoding UTF8" },
   );
 }

@@ -1,29 +1,24 @@
+import type { CellValue } from "../../formats/typed-column.js";
 import { isWellFormed } from "../../core/bytes.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { TableColumn, TableSchema } from "./table-schema.js";
 import { parseTimestamp } from "../../core/clock.js";
 
-/**
- * A typed cell: text, lists of text, booleans, counts as bigint, times as microseconds since 1970
- * in UTC.
- */
-export type CellValue = string | bigint | boolean | readonly string[] | null;
-
 export type CellReader = (enriched: EnrichedRow) => CellValue;
 
 export interface CellReaderOptions {
   readonly runId: string;
-  /** Told of every value that cannot be stored as it is. */
+  /** Called for every value that cannot be stored unchanged. */
   readonly onWarning: (message: string) => void;
 }
 
 const warnings: Readonly<Record<TextFault | "timestamp", string>> = {
-  nul: "values with the character U+0000 were stored with U+FFFD in its place",
-  surrogate: "values with half a character (a lone surrogate) were stored with U+FFFD in its place",
-  timestamp: "times that are no RFC 3339 date-time were stored as null",
+  nul: "replaced U+0000 with U+FFFD in values that contain it",
+  surrogate: "replaced lone surrogates with U+FFFD in values that contain them",
+  timestamp: "stored times that are not RFC 3339 date-times as null",
 };
 
-/** One reader a column, in the order of the table. Input cells that a row lacks are null. */
+/** One reader per column, in table order. Input cells missing in a row are null. */
 export function cellReaders(
   schema: TableSchema,
   options: CellReaderOptions,
@@ -61,17 +56,16 @@ export function cellReaders(
   });
 }
 
-/** What a text had that no warehouse can store; each one became U+FFFD. */
+/** Characters that no warehouse can store; each becomes U+FFFD. */
 export type TextFault = "nul" | "surrogate";
 
-/** U+FFFD, the replacement character (Unicode, 3.9: replacement of ill-formed sequences). */
+/** U+FFFD, the replacement character (Unicode Standard, section 3.9). */
 const replacement = "\uFFFD";
 
 /**
- * The text as every warehouse can store it: U+0000 (PostgreSQL has no such character, 8.3) and lone
- * surrogates (which UTF-8 cannot write, RFC 3629, 3) become U+FFFD.
- *
- * @param onFault told once a text for each kind of replacement
+ * Makes a text storable in every warehouse: U+0000 (not allowed in PostgreSQL text, manual section
+ * 8.3) and lone surrogates (not encodable in UTF-8, RFC 3629, section 3) become U+FFFD.
+ * @param onFault called once per text for each kind of replacement
  */
 export function storedText(text: string, onFault: (fault: TextFault) => void): string {
   let stored = text;

@@ -1,14 +1,15 @@
+import type { CellValue } from "../../formats/typed-column.js";
 import type { EnrichedRow } from "../../core/row.js";
-import type { CellReader, CellValue } from "./cell-values.js";
+import type { CellReader } from "./cell-values.js";
 
-/** How much a batch takes before it is full. */
+/** Size at which a batch is full. */
 export interface BatchBounds {
   readonly rows: number;
-  /** Characters of text in all cells together. */
+  /** Characters of text in all cells. */
   readonly characters: number;
 }
 
-/** Rows turned into columns of typed values, for outputs that store columns. */
+/** Collects rows as columns of typed values, for columnar outputs. */
 export class ColumnBatch {
   readonly #readers: readonly CellReader[];
   readonly #bounds: BatchBounds;
@@ -42,7 +43,7 @@ export class ColumnBatch {
     this.addCells(this.#readers.map((read) => read(enriched)));
   }
 
-  /** Adds a row whose cells were read before. */
+  /** Adds a row of cells. */
   addCells(cells: readonly CellValue[]): void {
     for (const [index, column] of this.#columns.entries()) {
       const value = cells[index] ?? null;

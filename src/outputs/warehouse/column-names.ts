@@ -1,44 +1,43 @@
 import { UsageError } from "../../core/errors.js";
 import { columnClash } from "../../formats/added-names.js";
-import { type DialectName, longestPostgresName } from "./dialect.js";
+import { type DialectName, maxPostgresName } from "./dialect.js";
 import { storedText } from "./cell-values.js";
 
-/** Where the names go: a database, or a file format that has columns. */
+/** A database dialect or a columnar file format. */
 export type NamingName = DialectName | "parquet";
 
 interface Naming {
-  readonly longest: number;
-  /** In bytes of UTF-8 (PostgreSQL) or characters. */
+  readonly maxLength: number;
+  /** In UTF-8 bytes (PostgreSQL) or characters. */
   readonly lengthOf: (name: string) => number;
-  /** Turns a name into one that can be stored. */
+  /** Replaces what cannot be stored. */
   readonly clean: (name: string) => string;
 }
 
 const bytes = (name: string): number => Buffer.byteLength(name);
 const characters = (name: string): number => name.length;
 
-/** What each output allows in a column's name. */
+/** Rules for column names per output. */
 const namings: Readonly<Record<NamingName, Naming>> = {
-  postgres: { longest: longestPostgresName, lengthOf: bytes, clean: cleanText },
-  duckdb: { longest: 1024, lengthOf: characters, clean: cleanText },
-  // BigQuery, Schemas, Column names: ASCII letters, digits and _, no digit first, 300 characters.
-  bigquery: { longest: 300, lengthOf: characters, clean: cleanWord },
-  parquet: { longest: 1024, lengthOf: characters, clean: cleanText },
+  postgres: { maxLength: maxPostgresName, lengthOf: bytes, clean: cleanText },
+  duckdb: { maxLength: 1024, lengthOf: characters, clean: cleanText },
+  // BigQuery: at most 300 ASCII letters, digits and underscores, no leading digit (Schemas, Column
+  // names).
+  bigquery: { maxLength: 300, lengthOf: characters, clean: cleanWord },
+  parquet: { maxLength: 1024, lengthOf: characters, clean: cleanText },
 };
 
-/** Names of PostgreSQL's system columns (5.6). */
+/** PostgreSQL's system columns (manual, section 5.6). */
 const systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /**
- * Names for an input's columns that the output can store and tell apart: an empty one becomes
- * `column_N`, a second `name` becomes `name_2`. Names that differ only in case count as the same
- * (DuckDB and BigQuery fold it), in every output, so that a table has the same columns everywhere.
- *
- * A name that needs no change keeps it, whatever the others become.
- *
- * @param taken names that are in the table already and cannot change
- * @throws UsageError `column_clash` when an input column has a name out of `taken`, `name_too_long`
- * when PostgreSQL would cut one
+ * Makes the input's column names storable and unique: an empty one becomes `column_N`, a second
+ * `name` becomes `name_2`. Names are compared without case in every output (DuckDB and BigQuery
+ * ignore it), so that a table has the same columns everywhere. Names that are valid and unique stay
+ * unchanged, whatever the others become.
+ * @param taken fixed names of the table
+ * @throws UsageError `column_clash` if an input column has a name in `taken`, `name_too_long` if
+ *   PostgreSQL would truncate one
  */
 export function safeColumnNames(
   target: NamingName,
@@ -60,20 +59,20 @@ export function safeColumnNames(
   });
 }
 
-/** Other outputs have room enough: a longer name is cut there. */
-function refuseLongNames(names: readonly string[], { clean, longest }: Naming): void {
-  const long = names.find((name) => Buffer.byteLength(clean(name)) > longest);
+/** PostgreSQL only: the other limits are generous, and longer names are truncated. */
+function refuseLongNames(names: readonly string[], { clean, maxLength }: Naming): void {
+  const long = names.find((name) => Buffer.byteLength(clean(name)) > maxLength);
   if (long === undefined) return;
   throw new UsageError(
     "name_too_long",
-    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; PostgreSQL allows ${longest}`,
+    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; PostgreSQL allows ${maxLength}`,
     { hint: "rename it in the input, or write to a file or to DuckDB" },
   );
 }
 
-/** Claims a name as it stands if it can be stored and nobody has it. */
+/** Reserves a name unchanged if it is valid and free. */
 function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
-  if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.longest) {
+  if (name === "" || naming.clean(name) !== name || naming.lengthOf(name) > naming.maxLength) {
     return false;
   }
   const key = name.toLowerCase();
@@ -83,29 +82,29 @@ function keepsName(name: string, naming: Naming, used: Set<string>): boolean {
 }
 
 function claim(wanted: string, naming: Naming, used: Set<string>): string {
-  let name = cut(wanted, naming, naming.longest);
+  let name = cut(wanted, naming, naming.maxLength);
   for (let n = 2; used.has(name.toLowerCase()); n++) {
     const suffix = `_${n}`;
-    name = cut(wanted, naming, naming.longest - suffix.length) + suffix;
+    name = cut(wanted, naming, naming.maxLength - suffix.length) + suffix;
   }
   used.add(name.toLowerCase());
   return name;
 }
 
-/** Cuts between characters, never through one. */
-function cut(name: string, { lengthOf }: Naming, longest: number): string {
-  if (lengthOf(name) <= longest) return name;
+/** Truncates between characters. */
+function cut(name: string, { lengthOf }: Naming, maxLength: number): string {
+  if (lengthOf(name) <= maxLength) return name;
   let length = 0;
   let end = 0;
   for (const character of name) {
     length += lengthOf(character);
-    if (length > longest) break;
+    if (length > maxLength) break;
     end += character.length;
   }
   return name.slice(0, end);
 }
 
-/** Control characters break tools, U+0000 no database has; lone surrogates are no text. */
+/** Replaces control characters, U+0000 and lone surrogates. */
 function cleanText(name: string): string {
   let clean = "";
   for (const character of storedText(name.trim(), () => undefined)) {
@@ -115,7 +114,7 @@ function cleanText(name: string): string {
   return clean;
 }
 
-/** Beginnings that BigQuery keeps for itself, in any case. */
+/** Prefixes reserved by BigQuery, in any case. */
 const bigQueryReserved = /^(?:_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER)/i;
 
 function cleanWord(name: string): string {

@@ -13,44 +13,45 @@ import {
 import { jsonSchema } from "./json-schema.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
 
-/** What a table can be printed as. */
+/** Output formats of `repute schema`. */
 export const schemaFormats = ["json-schema", ...dialectNames] as const;
 
 export type SchemaFormat = (typeof schemaFormats)[number];
 
 export interface SchemaTextOptions {
-  /** The input's columns as they stand in the input. */
+  /** The input's column names, unchanged. */
   readonly inputColumns: readonly string[];
-  /** What the added columns' names begin with, e.g. `rep_`. */
+  /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
-  /** `table` or `schema.table`; BigQuery also `project.dataset.table`. Not used by json-schema. */
+  /**
+   * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
+   */
   readonly table: string;
 }
 
 /**
- * The enriched table as text that ends with a line end: statements for a database, or one JSON
- * Schema for the rows of NDJSON output.
- *
+ * Describes the enriched table: SQL statements for a database, or a JSON Schema for rows of NDJSON
+ * output. Ends with a line feed.
  * @throws UsageError `column_clash`, `bad_table`, `name_too_long`, `too_many_columns`
  */
 export function schemaText(format: SchemaFormat, options: SchemaTextOptions): string {
   if (format === "json-schema") return `${JSON.stringify(jsonSchema(options), null, 2)}\n`;
   const table = tableOf(format, options.table);
   const schema = tableSchema(format, options);
-  if (schema.columns.length > mostColumns[format]) {
+  if (schema.columns.length > maxColumns[format]) {
     throw new UsageError(
       "too_many_columns",
-      `the table would have ${schema.columns.length} columns; ${format} allows ${mostColumns[format]}`,
+      `the table would have ${schema.columns.length} columns; ${format} allows ${maxColumns[format]}`,
+      { hint: "remove columns from the input" },
     );
   }
   return `${createTable(format, table, schema)}\n\n${createNewestView(format, table, schema)}\n`;
 }
 
 /**
- * CREATE VIEW of the newest row of each item: the one whose answer came last; among rows that
- * share an answer, one is chosen the same way every time. Rows without an item are left out.
- *
- * @param create OR REPLACE for a table that got more columns: a view has those of its first day
+ * CREATE VIEW of each item's newest row: the one with the latest answer, with a stable choice among
+ * rows that share an answer. Rows without an item are excluded.
+ * @param create CREATE OR REPLACE for a table with new columns, which an existing view lacks
  */
 export function createNewestView(
   dialect: DialectName,
@@ -81,8 +82,10 @@ export function newestViewName(table: string): string {
   return table + newestViewSuffix;
 }
 
-/** PostgreSQL, Appendix K; BigQuery, Quotas, Tables; DuckDB has no limit of its own. */
-const mostColumns: Readonly<Record<DialectName, number>> = {
+/**
+ * PostgreSQL manual, appendix K; BigQuery, Quotas and limits, Tables. DuckDB documents no limit.
+ */
+const maxColumns: Readonly<Record<DialectName, number>> = {
   postgres: 1_600,
   duckdb: Number.POSITIVE_INFINITY,
   bigquery: 10_000,
@@ -91,7 +94,7 @@ const mostColumns: Readonly<Record<DialectName, number>> = {
 function tableOf(dialect: DialectName, text: string): TableName {
   if (dialect === "postgres") return parsePostgresTable(text);
   const dot = text.lastIndexOf(".");
-  // BigQuery's data sets are named with their project: `project.dataset` is one quoted path.
+  // BigQuery datasets include their project: `project.dataset` is one quoted path.
   if (dialect !== "bigquery" || dot === text.indexOf(".")) return parseTableName(text);
   return { schema: text.slice(0, dot), name: parseTableName(text.slice(dot + 1)).name };
 }

@@ -1,30 +1,24 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnType } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 
-/** The databases that a table can be described for. */
+/** Supported SQL dialects. */
 export const dialectNames = ["postgres", "duckdb", "bigquery"] as const;
 
 export type DialectName = (typeof dialectNames)[number];
 
-/** `schema` null stands for the database's default. */
+/** `schema` is null for the database's default schema. */
 export interface TableName {
   readonly schema: string | null;
   readonly name: string;
 }
 
-export interface SqlColumn {
-  readonly name: string;
-  readonly type: ColumnType;
-  /** False for the two columns of the key. */
-  readonly nullable: boolean;
-}
-
-/** Small table beside the enriched one: the newest checkpoint of each unfinished run. */
+/** Table with the latest checkpoint of each unfinished run. */
 export const checkpointTableName = "repute_checkpoint";
 
 /**
- * Names of the types. Times are instants: microseconds in UTC in all three. PostgreSQL 16, 8.1;
- * DuckDB, Data Types; BigQuery, Data types.
+ * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
+ * are UTC with microseconds in all three.
  */
 const types: Readonly<Record<DialectName, Readonly<Record<ColumnType, string>>>> = {
   postgres: {
@@ -54,7 +48,7 @@ export function sqlType(dialect: DialectName, type: ColumnType): string {
   return types[dialect][type];
 }
 
-/** The same as a database's catalogue calls it, letter case aside. */
+/** The type's name in the database's catalogue, ignoring case. */
 export function catalogueType(dialect: DialectName, type: ColumnType): string {
   return sqlType(dialect, type)
     .replace("timestamptz", "timestamp with time zone")
@@ -62,16 +56,15 @@ export function catalogueType(dialect: DialectName, type: ColumnType): string {
 }
 
 /**
- * Quotes a name as an identifier: SQL doubles the quote; BigQuery has backticks and backslash
- * escapes (Lexical structure, Quoted identifiers).
- *
- * @throws UsageError `bad_identifier` for an empty name or one with U+0000, which none of them has
+ * Quotes an identifier. Standard SQL doubles quotes; BigQuery uses backticks and backslash escapes
+ * (Lexical structure, Quoted identifiers).
+ * @throws UsageError `bad_identifier` for an empty name or one with U+0000, which no dialect allows
  */
 export function quoteIdentifier(dialect: DialectName, name: string): string {
   if (name === "" || name.includes("\0")) {
     throw new UsageError(
       "bad_identifier",
-      `${JSON.stringify(name)} cannot be a name in a database`,
+      `${JSON.stringify(name)} is not a valid name in a database: it is empty or contains U+0000`,
     );
   }
   if (dialect !== "bigquery") return `"${name.replaceAll('"', '""')}"`;
@@ -83,16 +76,16 @@ export function quoteTable(dialect: DialectName, { schema, name }: TableName): s
   return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
 }
 
-function columnDefinition(dialect: DialectName, column: SqlColumn): string {
+function columnDefinition(dialect: DialectName, column: TypedColumn): string {
   const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
   return column.nullable ? definition : `${definition} NOT NULL`;
 }
 
-/** CREATE TABLE IF NOT EXISTS with the key. BigQuery declares keys but does not enforce them. */
+/** CREATE TABLE IF NOT EXISTS with the primary key. BigQuery doesn't enforce keys. */
 export function createTable(
   dialect: DialectName,
   table: TableName,
-  { columns, key }: { readonly columns: readonly SqlColumn[]; readonly key: readonly string[] },
+  { columns, key }: { readonly columns: readonly TypedColumn[]; readonly key: readonly string[] },
 ): string {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   const lines = columns.map((column) => columnDefinition(dialect, column));
@@ -100,22 +93,22 @@ export function createTable(
   return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
-/** One ALTER TABLE a column, to be shown to a person; repute never runs them. */
+/** One ALTER TABLE statement per column, for the user to run; repute never alters a table. */
 export function addColumns(
   dialect: DialectName,
   table: TableName,
-  columns: readonly SqlColumn[],
+  columns: readonly TypedColumn[],
 ): readonly string[] {
-  // A column added to rows that are there already is null in them, whatever it is in a new table.
+  // Added columns are nullable, because existing rows have no value for them.
   return columns.map(
     (column) =>
       `ALTER TABLE ${quoteTable(dialect, table)} ADD COLUMN ${columnDefinition(dialect, { ...column, nullable: true })};`,
   );
 }
 
-/** CREATE TABLE IF NOT EXISTS of the checkpoint table, in the schema of the enriched one. */
+/** CREATE TABLE IF NOT EXISTS of the checkpoint table, in the enriched table's schema. */
 export function createCheckpointTable(dialect: DialectName, schema: string | null): string {
-  const columns: readonly SqlColumn[] = [
+  const columns: readonly TypedColumn[] = [
     { name: "run_id", type: "text", nullable: false },
     { name: "note", type: "text", nullable: false },
     { name: "saved_at", type: "timestamp", nullable: false },
@@ -123,53 +116,54 @@ export function createCheckpointTable(dialect: DialectName, schema: string | nul
   return createTable(dialect, { schema, name: checkpointTableName }, { columns, key: ["run_id"] });
 }
 
-/** Table that is written when none is named. */
+/** Default table name. */
 export const defaultTable = "enriched";
 
 /**
- * Reads `table` or `schema.table`; the first dot divides them.
- *
- * @throws UsageError `bad_table` when a part is empty or holds U+0000
+ * Parses `table` or `schema.table`, split at the first dot.
+ * @throws UsageError `bad_table` if a part is empty or contains U+0000
  */
 export function parseTableName(text: string): TableName {
   const dot = text.indexOf(".");
   const schema = dot < 0 ? null : text.slice(0, dot);
   const name = text.slice(dot + 1);
   if (name === "" || schema === "" || text.includes("\0")) {
-    throw new UsageError("bad_table", `${JSON.stringify(text)} names no table`, {
+    throw new UsageError("bad_table", `${JSON.stringify(text)} is not a table name`, {
       hint: "write table=NAME or table=SCHEMA.NAME",
     });
   }
   return { schema, name };
 }
 
-/** Longest name in PostgreSQL, in bytes (4.1.1, NAMEDATALEN): the server cuts longer ones silently. */
-export const longestPostgresName = 63;
+/**
+ * Longest identifier in PostgreSQL, in bytes (manual, section 4.1.1). The server silently truncates
+ * longer ones.
+ */
+export const maxPostgresName = 63;
 
-/** What the name of the view beside a table ends with. */
+/** Suffix of the view beside a table. */
 export const newestViewSuffix = "_newest";
 
 /**
- * The same for PostgreSQL, whose names are short.
- *
- * @throws UsageError `bad_table`; `name_too_long` also where the view's name would be too long
+ * Parses a table name and checks PostgreSQL's length limit.
+ * @throws UsageError `bad_table`; `name_too_long`, also if the view's name would be too long
  */
 export function parsePostgresTable(text: string): TableName {
   const table = parseTableName(text);
   const { schema, name } = table;
-  const longest = longestPostgresName - newestViewSuffix.length;
-  if (schema !== null && Buffer.byteLength(schema) > longestPostgresName) {
+  const maxLength = maxPostgresName - newestViewSuffix.length;
+  if (schema !== null && Buffer.byteLength(schema) > maxPostgresName) {
     throw new UsageError(
       "name_too_long",
-      `the schema name ${schema} has ${Buffer.byteLength(schema)} bytes; PostgreSQL allows ${longestPostgresName}`,
-      { hint: `choose a schema with a name of at most ${longestPostgresName} bytes` },
+      `the schema name ${schema} has ${Buffer.byteLength(schema)} bytes; PostgreSQL allows ${maxPostgresName}`,
+      { hint: `choose a schema with a name of at most ${maxPostgresName} bytes` },
     );
   }
-  if (Buffer.byteLength(name) > longest) {
+  if (Buffer.byteLength(name) > maxLength) {
     throw new UsageError(
       "name_too_long",
-      `the table name ${name} has ${Buffer.byteLength(name)} bytes; PostgreSQL allows ${longestPostgresName}, and the view beside the table adds ${newestViewSuffix}`,
-      { hint: `choose a name of at most ${longest} bytes` },
+      `the table name ${name} has ${Buffer.byteLength(name)} bytes; PostgreSQL allows ${maxPostgresName}, including the suffix ${newestViewSuffix} of the table's view`,
+      { hint: `choose a name of at most ${maxLength} bytes` },
     );
   }
   return table;

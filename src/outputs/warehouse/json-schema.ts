@@ -14,9 +14,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * JSON Schema (2020-12) of a row of NDJSON output: `$defs.flat` for `--shape flat`, `$defs.nested`
- * for the default; a row is one of them.
- *
- * @throws UsageError `column_clash` when the input has a column that would be added
+ * for the default.
+ * @throws UsageError `column_clash` if the input has a column that would be added
  */
 export function jsonSchema({
   inputColumns,
@@ -47,10 +46,10 @@ export function jsonSchema({
   };
 }
 
-/** NDJSON input keeps its own values, of whatever type; other inputs have texts. */
+/** NDJSON input keeps the types of its values; other inputs have only text. */
 function inputProperties(inputColumns: readonly string[]): Schema {
   return Object.fromEntries(
-    uniqueNames(inputColumns).map((name) => [name, { description: "As the input has it" }]),
+    uniqueNames(inputColumns).map((name) => [name, { description: "Input column, unchanged" }]),
   );
 }
 
@@ -99,12 +98,12 @@ const alwaysThere: Schema = {
   },
 };
 
-/** The one member of nested output. */
+/** The member that nested output adds. */
 const nestedMember: Schema = {
   type: "object",
   properties: {
     ...alwaysThere,
-    extra: { description: "What the input's columns had no place for; mostly absent" },
+    extra: { description: "Input values without a column; usually absent" },
   },
   required: Object.keys(alwaysThere),
 };

@@ -20,30 +20,30 @@ import type {
   WarehouseTarget,
 } from "./types.js";
 
-/** An output that is a warehouse, not opened yet. */
+/** A warehouse output that isn't opened yet. */
 export interface Warehouse {
   readonly target: WarehouseTarget;
-  /** Opens it; a missing table is created, a lacking one refused. @throws ReputeError */
+  /** Opens the output. Creates a missing table. @throws ReputeError */
   open(options: WarehouseOptions): Promise<OpenedWarehouse>;
-  /** Takes the rows of an unfinished run out again (`--restart`). @throws ReputeError */
+  /** Deletes the rows of an unfinished run (`--restart`). @throws ReputeError */
   discard(run: UnfinishedRun): Promise<void>;
-  /** Counts what is there of a finished run; null where the kind cannot. @throws ReputeError */
+  /** Counts a finished run's rows; null if the kind can't. @throws ReputeError */
   recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
   /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
   rows(options: SavedRowsOptions): Promise<SavedRows | null>;
 }
 
-/** Reads `-o`: the warehouse of one kind that it names, or null. */
+/** Parses `-o`: a warehouse of one kind, or null. */
 export type FindWarehouse = (output: string) => Warehouse | null;
 
-// Each is loaded when an output names it: most runs write a text file.
+// Loaded on demand: most runs write text files.
 const parquet = () => import("../parquet/open-parquet.js");
 const parquetReader = () => import("../parquet/read-back.js");
 const tables = () => import("./table-warehouse.js");
 const duckdb = () => import("../duckdb/duckdb-database.js");
 const postgres = () => import("../postgres/postgres-database.js");
 
-/** Every warehouse that can be written; another one is one file and one line here. */
+/** All warehouses that can be written. To add one, write its file and add it here. */
 export const warehouses: readonly FindWarehouse[] = [
   defineWarehouse({
     parse: parseParquetTarget,
@@ -61,8 +61,7 @@ export const warehouses: readonly FindWarehouse[] = [
 ];
 
 /**
- * The warehouse that `-o` names, or null when the output is a text file or a stream.
- *
+ * The warehouse named by `-o`, or null for a text file or a stream.
  * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
  */
 export function findWarehouse(output: string, kinds = warehouses): Warehouse | null {
@@ -74,13 +73,13 @@ export function findWarehouse(output: string, kinds = warehouses): Warehouse | n
   if (scheme === null) return null;
   const meant = didYouMean(scheme, ["duckdb", "postgres", "postgresql"]);
   const near = meant === null ? "" : ` (did you mean ${meant}:?)`;
-  // The address itself is not shown: it may hold a password.
-  throw new UsageError("unknown_output", `there is no output for ${scheme}: addresses${near}`, {
-    hint: "write to a file, FILE.parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME; a file with a colon in its name is ./NAME",
+  // Don't print the address: it may contain a password.
+  throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses${near}`, {
+    hint: "write to a file, FILE.parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
   });
 }
 
-/** A line of the registry: what a kind makes of `-o`, joined with how that is opened. */
+/** Registry entry of a warehouse kind. */
 export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T>): FindWarehouse {
   return (output) => {
     const target = kind.parse(output);
@@ -95,7 +94,7 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
   };
 }
 
-/** A line of the registry for a kind of database. */
+/** Registry entry of a database. */
 function defineTable<T extends TableTarget>(
   parse: (output: string) => T | null,
   connect: Connect<T>,

@@ -10,7 +10,7 @@ import {
 import type { Query } from "./table-database.js";
 import type { WarehouseAudit, WarehouseRun } from "./types.js";
 
-/** What a database keeps of one run: its rows in a table and the note of its checkpoint. */
+/** A run's rows in a table and its checkpoint note. */
 export class RunRows {
   readonly #runId: string;
   readonly #table: string;
@@ -18,7 +18,7 @@ export class RunRows {
   readonly #hasVerdicts: boolean;
   readonly #column: (name: string) => string;
 
-  /** @param table with the schema that it is in */
+  /** @param table including its schema */
   constructor(
     dialect: DialectName,
     table: TableName,
@@ -63,9 +63,8 @@ export class RunRows {
 
   /**
    * Counts the rows by status and verdict.
-   *
-   * @param display what to call the table in messages
-   * @throws FatalError `output_corrupt` when rows have an unknown status or verdict
+   * @param display name of the table for messages
+   * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
    */
   async audit(query: Query, display: string): Promise<WarehouseAudit> {
     const verdict = this.#hasVerdicts ? this.#column("verdict") : "NULL";
@@ -85,7 +84,7 @@ export class RunRows {
     );
   }
 
-  /** Rows of the run, whatever is in them. */
+  /** Number of the run's rows. */
   async count(query: Query): Promise<number> {
     const [found] = await query(
       `SELECT count(*) FROM ${this.#table} WHERE ${this.#column("run_id")} = $1`,
@@ -95,22 +94,21 @@ export class RunRows {
   }
 }
 
-/** How many rows of a run have this status and this verdict; null for none. */
-export interface FactsCount {
+/** Number of rows with this status and verdict; null for none. */
+export interface OutcomeCount {
   readonly status: unknown;
   readonly verdict: unknown;
   readonly rows: number;
 }
 
 /**
- * Sums up what a warehouse counted of a run.
- *
- * @param display what to call the table in messages
+ * Sums up a run's counts from a warehouse.
+ * @param display name of the table for messages
  * @param hasVerdicts false for a run of schema version 1
- * @throws FatalError `output_corrupt` when rows have an unknown status or verdict
+ * @throws FatalError `output_corrupt` if rows have an unknown status or verdict
  */
 export function auditCounts(
-  counts: readonly FactsCount[],
+  counts: readonly OutcomeCount[],
   display: string,
   hasVerdicts = true,
 ): WarehouseAudit {

@@ -1,5 +1,6 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "./column-batch.js";
-import type { SqlColumn, TableName } from "./dialect.js";
+import type { TableName } from "./dialect.js";
 import type { FoundColumn } from "./prepare-table.js";
 import type { WarehouseOptions, WarehouseTarget } from "./types.js";
 
@@ -8,56 +9,55 @@ export interface TableTarget extends WarehouseTarget {
   readonly table: TableName;
 }
 
-/** A database that holds the enriched table: all that a new kind of database has to implement. */
+/** A database that holds the enriched table. Implement this to support another database. */
 export interface TableDatabase {
   /**
-   * Runs a piece of work in one transaction: all of it is there afterwards, or nothing.
-   *
-   * @param work its second argument is true when an earlier try may have been committed although
-   * nobody was told
-   * @throws ReputeError; the reason of the signal that ends the waiting for a server
+   * Runs `work` in one transaction.
+   * @param work its second argument is true if an earlier attempt may have been committed although
+   *   its confirmation was lost
+   * @throws ReputeError; the signal's reason if it aborts waiting for a server
    */
   transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T>;
-  /** Puts what was committed where it stays; for files only. */
+  /** Moves committed data to its final place; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface TableSession {
   readonly query: Query;
-  /** Waits until no other transaction has this lock, and holds it until the end of this one. */
+  /** Waits for a lock and holds it until the end of the transaction. */
   lock(name: string): Promise<void>;
-  /** A table, or what else has its name, with the schema that it is in; null for nothing. */
+  /** Finds a table, or another object of that name, with its schema; null if there is none. */
   find(table: TableName): Promise<FoundTable | null>;
-  /** The schema of a table that is to be made; undefined where there is none. */
+  /** The schema for a new table; undefined if there is none. */
   schemaFor(table: TableName): Promise<string | null | undefined>;
-  /** A table's columns, in its order. */
+  /** A table's columns, in table order. */
   columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
-  /** Whether rows can be told apart by these columns; true where nothing depends on it. */
+  /** Whether these columns have a unique key; true where it isn't needed. */
   hasKey(table: TableName, key: readonly [string, string]): Promise<boolean>;
-  /** Adds rows; columns that the table has beside these keep their defaults. @returns how many */
+  /** Inserts rows. Other columns of the table get their defaults. @returns the number of rows */
   load(
     table: TableName,
-    columns: readonly SqlColumn[],
+    columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number>;
 }
 
 export interface FoundTable {
   readonly schema: string | null;
-  /** What it is instead of a table, as a message says it; null for a table. */
-  readonly instead: string | null;
+  /** What it is instead of a table, for messages; null for a table. */
+  readonly notTable: string | null;
 }
 
-/** Runs one statement with values for `$1`, `$2` … and gives its rows as lists of cells. */
+/** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
 export type Query = (
   sql: string,
   values?: readonly (string | number | null)[],
 ) => Promise<readonly (readonly (string | bigint | null)[])[]>;
 
-/** How a database is opened. */
+/** Options for opening a database. */
 export interface ConnectOptions extends Pick<WarehouseOptions, "signal" | "clock"> {
-  /** Reading needs no write permission. */
+  /** Reading requires no write permission. */
   readonly access: "read" | "write";
   readonly onWarning: (message: string) => void;
 }

@@ -1,11 +1,11 @@
+import type { TypedColumn } from "../../formats/typed-column.js";
 import { type Column, columns as addedColumns } from "../../core/columns.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
-import type { SqlColumn } from "./dialect.js";
 
-export interface TableColumn extends SqlColumn {
-  /** What it says, as a sentence. */
+export interface TableColumn extends TypedColumn {
+  /** Description of the column, as a sentence. */
   readonly description: string;
-  /** Which part of a row fills it: the run, the input's cell of that index, or an added column. */
+  /** Source of its values: the run, an input cell by index, or an added column. */
   readonly from:
     | { readonly kind: "run_id" | "row" }
     | { readonly kind: "input"; readonly index: number; readonly name: string }
@@ -15,17 +15,16 @@ export interface TableColumn extends SqlColumn {
 /** The enriched table: key, input columns, added columns, in this order. */
 export interface TableSchema {
   readonly columns: readonly TableColumn[];
-  /** Names of the key: run and row. */
+  /** Names of the key columns, run and row. */
   readonly key: readonly [runId: string, row: string];
-  /** What the names of the added columns begin with. */
+  /** Prefix of the added columns' names. */
   readonly prefix: string;
 }
 
 /**
- * The one table that every warehouse holds.
- *
- * @param target whose rules the names of the input's columns are made to keep
- * @throws UsageError `column_clash` when the input has a column that would be added
+ * The table that every warehouse holds.
+ * @param target naming rules for the input's columns
+ * @throws UsageError `column_clash` if the input has a column that would be added
  */
 export function tableSchema(
   target: NamingName,
@@ -45,7 +44,7 @@ export function tableSchema(
     name,
     type: "text",
     nullable: true,
-    description: "As the input has it",
+    description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
   const leading: readonly TableColumn[] = [

@@ -10,35 +10,35 @@ import type { TableDatabase, TableSession, TableTarget } from "./table-database.
 import type { TableSchema } from "./table-schema.js";
 import type { WarehouseAudit } from "./types.js";
 
-/** Characters that wait for a checkpoint before one is asked for. */
-const fullAt = 8 * 1024 * 1024;
+/** Buffered characters at which a checkpoint is requested. */
+const checkpointAt = 8 * 1024 * 1024;
 
-/** Rows that go to a database in one piece: DuckDB's vectors hold 2,048. */
-const pieceBounds: BatchBounds = { rows: 2_048, characters: fullAt };
+/** Size of a batch sent to a database. DuckDB's vectors hold 2,048 rows. */
+const chunkBounds: BatchBounds = { rows: 2_048, characters: checkpointAt };
 
 export interface TableSinkParts {
   readonly database: TableDatabase;
   readonly target: TableTarget;
-  /** With the schema that it is in. */
+  /** Including its schema. */
   readonly table: TableName;
   readonly schema: TableSchema;
   readonly readers: readonly CellReader[];
   readonly runId: string;
   readonly run: RunRows;
-  /** Rows of the run that the table holds already. */
+  /** Rows of the run already in the table. */
   readonly rows: number;
 }
 
 /**
- * Writes rows to a table of a database. They are kept until a checkpoint, which commits them
- * together with its note; where the connection is lost on the way, they go again over the next one,
- * unless the database says that they are there.
+ * Writes rows to a database table. Rows are buffered until a checkpoint, which commits them
+ * together with its note. If the connection is lost, they are sent again over the next one, unless
+ * the database already has them.
  */
 export class TableSink implements Sink {
   readonly #parts: TableSinkParts;
   #rows: number;
-  #pieces: ColumnBatch[] = [];
-  /** Number of one row that waits: all of them are there or none. */
+  #batches: ColumnBatch[] = [];
+  /** Number of one buffered row; they are all committed or none is. */
   #sample = 0;
 
   constructor(parts: TableSinkParts) {
@@ -47,26 +47,26 @@ export class TableSink implements Sink {
   }
 
   get full(): boolean {
-    return this.#pieces.reduce((sum, { characters }) => sum + characters, 0) >= fullAt;
+    return this.#batches.reduce((sum, { characters }) => sum + characters, 0) >= checkpointAt;
   }
 
-  // Nothing to wait for: the checkpoint is the back-pressure.
+  // Resolves at once; the checkpoint provides the back-pressure.
   async write(rows: readonly EnrichedRow[]): Promise<void> {
     for (const row of rows) {
-      let piece = this.#pieces.at(-1);
-      if (piece === undefined || piece.full) {
-        piece = new ColumnBatch(this.#parts.readers, pieceBounds);
-        this.#pieces.push(piece);
+      let batch = this.#batches.at(-1);
+      if (batch === undefined || batch.full) {
+        batch = new ColumnBatch(this.#parts.readers, chunkBounds);
+        this.#batches.push(batch);
       }
-      piece.add(row);
+      batch.add(row);
       this.#sample = row.row.number;
     }
   }
 
   async checkpoint(note?: (position: SinkPosition) => string): Promise<SinkPosition> {
-    const rows = this.#rows + this.#waiting;
+    const rows = this.#rows + this.#pendingRows;
     const position = { length: rows, rows };
-    if (note === undefined && this.#waiting === 0) return position;
+    if (note === undefined && this.#pendingRows === 0) return position;
     const text = note?.(position);
     await this.#commit(async ({ query }) => {
       if (text !== undefined) await this.#parts.run.saveNote(query, text);
@@ -91,34 +91,36 @@ export class TableSink implements Sink {
   }
 
   async abandon(): Promise<void> {
-    this.#pieces = [];
+    this.#batches = [];
     await this.#parts.database.close();
   }
 
-  /** Rows that are not committed yet. */
-  get #waiting(): number {
-    return this.#pieces.reduce((sum, { rows }) => sum + rows, 0);
+  /** Rows not yet committed. */
+  get #pendingRows(): number {
+    return this.#batches.reduce((sum, { rows }) => sum + rows, 0);
   }
 
-  /** Commits the rows that wait, and what else belongs to them, exactly once. */
+  /** Commits the buffered rows and the result of `rest`, exactly once. */
   async #commit(rest: (session: TableSession) => Promise<void>): Promise<void> {
     const { database, runId, run } = this.#parts;
-    const waiting = this.#waiting;
+    const pending = this.#pendingRows;
     await database.transaction(async (session, again) => {
       await session.lock(`run ${runId}`);
-      // What was lost may have been no more than the answer to COMMIT.
-      if (again && waiting > 0 && (await run.has(session.query, this.#sample))) return;
-      if (waiting > 0) await this.#load(session, waiting);
+      // Only the confirmation of COMMIT may have been lost.
+      if (again && pending > 0 && (await run.has(session.query, this.#sample))) return;
+      if (pending > 0) await this.#load(session, pending);
       await rest(session);
     });
-    this.#rows += waiting;
-    this.#pieces = [];
+    this.#rows += pending;
+    this.#batches = [];
   }
 
-  async #load(session: TableSession, waiting: number): Promise<void> {
+  async #load(session: TableSession, pending: number): Promise<void> {
     const { table, schema, target } = this.#parts;
-    const taken = await session.load(table, schema.columns, this.#pieces);
-    if (taken === waiting) return;
-    throw new FatalError("rows_lost", `${target.display} took ${taken} of ${waiting} rows`);
+    const taken = await session.load(table, schema.columns, this.#batches);
+    if (taken === pending) return;
+    throw new FatalError("rows_lost", `${target.display} stored ${taken} of ${pending} rows`, {
+      hint: "check the table for triggers or rules that drop rows, then continue with --resume",
+    });
   }
 }

@@ -21,10 +21,9 @@ export type Connect<T extends TableTarget> = (
 ) => Promise<TableDatabase>;
 
 /**
- * Opens a table as output; a missing one is created, with a view of the newest row of each item.
- *
+ * Opens a table as output. Creates a missing one, with a view of each item's newest row.
  * @throws UsageError `driver_missing`, `column_clash`, `schema_missing`, `table_*`, `not_a_table`;
- * FatalError `output_table_differs`; what the database throws
+ *   FatalError `output_table_differs`; errors of the database
  */
 export async function openTable<T extends TableTarget>(
   connect: Connect<T>,
@@ -37,16 +36,16 @@ export async function openTable<T extends TableTarget>(
   const readers = cellReaders(schema, { runId, onWarning });
   const database = await connect(target, { ...options, access: "write", onWarning });
   try {
-    const held = await database.transaction(async (session) => {
+    const state = await database.transaction(async (session) => {
       const table = await prepareTable(kind, session, target.table, schema);
       const run = new RunRows(kind, table, { runId, prefix });
       await session.lock(`run ${runId}`);
       const rows = await run.count(session.query);
       return { table, run, rows, note: await run.note(session.query) };
     });
-    const { rows, note } = held;
-    mustMatch(target, options, held);
-    const sink = new TableSink({ database, target, schema, readers, runId, ...held });
+    const { rows, note } = state;
+    checkResume(target, options, state);
+    const sink = new TableSink({ database, target, schema, readers, runId, ...state });
     return { sink, note, rows, audit: () => sink.audit() };
   } catch (error) {
     await database.close();
@@ -55,10 +54,10 @@ export async function openTable<T extends TableTarget>(
 }
 
 /**
- * Makes sure that a table holds what an interrupted run wrote to it: the state folder's checkpoint
- * may be older than the database's, never newer.
+ * Checks that a table contains what an interrupted run wrote. The state folder's checkpoint may be
+ * older than the database's, never newer.
  */
-function mustMatch(
+function checkResume(
   { display }: TableTarget,
   { resume }: WarehouseOptions,
   { rows, note }: { readonly rows: number; readonly note: string | null },
@@ -67,15 +66,14 @@ function mustMatch(
   if (rows === expected || (note !== null && rows > expected)) return;
   throw new FatalError(
     "output_table_differs",
-    `${display} holds ${rows} rows of the interrupted run where ${expected} were written`,
-    { hint: "start anew with --restart" },
+    `${display} contains ${rows} rows of the interrupted run, which wrote ${expected}`,
+    { hint: "start over with --restart" },
   );
 }
 
 /**
- * Takes the rows of an unfinished run out again. A run that is finished has no note and stays,
- * unless it is known to have ended before its end.
- *
+ * Deletes the rows of an unfinished run. A finished run has no note and keeps its rows, unless it
+ * is known to have stopped early.
  * @throws ReputeError
  */
 export async function discardRows<T extends TableTarget>(
@@ -95,9 +93,8 @@ export async function discardRows<T extends TableTarget>(
 }
 
 /**
- * Counts what is there of a finished run.
- *
- * @throws FatalError `output_missing`, `output_corrupt`; what the database throws
+ * Counts the rows of a finished run.
+ * @throws FatalError `output_missing`, `output_corrupt`; errors of the database
  */
 export async function recountRows<T extends TableTarget>(
   connect: Connect<T>,
@@ -108,11 +105,11 @@ export async function recountRows<T extends TableTarget>(
   const audit = await inTable(connect, target, "read", ({ query }, table) =>
     new RunRows(kind, table, run).audit(query, display),
   );
-  if (audit === null) throw new FatalError("output_missing", `there is no table ${display}`);
+  if (audit === null) throw new FatalError("output_missing", `table ${display} not found`);
   return audit;
 }
 
-/** Does something with a table in one transaction; null where there is no such table. */
+/** Runs `work` on a table in one transaction; null if the table doesn't exist. */
 async function inTable<T extends TableTarget, R>(
   connect: Connect<T>,
   target: T,

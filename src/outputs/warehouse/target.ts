@@ -30,17 +30,17 @@ export interface DuckdbTarget extends TableTarget {
 export interface PostgresTarget extends TableTarget {
   readonly kind: "postgres";
   readonly file: null;
-  /** The address without `table`; it may hold a password, so it goes to the driver and nowhere else. */
+  /** The address without `table`. It may contain a password: pass it only to the driver. */
   readonly url: string;
 }
 
-/** `OUT.parquet`, or null. @throws UsageError `parquet_gzip` */
+/** Parses `OUT.parquet`, or returns null. @throws UsageError `parquet_gzip` */
 export function parseParquetTarget(output: string): ParquetTarget | null {
   if (addressScheme(output) !== null) return null;
   const name = withoutFailed(output).toLowerCase();
   if (name.endsWith(".parquet.gz")) {
-    throw new UsageError("parquet_gzip", `${output}: Parquet is compressed in itself`, {
-      hint: "leave .gz out",
+    throw new UsageError("parquet_gzip", `${output}: Parquet files are already compressed`, {
+      hint: "remove .gz from the name",
     });
   }
   if (!name.endsWith(".parquet")) return null;
@@ -48,11 +48,13 @@ export function parseParquetTarget(output: string): ParquetTarget | null {
   return { kind: "parquet", file, display: output, base: file };
 }
 
-/** `duckdb:FILE?table=NAME`, or null. @throws UsageError `bad_output`, `bad_table` */
+/**
+ * Parses `duckdb:FILE?table=NAME`, or returns null. @throws UsageError `bad_output`, `bad_table`
+ */
 export function parseDuckdbTarget(output: string): DuckdbTarget | null {
   if (!/^duckdb:/i.test(output)) {
     if (!/\.(?:duckdb|ddb)$/i.test(output)) return null;
-    throw new UsageError("bad_output", `${output} would be a text file, not a database`, {
+    throw new UsageError("bad_output", `${output} names a database file without a table`, {
       hint: `write duckdb:${output}?table=${defaultTable}`,
     });
   }
@@ -62,7 +64,7 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
   const options = new URLSearchParams(mark < 0 ? "" : rest.slice(mark + 1));
   const hint = "write duckdb:FILE?table=NAME";
   if (path === "" || path === ":memory:") {
-    throw new UsageError("bad_output", `${output} names no DuckDB file and table`, { hint });
+    throw new UsageError("bad_output", `${output} does not name a DuckDB file`, { hint });
   }
   checkParameters(options, { known: ["table"], display: `duckdb:${path}`, hint });
   const table = parseTableName(options.get("table") ?? defaultTable);
@@ -77,9 +79,8 @@ export function parseDuckdbTarget(output: string): DuckdbTarget | null {
 }
 
 /**
- * `postgres://user:password@host:port/database?table=NAME`, or null; other known parameters go to
- * the driver. The run's own files are kept in the working folder.
- *
+ * Parses `postgres://user:password@host:port/database?table=NAME`, or returns null. Other known
+ * parameters go to the driver. The run's own files are kept in the working directory.
  * @throws UsageError `bad_output`, `bad_table`
  */
 export function parsePostgresTarget(output: string): PostgresTarget | null {
@@ -88,7 +89,7 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   checkParameters(url.searchParams, {
     known: postgresParameters,
     display: "the address of the PostgreSQL output",
-    hint: "write ?table=NAME behind the database, then &sslmode=… and other connection parameters",
+    hint: "write ?table=NAME after the database, then &sslmode=… and other connection parameters",
   });
   const table = parsePostgresTable(url.searchParams.get("table") ?? defaultTable);
   url.searchParams.delete("table");
@@ -105,20 +106,20 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   };
 }
 
-/** The scheme of an address, in lower case: `mysql` of `mysql://…`; null of a path. */
+/** The scheme of an address in lower case (`mysql` of `mysql://…`); null for a path. */
 export function addressScheme(output: string): string | null {
-  // A single letter is a drive.
+  // A single letter is a Windows drive.
   return /^([a-z][a-z0-9+.-]+):/i.exec(output)?.[1]?.toLowerCase() ?? null;
 }
 
-/** The same for all that DuckDB takes for the same table: it folds case, and `main` goes unsaid. */
+/** One key per DuckDB table: names ignore case, and `main` is the default schema. */
 function duckdbKey(table: TableName): string {
   return tableText(table)
     .toLowerCase()
     .replace(/^main\.(?=.)/, "");
 }
 
-/** The file that a path stands for; one that is not there yet has its own path. */
+/** Resolves symbolic links; a missing file keeps its path. */
 function realFile(path: string): string {
   try {
     return realpathSync(path);
@@ -127,45 +128,47 @@ function realFile(path: string): string {
   }
 }
 
-/** Never shows what it was given: a password may be anywhere in it. */
+/** Never show the address: a password may be anywhere in it. */
 function readUrl(output: string): URL {
-  const hint = "write postgres://USER@HOST/DATABASE?table=NAME and percent-encode what is special";
+  const hint =
+    "write postgres://USER@HOST/DATABASE?table=NAME and percent-encode special characters";
   let url: URL;
   try {
     url = new URL(output);
   } catch {
-    // The cause would show the address.
-    throw new UsageError("bad_output", "the address of the PostgreSQL output is no URL", { hint });
+    // Without the cause, which would show the address.
+    throw new UsageError("bad_output", "the address of the PostgreSQL output is not a valid URL", {
+      hint,
+    });
   }
-  // An unencoded # or / in a password ends the host early; what follows must not be shown either.
+  // An unencoded # or / in a password ends the host early, so the rest must stay hidden too.
   if (url.hash !== "" || url.pathname.includes("@") || url.search.includes("@")) {
     throw new UsageError(
       "bad_output",
-      "the address of the PostgreSQL output has a part behind its host that cannot be there",
+      "the address of the PostgreSQL output has an unexpected part after the host",
       { hint },
     );
   }
   return url;
 }
 
-/** A word for a file name; where something had to go, a hash keeps two of them apart. */
+/** A file name for a text. A hash keeps texts apart whose characters were replaced. */
 function fileWord(text: string): string {
   const word = text.replace(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);
   if (word === text) return word;
   return `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 }
 
-/** What an output's address may have behind its `?`. */
+/** Rules for the parameters of an output's address. */
 interface ParameterRules {
   readonly known: readonly string[];
-  /** What to call the address in messages: no password. */
+  /** Name of the address for messages, without a password. */
   readonly display: string;
   readonly hint: string;
 }
 
 /**
- * Refuses parameters that would have no effect, and a parameter given twice. Values are never shown.
- *
+ * Rejects unknown and repeated parameters. Values are never shown.
  * @throws UsageError `bad_output`
  */
 function checkParameters(
@@ -176,7 +179,7 @@ function checkParameters(
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const meant = didYouMean(unknown, known);
-    // Behind a password that is not encoded, a parameter's name may be a part of it.
+    // After an unencoded password, a parameter name may be part of it.
     const isSafe = meant !== null || !names.some((name) => name.endsWith("password"));
     const name = isSafe ? ` ${JSON.stringify(unknown)}` : "";
     const near = meant === null ? "" : ` (did you mean ${meant}?)`;

@@ -3,59 +3,59 @@ import type { RowCounts } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import type { Sink, SinkPosition } from "../types.js";
 
-/** What a warehouse output needs to know of the run. */
+/** What a warehouse output needs to know about the run. */
 export interface WarehouseOptions {
-  /** The input's columns as they stand in the input. */
+  /** The input's column names, unchanged. */
   readonly columns: readonly string[];
-  /** What the added columns' names begin with, e.g. `rep_`. */
+  /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
-  /** Goes into `rep_run_id` of every row; a resumed run keeps it. */
+  /** Value of `rep_run_id` in every row; kept by a resumed run. */
   readonly runId: string;
-  /** Position of the checkpoint to go on from, or null for a new run. */
+  /** Position of the checkpoint to continue from; null for a new run. */
   readonly resume: SinkPosition | null;
-  /** An existing folder for files that outlive an interruption but not the run. */
+  /** Existing folder for files that survive an interruption but not the run. */
   readonly stateFolder: string;
-  /** Told of each value that could not be stored as it was, with the same message for all such. */
+  /** Called for each value that cannot be stored unchanged, with one message per kind. */
   readonly onWarning?: (message: string) => void;
-  /** Aborting it ends the waiting for a server that is gone. */
+  /** Aborts waiting for an unreachable server. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** What an output really holds of a run. */
+/** What an output actually contains of a run. */
 export interface WarehouseAudit extends RowCounts {
-  /** Bytes of the file, or null where the output holds more than this run. */
+  /** Size of the file in bytes; null if the output holds more than this run. */
   readonly bytes: number | null;
-  /** SHA-256 of the file's bytes, hex, or null where the output holds more than this run. */
+  /** SHA-256 of the file in hexadecimal; null if the output holds more than this run. */
   readonly sha256: string | null;
 }
 
-/** An opened warehouse output. */
+/** An open warehouse output. */
 export interface OpenedWarehouse {
   readonly sink: Sink;
-  /** The newest checkpoint note that the database committed for this run; null for none. */
+  /** The latest checkpoint note that the database committed for this run; null for none. */
   readonly note: string | null;
-  /** Rows of this run that a table held when it was opened; not set for files. */
+  /** Rows of this run in the table when it was opened; absent for files. */
   readonly rows?: number;
-  /** Counts what is there of this run by reading it back. No row can be written after it. */
+  /** Reads the run's rows back and counts them. No row can be written afterwards. */
   audit(): Promise<WarehouseAudit>;
 }
 
-/** A kind of warehouse: what it makes of `-o`, and how it is opened. One file each. */
+/** A kind of warehouse: how `-o` is parsed and opened. */
 export interface WarehouseKind<T extends WarehouseTarget> {
-  /** The target that an output names, or null when it is none of this kind. @throws UsageError */
+  /** The target, or null if the output isn't of this kind. @throws UsageError */
   parse(output: string): T | null;
-  /** Opens the target; a missing table is created, a lacking one refused. @throws ReputeError */
+  /** Opens the target. Creates a missing table. @throws ReputeError */
   open(target: T, options: WarehouseOptions): Promise<OpenedWarehouse>;
-  /** Takes the rows of an unfinished run out again (`--restart`); files need nothing. */
+  /** Deletes the rows of an unfinished run (`--restart`); absent for files. */
   discard?(target: T, run: UnfinishedRun): Promise<void>;
-  /** Counts what is there of a finished run, and changes nothing: `repute verify`. @throws ReputeError */
+  /** Counts the rows of a finished run (`repute verify`). @throws ReputeError */
   recount?(target: T, run: WarehouseRun): Promise<WarehouseAudit>;
   /** Opens the saved rows for reading. @throws ReputeError */
   rows?(target: T, options: SavedRowsOptions): Promise<SavedRows>;
 }
 
-/** Which rows are a run's, and what the names of their added columns begin with. */
+/** Identifies a run's rows and the prefix of its added columns. */
 export interface WarehouseRun {
   readonly runId: string;
   readonly prefix: string;
@@ -63,15 +63,15 @@ export interface WarehouseRun {
   readonly hasVerdicts?: boolean;
 }
 
-/** A run whose rows are in a table although it will not be continued. */
+/** A run that will not be continued but has rows in a table. */
 export interface UnfinishedRun extends WarehouseRun {
-  /** All its rows were written: they go although no note says that the run is unfinished. */
+  /** Delete the rows even if no note marks the run as unfinished. */
   readonly complete?: boolean;
 }
 
 /** Which saved rows are read, and which of their columns. */
 export interface SavedRowsOptions {
-  /** Start of the added columns' names, e.g. `rep_`. */
+  /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** `rep_run_id` of the rows of a table. Default: the newest run. */
   readonly runId?: string | null | undefined;
@@ -86,13 +86,13 @@ export interface SavedRows {
   readonly records: AsyncIterable<readonly EarlierRecord[]>;
 }
 
-/** What every target has. */
+/** Members of all targets. */
 export interface WarehouseTarget {
   readonly kind: string;
-  /** What to call it in messages and in the manifest: no password. */
+  /** Name for messages and the manifest, without a password. */
   readonly display: string;
-  /** The file that holds it, symbolic links followed; null for a server. */
+  /** The file that holds it, symbolic links resolved; null for a server. */
   readonly file: string | null;
-  /** Path that the run's own files begin with: `BASE.state/`, `BASE.manifest.json`. */
+  /** Path prefix of the run's own files: `BASE.state/`, `BASE.manifest.json`. */
   readonly base: string;
 }

@@ -6,7 +6,7 @@ import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
-import { placeName } from "../../formats/columns/find-column.js";
+import { positionalName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { Audit } from "./output-audit.js";
 import { manifestPath } from "../output/check-paths.js";
@@ -80,7 +80,7 @@ function readingFacts({ format, delimiter, header, item, kind }: InputReading): 
     format,
     delimiter,
     header,
-    item_column: item.name === "" ? placeName(item.index) : item.name,
+    item_column: item.name === "" ? positionalName(item.index) : item.name,
     item_column_by: item.by,
     item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
     kind_column: kind?.name ?? null,

@@ -7,7 +7,7 @@ import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import type { EnrichSettings } from "../options.js";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import type { QuotaPlaces } from "../../store/quota/open-quotas.js";
+import type { QuotaLocations } from "../../store/quota/open-quotas.js";
 import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import { Pace } from "../../lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
@@ -85,7 +85,7 @@ function perSecond(rates: readonly Rate[]): number {
 
 export interface OpenPacesOptions {
   /** Where rates per hour and longer are counted; null counts in memory, for this run only. */
-  readonly quotas: QuotaPlaces | null;
+  readonly quotas: QuotaLocations | null;
   readonly shared?: Pick<SharedResources, "pace" | "shares" | "quotas"> | undefined;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
@@ -138,7 +138,7 @@ export const quotaOfAll = "all";
 /** Opens the store that counts quotas. Loads it only if the rates include a quota. */
 export async function quotaStoreFor(
   rates: readonly Rate[],
-  places: QuotaPlaces | null,
+  places: QuotaLocations | null,
 ): Promise<QuotaStore> {
   if (places === null || !rates.some(isQuota)) return new MemoryQuotaStore();
   const { openQuotas } = await import("../../store/quota/open-quotas.js");

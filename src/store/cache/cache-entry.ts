@@ -7,29 +7,29 @@ import {
   type ReadOptions,
 } from "../journal/finding-record.js";
 
-/** What an answer is, as far as that decides how long it may be used. */
+/** Kinds of cached answers, which differ in lifetime. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
 
 export type AnswerKind = (typeof answerKinds)[number];
 
-/** What an entry says before its finding is read. */
+/** The part of an entry that is read before its finding. */
 export interface EntryHead {
   readonly kind: AnswerKind;
-  /** When it was kept, in milliseconds since 1970. */
-  readonly keptAt: number;
+  /** When it was stored, in milliseconds since 1970. */
+  readonly storedAt: number;
 }
 
-/** How long each kind of answer is used, as a share of the time that a full one is. */
-const shares: Readonly<Record<AnswerKind, number>> = {
+/** Lifetime of each kind, as a multiple of the TTL. */
+const lifetimes: Readonly<Record<AnswerKind, number>> = {
   full: 1,
-  // What was unavailable is usually back soon: an hour where full answers are used for a day.
+  // Partial answers expire after TTL/24: missing data is usually back soon.
   partial: 1 / 24,
   invalid: 1,
   // Reserved ranges change once in years.
   bogon: 30,
 };
 
-/** The kind of an answer; null for one that is never used again, because there was none. */
+/** The kind of an answer; null for findings that are never cached, because the lookup failed. */
 export function answerKind(finding: Finding): AnswerKind | null {
   const { status } = finding;
   if (status === "partial" || status === "invalid") return status;
@@ -39,36 +39,35 @@ export function answerKind(finding: Finding): AnswerKind | null {
 }
 
 /**
- * Whether an answer may be used now. One from the future was kept by a clock that was wrong, then or
- * since; it is used as long as it is no further ahead than it may be old.
- *
+ * Whether an entry may be used. A clock that is or was wrong can store entries with a future time;
+ * they are accepted up to one lifetime ahead.
  * @param now milliseconds since 1970
- * @param ttlMs how long full answers are used, in milliseconds
+ * @param ttlMs lifetime of full answers in milliseconds
  */
-export function isFresh({ kind, keptAt }: EntryHead, now: number, ttlMs: number): boolean {
-  return Math.abs(now - keptAt) < ttlMs * shares[kind];
+export function isFresh({ kind, storedAt }: EntryHead, now: number, ttlMs: number): boolean {
+  return Math.abs(now - storedAt) < ttlMs * lifetimes[kind];
 }
 
 /**
- * The text of an entry: CRC-32 of what follows (8 hexadecimal digits), when it was kept (11 digits,
- * milliseconds since 1970), the first letter of its kind, key and finding as JSON.
+ * Serializes an entry: CRC-32 of the rest (8 hexadecimal digits), time of storage (11 hexadecimal
+ * digits, milliseconds since 1970), first letter of its kind, key and finding as JSON.
  */
-export function encodeEntry(key: string, finding: Finding, { kind, keptAt }: EntryHead): string {
-  const time = Math.max(0, Math.floor(keptAt)).toString(16).padStart(11, "0");
+export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: EntryHead): string {
+  const time = Math.max(0, Math.floor(storedAt)).toString(16).padStart(11, "0");
   const checked = time + kind.charAt(0) + findingText(key, finding);
   return checksum(checked) + checked;
 }
 
-/** An entry's head; null where the entry is not what was written. */
+/** Reads an entry's head; null if the entry is damaged. */
 export function readEntryHead(entry: string): EntryHead | null {
   if (entry.slice(0, at.time) !== checksum(entry.slice(at.time))) return null;
   const letter = entry.charAt(at.kind);
   const kind = answerKinds.find((each) => each.startsWith(letter));
   if (kind === undefined || letter === "") return null;
-  return { kind, keptAt: Number.parseInt(entry.slice(at.time, at.kind), 16) };
+  return { kind, storedAt: Number.parseInt(entry.slice(at.time, at.kind), 16) };
 }
 
-/** Reads an intact entry's key and finding. The finding's source is `live`. */
+/** Decodes an intact entry. The finding's source is `live`. */
 export function decodeEntry(entry: string, options?: ReadOptions): Keyed<Finding> {
   return parseFindingText(entry.slice(at.finding), options);
 }
@@ -77,5 +76,5 @@ function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
-/** Where the parts of an entry begin. */
+/** Start of each part of an entry. */
 const at = { time: 8, kind: 19, finding: 20 } as const;

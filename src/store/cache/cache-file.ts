@@ -16,24 +16,24 @@ import { FatalError, ReputeError } from "../../core/errors.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { type Database, openDatabase } from "../sqlite.js";
-import { isDamage, systemFault } from "../store-fault.js";
+import { isCorrupt, storeFault } from "../store-fault.js";
 
 export interface CacheFileOptions {
-  /** Nothing is made, and nothing begun anew. @default false */
+  /** Never create or replace files. @default false */
   readonly readOnly?: boolean | undefined;
-  /** Told what becomes of a file that this version does not read. */
+  /** Called about a file that this version doesn't read. */
   readonly onWarning: (message: string) => void;
 }
 
-/** One column for each endpoint, so that one read has all answers about an item. */
+/** One column per endpoint, so that one read returns all answers about an item. */
 export const columns = lookupEndpoints.map((endpoint) => `"${endpoint}"`);
 
-/** Counts up when tables or entries are laid out differently. */
+/** File format version. Increase when the layout of tables or entries changes. */
 const format = 1;
 
 /**
- * Rows lie in the order in which they were written, so that a run over the same input reads the file
- * front to back. Pages of 16 KiB halve the cost of those of 4 KiB: a row has about 2.5 KiB.
+ * Rows are stored in insertion order, so that a run over the same input reads the file front to
+ * back. A row is about 2.5 KiB; 16 KiB pages halve the read cost of 4 KiB pages.
  */
 const schema = `
   CREATE TABLE IF NOT EXISTS answers (
@@ -43,7 +43,7 @@ const schema = `
   ) STRICT;
   PRAGMA user_version = ${format};`;
 
-/** The cache's files are in a folder of their own, so that they can be removed in one step. */
+/** The cache's files have a folder of their own, so that one rename removes them all. */
 function folderIn(cache: string): string {
   return join(cache, "answers");
 }
@@ -52,23 +52,22 @@ function pathIn(cache: string): string {
   return join(folderIn(cache), "answers.db");
 }
 
-/** Whether a folder has a cache, of whatever version. */
+/** Whether a folder contains a cache of any version. */
 export function hasCache(cache: string): boolean {
   return existsSync(folderIn(cache));
 }
 
 /** Size of a cache's files in bytes. */
-export function bytesOf(cache: string): number {
+export function cacheBytes(cache: string): number {
   return ["", "-wal"]
     .map((suffix) => statSync(pathIn(cache) + suffix, { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size);
 }
 
 /**
- * Opens the cache in a folder, a new one where there is none. One of another version is removed.
- *
- * @returns null only with `readOnly`, when there is none that this version reads
- * @throws FatalError `cache_damaged`, or what SQLite or the system says
+ * Opens the cache in a folder, creating it if missing. A cache of another version is replaced.
+ * @returns null only with `readOnly`, if there is no cache that this version reads
+ * @throws FatalError `cache_damaged`, or the SQLite or system error
  */
 export async function openCacheFile(
   cache: string,
@@ -82,52 +81,52 @@ export async function openCacheFile(
   database.close();
   const what = `another version of repute wrote the cache ${cache}`;
   if (readOnly) {
-    onWarning(`${what}; a run begins it anew`);
+    onWarning(`${what}; the next run replaces it`);
     return null;
   }
-  onWarning(`${what}; it is begun anew`);
+  onWarning(`${what}; replacing it`);
   removeCache(cache);
   return openCacheFile(cache, options);
 }
 
-/** Removes a cache's files. Processes that have them open continue with what nobody else sees. */
+/** Removes a cache's files. Processes that have them open continue with their deleted copy. */
 export function removeCache(cache: string): void {
   const aside = `${folderIn(cache)}.${randomUUID()}`;
   renameSync(folderIn(cache), aside);
   rmSync(aside, { recursive: true, force: true });
 }
 
-/** Whether the disk has room for so many bytes and some for others. */
+/** Whether the disk has room for this many bytes plus a reserve. */
 export function hasSpace(cache: string, bytes: number): boolean {
   const { bavail, bsize } = statfsSync(folderIn(cache));
   return bavail * bsize >= reserve + bytes;
 }
 
-/** What the cache leaves to others, in bytes. */
+/** Disk space always left free, in bytes. */
 const reserve = 8 * 1024 * 1024;
 
-/** Says why a cache cannot be used, and what can be done about it. */
+/** Explains why a cache cannot be used and what to do. */
 export function cacheFault(
   cache: string,
   doing: "open" | "read" | "write",
   error: unknown,
 ): ReputeError {
   if (error instanceof ReputeError) return error;
-  if (isDamage(error)) {
-    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${systemFault(error)}`, {
+  if (isCorrupt(error)) {
+    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${storeFault(error)}`, {
       cause: error,
       hint: `remove it with repute cache clear ${cache}`,
     });
   }
-  const message = `cannot ${doing} the cache ${cache}: ${systemFault(error)}`;
+  const message = `cannot ${doing} the cache ${cache}: ${storeFault(error)}`;
   return new FatalError("cache_unusable", message, { cause: error });
 }
 
-/** Returns the version of the file. */
+/** Returns the file's format version. */
 function setUp(database: Database): number {
   const found = versionOf(database);
   if (found !== 0 && found !== format) return found;
-  // The log is written into the file 32 MiB at a time; only then does a loss of power matter.
+  // Only checkpoints (every 32 MiB of log) can be affected by a power loss.
   database.exec(`
     PRAGMA page_size = 16384;
     PRAGMA journal_mode = WAL;
@@ -143,22 +142,26 @@ function versionOf(database: Database): number {
   return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
 }
 
-/** Makes folder and file for their owner alone. SQLite's own files take the mode of the first. */
+/**
+ * Creates the folder and file with owner-only permissions. SQLite gives its other files the same
+ * mode.
+ */
 function prepareFolder(cache: string, onWarning: (message: string) => void): void {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
   const earlier = join(cache, "findings");
   if (!existsSync(folder) && existsSync(join(earlier, "entries", "data.mdb"))) {
     onWarning(
-      `${earlier} holds answers of an earlier version of repute, which this one does not use; ` +
+      `${earlier} holds answers of an earlier version of repute, which are no longer used; ` +
         "delete it to free the space",
     );
   }
   makeFolder(folder, 0o700);
   chmodSync(folder, 0o700);
-  // SQLite says only that it cannot open a file, the system says why.
+  // SQLite only reports that it cannot open the file; this gives the system's reason.
   accessSync(folder, constants.W_OK);
   if (existsSync(path)) {
-    // To open and close it would release the locks that this process has on it.
+    // Don't open the file: closing it would release this process's POSIX locks on it
+    // (https://www.sqlite.org/howtocorrupt.html#posix_close_bug).
     accessSync(path, constants.R_OK | constants.W_OK);
     return;
   }

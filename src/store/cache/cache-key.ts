@@ -2,32 +2,32 @@ import type { LookupEndpoint } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 
 /**
- * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. What
- * follows the endpoint is the same for all endpoints.
+ * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
+ * part after the endpoint is shared by all endpoints.
  */
 export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
   const service = normalAddress(address);
   return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }
 
-/** What the service was asked, `service endpoint`. Both the service's name and the item may hold spaces. */
+/** Returns `service endpoint` of a key. Service names and items may contain spaces. */
 export function lookupOfKey(key: string): string {
   const [, endpoint, service] = keyParts.exec(key) ?? [];
   return service === undefined ? key : `${service} ${endpoint}`;
 }
 
-/** Takes the shortest service that a kind of item follows. */
+/** Matches the shortest service name that is followed by an item kind. */
 const keyParts = new RegExp(`^(\\S+) (.*?) (?:${itemKinds.join("|")}) `, "s");
 
-/** One spelling for an address; a name that is no address stays as it is. */
+/** Normalizes an address. Anything that isn't a URL is returned unchanged. */
 function normalAddress(address: string): string {
   if (!URL.canParse(address)) return address;
   return new URL(address).href.replace(/\/+$/, "");
 }
 
 /**
- * A hash of 53 bits, all that a number holds exactly. Entries hold their key, by which those with the
- * same hash are told apart.
+ * A 53-bit hash, the widest integer a JavaScript number holds exactly. Entries store their key,
+ * which tells collisions apart.
  */
 export function keyHash(key: string): number {
   const high = textHash(key);
@@ -35,10 +35,9 @@ export function keyHash(key: string): number {
 }
 
 /**
- * A number from 0 to 2^32 - 1 that spreads texts evenly (FNV-1a with the finalizer of MurmurHash3).
- * For tables that check what they find: different texts may have the same number.
- *
- * @param seed another one gives another number, for hashes of more than 32 bits
+ * An evenly distributed 32-bit hash (FNV-1a with the MurmurHash3 finalizer). Different texts can
+ * collide, so callers must compare keys.
+ * @param seed gives an independent hash, to build hashes of more than 32 bits
  */
 export function textHash(text: string, seed = 0x811c9dc5): number {
   let hash = seed;

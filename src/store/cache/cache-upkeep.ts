@@ -9,7 +9,7 @@ import {
   readEntryHead,
 } from "./cache-entry.js";
 import {
-  bytesOf,
+  cacheBytes,
   cacheFault,
   columns,
   hasCache,
@@ -18,39 +18,38 @@ import {
 } from "./cache-file.js";
 import { lookupOfKey } from "./cache-key.js";
 
-/** What a cache holds. */
+/** Contents of a cache. */
 export interface CacheStats {
   readonly folder: string;
-  /** Size of its files. */
+  /** Size of its files in bytes. */
   readonly bytes: number;
   readonly entries: number;
   /** Entries that a run would use now. */
   readonly fresh: number;
   readonly expired: number;
-  /** Entries that are not what was written; no run uses them. */
+  /** Entries that fail their checksum; no run uses them. */
   readonly damaged: number;
   readonly kinds: Readonly<Record<AnswerKind, number>>;
   /** `address endpoint` → entries. */
   readonly lookups: Readonly<Record<string, number>>;
-  /** When the oldest and the newest entry were kept, RFC 3339 UTC; null when there is none. */
+  /** When the oldest and the newest entry were stored, RFC 3339 UTC; null if there are none. */
   readonly oldest: string | null;
   readonly newest: string | null;
 }
 
 export interface UpkeepOptions {
-  /** How long full answers are fresh, in milliseconds. */
+  /** Lifetime of full answers in milliseconds. */
   readonly ttlMs: number;
-  /** The time, in milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
   readonly onWarning: (message: string) => void;
-  /** Aborting it ends the work between two steps. */
+  /** Aborts between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Counts what a cache holds.
- *
- * @throws UsageError `no_cache`, FatalError when it cannot be read
+ * Counts a cache's contents.
+ * @throws UsageError `no_cache`, FatalError if it cannot be read
  */
 export async function cacheStats(folder: string, options: UpkeepOptions): Promise<CacheStats> {
   const { ttlMs, now } = options;
@@ -72,8 +71,8 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
       }
       kinds[head.kind]++;
       if (isFresh(head, now, ttlMs)) counts.fresh++;
-      kept.oldest = Math.min(kept.oldest, head.keptAt);
-      kept.newest = Math.max(kept.newest, head.keptAt);
+      kept.oldest = Math.min(kept.oldest, head.storedAt);
+      kept.newest = Math.max(kept.newest, head.storedAt);
       const lookup = lookupOfKey(decodeEntry(entry).key);
       lookups.set(lookup, (lookups.get(lookup) ?? 0) + 1);
     }
@@ -82,7 +81,7 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
     Number.isFinite(ms) ? new Date(ms).toISOString() : null;
   return {
     folder,
-    bytes: bytesOf(folder),
+    bytes: cacheBytes(folder),
     ...counts,
     expired: counts.entries - counts.fresh - counts.damaged,
     kinds,
@@ -92,17 +91,16 @@ export async function cacheStats(folder: string, options: UpkeepOptions): Promis
   };
 }
 
-/** What pruning came to. */
+/** Result of pruning. */
 export interface PruneResult {
   readonly removed: number;
   readonly kept: number;
 }
 
 /**
- * Removes what no run would use: expired and damaged entries. The file keeps its size; what is free
- * in it is used for new entries.
- *
- * @throws UsageError `no_cache`, FatalError when it cannot be written
+ * Removes expired and damaged entries. The file keeps its size; freed space is reused for new
+ * entries.
+ * @throws UsageError `no_cache`, FatalError if it cannot be written
  */
 export async function pruneCache(folder: string, options: UpkeepOptions): Promise<PruneResult> {
   const { ttlMs, now } = options;
@@ -129,14 +127,13 @@ export async function pruneCache(folder: string, options: UpkeepOptions): Promis
 }
 
 /**
- * Removes a cache's files, whatever state they are in. Runs that use it continue without it.
- *
- * @returns bytes that were freed
- * @throws UsageError `no_cache`, FatalError when they cannot be removed
+ * Removes a cache's files in any state. Runs that use it continue without it.
+ * @returns bytes freed
+ * @throws UsageError `no_cache`, FatalError if they cannot be removed
  */
 export function clearCache(folder: string): number {
   mustExist(folder);
-  const bytes = bytesOf(folder);
+  const bytes = cacheBytes(folder);
   try {
     removeCache(folder);
   } catch (error) {
@@ -145,12 +142,12 @@ export function clearCache(folder: string): number {
   return bytes;
 }
 
-/** Rows that are read and changed in one transaction. */
+/** Rows per transaction. */
 const batchSize = 512;
 
 type NumberedRow = readonly [n: number, ...entries: (string | null)[]];
 
-/** Passes all rows on, each batch in a transaction of its own. */
+/** Visits all rows, one transaction per batch. */
 async function eachBatch(
   folder: string,
   { onWarning, signal }: UpkeepOptions,
@@ -187,6 +184,6 @@ async function eachBatch(
 function mustExist(folder: string): void {
   if (hasCache(folder)) return;
   throw new UsageError("no_cache", `there is no cache in ${folder}`, {
-    hint: "it is made by a run with --cache DIR",
+    hint: "check the path; a run with --cache DIR creates it",
   });
 }

@@ -1,8 +1,8 @@
 import type { StatementSyncInstance as StatementSync } from "@photostructure/sqlite";
 import type { Clock } from "../../core/clock.js";
 import { type Finding, lookupEndpoints } from "../../core/finding.js";
-import { closeDatabase, type Database, patienceMs, transact } from "../sqlite.js";
-import { isBusy, isDamage } from "../store-fault.js";
+import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
+import { isBusy, isCorrupt } from "../store-fault.js";
 import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
@@ -10,62 +10,62 @@ import { cacheFault, columns, hasSpace, openCacheFile } from "./cache-file.js";
 import { keyHash } from "./cache-key.js";
 
 export interface CacheOptions {
-  /** Folder of the cache; made, readable by its owner alone, when it is absent. */
+  /** Folder of the cache. Created with owner-only permissions if missing. */
   readonly folder: string;
-  /** How long a full answer is used, in milliseconds; other kinds in proportion. */
+  /** Lifetime of full answers in milliseconds; other kinds expire in proportion. */
   readonly ttlMs: number;
   readonly clock: Pick<Clock, "now">;
-  /** Told why the cache, or a part of it, is not used. */
+  /** Called when the cache, or part of it, cannot be used. */
   readonly onWarning: (message: string) => void;
-  /** Whether findings come with the text of their results. @default false */
+  /** Return findings with the text of their results. @default false */
   readonly asReceived?: boolean | undefined;
-  /** Nothing is made, kept or begun anew; what is not there is an empty cache. @default false */
+  /** Never create, write or replace files; a missing cache reads as empty. @default false */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
- * Opens a cache of findings that outlives the run and serves several processes at once. It answers
- * only with what is fresh, and keeps no failures. Keys begin with an endpoint and a space.
+ * Opens a cache of findings that outlives the run and can be shared by several processes. It
+ * returns only fresh findings and never stores failures. Keys start with an endpoint and a space.
  *
- * A cache is a convenience: where it cannot be opened, read or written the reason goes to
- * `onWarning`, and the store behaves as an empty one that forgets. Nothing throws or rejects.
+ * The cache is optional: if it cannot be opened, read or written, the reason goes to `onWarning`
+ * and the store then acts as an empty one. Nothing throws or rejects.
  */
 export async function openCache(options: CacheOptions): Promise<FindingStore> {
   try {
     return new FindingCache(await openCacheFile(options.folder, options), options);
   } catch (error) {
-    warnUnused(options, "open", error);
+    warnDisabled(options, "open", error);
     return new FindingCache(null, options);
   }
 }
 
-/** Rows that are written without waiting for more, how long they wait otherwise, in milliseconds. */
-const gathering = { rows: 512, delayMs: 500, busyDelayMs: 50 };
+/** Rows that trigger a write, and the longest delay before one, in milliseconds. */
+const batching = { rows: 512, delayMs: 500, busyDelayMs: 50 };
 
-/** An entry for each endpoint; null where there is none. */
+/** One entry per endpoint; null if absent. */
 type Row = readonly (string | null)[];
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
-  /** Null when the cache cannot be used, or not any more. */
+  /** Null if the cache cannot be used. */
   #database: Database | null;
   readonly #select: StatementSync | undefined;
   readonly #upsert: StatementSync | undefined;
-  #takesMore: boolean;
-  #isDamageTold = false;
-  /** The row that was read last in this turn of the event loop: endpoints are asked in a row. */
+  #isWritable: boolean;
+  #hasWarnedOfDamage = false;
+  /** The row last read in this event loop turn: one item's endpoints are read one after another. */
   #latest: { readonly key: string; readonly row: Row } | null = null;
   #isReading = false;
   #unwritten = new Map<string, (string | null)[]>();
   #batch = new WriteBatch();
   #timer: NodeJS.Timeout | null = null;
-  /** Since when another process has been writing. */
+  /** Start of the current wait for another process's lock, in `performance.now()` time. */
   #busySince: number | null = null;
 
   constructor(database: Database | null, options: CacheOptions) {
     this.#database = database;
     this.#options = options;
-    this.#takesMore = database !== null && options.readOnly !== true;
+    this.#isWritable = database !== null && options.readOnly !== true;
     this.#select = database?.prepare(`SELECT ${columns.join()} FROM answers WHERE hash = ?`);
     this.#select?.setReturnArrays(true);
     const updates = columns.map((column) => `${column} = coalesce(excluded.${column}, ${column})`);
@@ -79,52 +79,54 @@ class FindingCache implements FindingStore {
     const { row, column } = splitKey(key);
     try {
       const entry = this.#read(row)?.[column] ?? null;
-      return entry === null ? null : this.#usable(key, entry);
+      return entry === null ? null : this.#freshFinding(key, entry);
     } catch (error) {
-      this.#giveUp("read", error);
+      this.#disable("read", error);
       return null;
     }
   }
 
   put(key: string, finding: Finding): Promise<void> {
     const kind = answerKind(finding);
-    if (kind === null || !this.#takesMore) return Promise.resolve();
-    const keptAt = this.#options.clock.now();
+    if (kind === null || !this.#isWritable) return Promise.resolve();
+    const storedAt = this.#options.clock.now();
     const { row, column } = splitKey(key);
     const entries = this.#unwritten.get(row) ?? columns.map(() => null);
-    entries[column] = encodeEntry(key, finding, { kind, keptAt });
+    entries[column] = encodeEntry(key, finding, { kind, storedAt });
     this.#unwritten.set(row, entries);
     const { done } = this.#batch;
-    if (this.#unwritten.size >= gathering.rows && this.#busySince === null) this.#write();
-    else this.#timer ??= setTimeout(() => this.#write(), gathering.delayMs);
+    if (this.#unwritten.size >= batching.rows && this.#busySince === null) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), batching.delayMs);
     return done;
   }
 
   async sync(): Promise<void> {
-    await this.#written();
+    await this.#flush();
     try {
       this.#endReading();
       if (this.#options.readOnly !== true) this.#database?.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch (error) {
-      this.#giveUp("write", error);
+      this.#disable("write", error);
     }
   }
 
   async close(): Promise<void> {
-    await this.#written();
-    this.#takesMore = false;
+    await this.#flush();
+    this.#isWritable = false;
     this.#endReading();
     this.#release();
   }
 
-  async #written(): Promise<void> {
+  async #flush(): Promise<void> {
     const { done } = this.#batch;
     if (this.#unwritten.size === 0) return;
     this.#write();
     await done;
   }
 
-  /** What a row has. Reads of one turn share a transaction, which saves SQLite two locks for each. */
+  /**
+   * Reads a row. Reads of one event loop turn share a transaction, which saves two locks per read.
+   */
   #read(key: string): Row | null {
     if (this.#database === null) return null;
     if (this.#latest?.key === key) return this.#latest.row;
@@ -145,20 +147,20 @@ class FindingCache implements FindingStore {
     this.#database?.exec("COMMIT");
   }
 
-  #usable(key: string, entry: string): Finding | null {
+  #freshFinding(key: string, entry: string): Finding | null {
     const { clock, ttlMs, asReceived, folder, onWarning } = this.#options;
     const head = readEntryHead(entry);
     if (head === null) {
-      if (!this.#isDamageTold) {
-        onWarning(`entries of the cache ${folder} are damaged; what they held is asked for again`);
+      if (!this.#hasWarnedOfDamage) {
+        onWarning(`entries of the cache ${folder} are damaged; their items are looked up again`);
       }
-      this.#isDamageTold = true;
+      this.#hasWarnedOfDamage = true;
       return null;
     }
     const now = clock.now();
     if (!isFresh(head, now, ttlMs)) return null;
-    // From the future: from now on it ages, so that no clock makes it last longer than it may.
-    const isEarly = head.keptAt > now;
+    // Stored with a future time: store it again with the current time, so that it expires on time.
+    const isEarly = head.storedAt > now;
     const { key: found, value: finding } = decodeEntry(entry, {
       asReceived: asReceived || isEarly,
     });
@@ -171,18 +173,18 @@ class FindingCache implements FindingStore {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const database = this.#database;
-    if (database !== null && this.#takesMore) {
+    if (database !== null && this.#isWritable) {
       try {
         this.#endReading();
         this.#writeRows(database);
         this.#busySince = null;
       } catch (error) {
         this.#busySince ??= performance.now();
-        if (isBusy(error) && performance.now() - this.#busySince < patienceMs) {
-          this.#timer = setTimeout(() => this.#write(), gathering.busyDelayMs);
+        if (isBusy(error) && performance.now() - this.#busySince < lockTimeoutMs) {
+          this.#timer = setTimeout(() => this.#write(), batching.busyDelayMs);
           return;
         }
-        if (isDamage(error)) this.#giveUp("write", error);
+        if (isCorrupt(error)) this.#disable("write", error);
         else this.#stopWriting(cacheFault(this.#options.folder, "write", error).message);
       }
     }
@@ -205,16 +207,16 @@ class FindingCache implements FindingStore {
     });
   }
 
-  /** What can be read stays in use. */
+  /** Existing entries stay readable. */
   #stopWriting(reason: string): void {
-    this.#takesMore = false;
-    this.#options.onWarning(`${reason}; it takes no further answers`);
+    this.#isWritable = false;
+    this.#options.onWarning(`${reason}; no more answers are cached`);
   }
 
-  #giveUp(doing: "read" | "write", error: unknown): void {
+  #disable(doing: "read" | "write", error: unknown): void {
     if (this.#database === null) return;
-    warnUnused(this.#options, doing, error);
-    this.#takesMore = false;
+    warnDisabled(this.#options, doing, error);
+    this.#isWritable = false;
     this.#release();
   }
 
@@ -227,7 +229,7 @@ class FindingCache implements FindingStore {
   }
 }
 
-/** What a key's row is called, and which of the columns has its answer. */
+/** The row and column of a key. */
 function splitKey(key: string): { readonly row: string; readonly column: number } {
   const space = key.indexOf(" ");
   const endpoint = key.slice(0, space);
@@ -236,11 +238,13 @@ function splitKey(key: string): { readonly row: string; readonly column: number 
   return { row: key.slice(space + 1), column };
 }
 
-function warnUnused(
+function warnDisabled(
   { folder, onWarning }: CacheOptions,
   doing: "open" | "read" | "write",
   error: unknown,
 ): void {
   const { message, hint } = cacheFault(folder, doing, error);
-  onWarning(`${hint === null ? message : `${message}; ${hint}`}; the run goes on without it`);
+  onWarning(
+    `${hint === null ? message : `${message}; ${hint}`}; the run continues without the cache`,
+  );
 }

@@ -18,25 +18,25 @@ import {
   lookupEndpoints,
 } from "../../core/finding.js";
 
-/** What a record says before its finding is read. */
+/** The part of a record that is read before its finding. */
 export interface RecordHead {
-  /** Place of the newest earlier record in the chain of the hash; 0 for none. */
+  /** Offset of the previous record in the same hash chain, in `offsetUnit`s; 0 for none. */
   readonly previous: number;
   /** `textHash` of the key. */
   readonly hash: number;
 }
 
-/** A value with the key under which it was put. */
+/** A value and the key it was stored under. */
 export interface Keyed<Value> {
   readonly key: string;
   readonly value: Value;
 }
 
 /**
- * What a record is made of: two numbers of 32 bits, little endian (previous, hash), then UTF-8. Where
- * there is a full answer's body, that is a line with a JSON array (`BodyLine`) and the body as it came,
- * which saves 3.5 µs a finding; else a JSON array (`Fields`, then `Rest`). A long body is not kept: it
- * may be white space for the most part.
+ * The variable part of a record. A record is two little-endian 32-bit numbers (`previous`, `hash`)
+ * followed by UTF-8: for a full answer with its body, a line with a JSON array (`BodyLine`) and the
+ * body as received, which saves 3.5 µs per finding; otherwise one JSON array (`Fields`, then
+ * `Rest`). Bodies over 64 KiB are stored as `Fields`, because they may be mostly white space.
  */
 export interface RecordParts {
   readonly text: string;
@@ -45,7 +45,7 @@ export interface RecordParts {
 
 export function recordParts(key: string, record: LookupRecord): RecordParts {
   const { finding, body } = record;
-  if (body === undefined || body.length > longestBody) {
+  if (body === undefined || body.length > maxBodyBytes) {
     const rest = JSON.stringify([originField(record), record.again?.policy ?? null]);
     return { text: `${findingText(key, finding).slice(0, -1)},${rest.slice(1)}`, body: null };
   }
@@ -59,13 +59,13 @@ export function recordParts(key: string, record: LookupRecord): RecordParts {
   return { text: `${JSON.stringify(line)}\n`, body };
 }
 
-/** Most bytes that the record of these parts has. */
-export function mostRecordBytes({ text, body }: RecordParts): number {
-  // A UTF-16 code unit has three bytes in UTF-8 at most.
+/** Upper bound of the record's length in bytes. */
+export function maxRecordBytes({ text, body }: RecordParts): number {
+  // One UTF-16 code unit takes at most three bytes in UTF-8.
   return headBytes + 3 * text.length + (body?.length ?? 0);
 }
 
-/** Writes a record into a buffer that has room for it; returns where it ends. */
+/** Writes a record into a buffer with enough room. Returns the position after it. */
 export function writeRecord(to: Buffer, at: number, head: RecordHead, parts: RecordParts): number {
   to.writeUInt32LE(head.previous, at);
   to.writeUInt32LE(head.hash, at + 4);
@@ -76,8 +76,8 @@ export function writeRecord(to: Buffer, at: number, head: RecordHead, parts: Rec
 }
 
 /**
- * A finding with its key as the text of a JSON array, on one line. Results of which the text was kept
- * stand in it as the service wrote them.
+ * Serializes a key and its finding as a one-line JSON array. Results whose text was kept are
+ * written exactly as the service sent them.
  */
 export function findingText(key: string, finding: Finding): string {
   const { status, answers, missing, httpStatus, attempts, lookedUpAt, error } = finding;
@@ -101,25 +101,25 @@ export function readHead(bytes: Buffer): RecordHead {
   return { previous: bytes.readUInt32LE(0), hash: bytes.readUInt32LE(4) };
 }
 
-/** How a finding is read back. */
+/** Options for reading a finding back. */
 export interface ReadOptions {
-  /** Whether the results come with their text, as the service wrote it. @default false */
+  /** Return the text of each result as the service wrote it. @default false */
   readonly asReceived?: boolean | undefined;
 }
 
-/** Reads a record with its key. The finding's source is `live`. */
+/** Decodes a record. The finding's source is `live`. */
 export function decodeRecord(
   bytes: Buffer,
   { asReceived = false }: ReadOptions = {},
 ): Keyed<LookupRecord> {
   const end = bytes.indexOf(lineFeed, headBytes);
-  // JSON of one line, as `findingText` writes it, has no line feed.
+  // `findingText` writes one line of JSON, so only records with a body contain a line feed.
   if (end < 0) return parseRecord(bytes.toString("utf8", headBytes, bytes.length), asReceived);
   const line = JSON.parse(bytes.toString("utf8", headBytes, end)) as BodyLine;
   const [key, endpoint, attempts, lookedUpAt, origin] = line;
   const body = bytes.subarray(end + 1);
   const reading = readJson(body);
-  if (reading.fault !== null) throw new TypeError(`the body of a record ${reading.fault}`);
+  if (reading.fault !== null) throw new TypeError(`journal record: its body ${reading.fault}`);
   const { result } = reading.value as { readonly result: JsonObject };
   const answer: LookupAnswer = {
     result,
@@ -147,7 +147,7 @@ function parseRecord(text: string, asReceived: boolean): Keyed<LookupRecord> {
   return { key: fields[0], value: { finding, again, ...originMembers(origin) } };
 }
 
-/** Reads what `findingText` wrote. The finding's source is `live`. */
+/** Parses the output of `findingText`. The finding's source is `live`. */
 export function parseFindingText(
   text: string,
   { asReceived = false }: ReadOptions = {},
@@ -156,7 +156,7 @@ export function parseFindingText(
   return { key: fields[0], value: findingOf(fields, text, asReceived) };
 }
 
-/** @param text what the fields were read from */
+/** @param text the JSON from which `fields` were parsed */
 function findingOf(fields: Fields, text: string, asReceived: boolean): Finding {
   const [, status, results, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   const texts = asReceived ? memberTexts(elementTexts(text)[2] ?? "{}") : null;
@@ -190,10 +190,10 @@ function originMembers(field: OriginField | null): Pick<LookupRecord, "origin" |
 
 const lineFeed = 0x0a;
 
-/** Longest body that is kept as it came, in bytes; a full answer has 2 KB. */
-const longestBody = 64 * 1024;
+/** Longest body stored as received, in bytes. A typical full answer is 2 KB. */
+const maxBodyBytes = 64 * 1024;
 
-/** What a record with a body has before it. */
+/** The JSON line before a body. */
 type BodyLine = readonly [
   key: string,
   /** Index in `lookupEndpoints`. */
@@ -203,7 +203,10 @@ type BodyLine = readonly [
   origin: OriginField | null,
 ];
 
-/** Row that asked first, HTTP statuses or fault codes of its requests, values not in the interface. */
+/**
+ * Number of the first row that asked, the HTTP status or fault code of each request, and response
+ * values unknown to this version.
+ */
 type OriginField = readonly [row: number | null, outcomes: string, ...drift: string[]];
 
 type Fields = readonly [
@@ -219,11 +222,11 @@ type Fields = readonly [
 
 const fieldCount = 8;
 
-/** What a journal keeps beyond the finding. */
+/** Journal-only fields after the finding. */
 type Rest = readonly [origin: OriginField | null, again: Again["policy"] | null];
 
-/** Two numbers of 32 bits. */
+/** Two 32-bit numbers. */
 const headBytes = 8;
 
-/** A record has no fewer bytes. */
-export const shortestRecord = headBytes;
+/** Minimum length of a record in bytes. */
+export const minRecordBytes = headBytes;

@@ -4,7 +4,7 @@ import { FatalError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
 import { decodeRecord, readHead, type ReadOptions, recordParts } from "./finding-record.js";
-import { journalFault, otherVersion } from "./framed-record.js";
+import { journalFault, journalVersionMismatch } from "./journal-fault.js";
 import { OffsetIndex } from "./offset-index.js";
 import { RecordLog } from "./record-log.js";
 import { textHash } from "../cache/cache-key.js";
@@ -12,28 +12,29 @@ import type { LookupStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 
 export interface JournalOptions {
-  /** Folder of the journal's files; made, readable by its owner alone, when it is absent. */
+  /** Folder of the journal. Created with owner-only permissions if missing. */
   readonly folder: string;
-  /** Given each record of an earlier part of the run, in order. */
+  /** Called with each record of earlier sessions, in order. */
   readonly onReplay?: (key: string, record: LookupRecord) => void;
-  /** Whether findings come with the text of their results. Default false. */
+  /** Return findings with the text of their results. @default false */
   readonly asReceived?: boolean | undefined;
-  /** `durableBytes` of an earlier session: so much of it must be there. Default 0. */
+  /**
+   * Bytes that an earlier session made durable (its `durableBytes`); fewer is damage. @default 0
+   */
   readonly durableBytes?: number;
-  /** Told when records of an earlier session are damaged or missing. */
+  /** Called when records of an earlier session are damaged or missing. */
   readonly onWarning?: ((message: string) => void) | undefined;
-  /** Chains of the index in memory, a power of two. @default 2^23 */
+  /** Chains of the index in memory, a power of two. @default 2^22 */
   readonly chains?: number | undefined;
 }
 
 /**
- * Opens the journal of a run with whatever an earlier part of the run put.
+ * Opens a run's journal and replays the records of earlier sessions.
  *
- * It is a file of records and an index of them. A record is safe from the end of the process as soon
- * as `put` resolves: it is written. `sync` resolves when a loss of power cannot lose what was put
- * before.
+ * The journal is an append-only file plus an index in memory. A record survives the death of the
+ * process once `put` resolves, and a power loss once `sync` resolves.
  *
- * @throws FatalError when it cannot be opened, or another version of repute wrote it
+ * @throws FatalError when it cannot be opened or another version of repute wrote it
  */
 export async function openJournal({
   folder,
@@ -43,8 +44,8 @@ export async function openJournal({
   try {
     makeFolder(folder);
     chmodSync(folder, 0o700);
-    // What versions before 4 wrote.
-    if (existsSync(join(folder, "data.mdb"))) throw otherVersion(folder);
+    // File of journal formats 1 to 3.
+    if (existsSync(join(folder, "data.mdb"))) throw journalVersionMismatch(folder);
     const log = new RecordLog(folder);
     try {
       const index = await indexOf(log, folder, options);
@@ -58,7 +59,7 @@ export async function openJournal({
   }
 }
 
-/** An index of all records that a log has from before. */
+/** Builds the index from the records on disk. */
 async function indexOf(
   log: RecordLog,
   folder: string,
@@ -70,9 +71,9 @@ async function indexOf(
     if (gaps.count++ === 0) Object.assign(gaps, { from, to });
   };
   for await (const records of log.replay(durableBytes, onGap)) {
-    for (const { place, record } of records) {
+    for (const { offset, record } of records) {
       const { hash, previous } = readHead(record);
-      index.replay(hash, place, previous);
+      index.replay(hash, offset, previous);
       if (onReplay === undefined) continue;
       const { key, value } = decodeRecord(record);
       onReplay(key, value);
@@ -89,28 +90,32 @@ async function indexOf(
 }
 
 /**
- * So many records, or bytes of them, do not wait for the end of the turn: where many answers come at
- * once, the first requests of the next round leave while the last answers are read.
+ * A batch this large is written at once instead of at the end of the event loop turn. When many
+ * answers arrive together, the next requests then leave while the last answers are still being
+ * read.
  */
-const writtenAtOnce = { records: 32, bytes: 1024 * 1024 };
+const flushThreshold = { records: 32, bytes: 1024 * 1024 };
 
-/** Records kept in memory because they were asked for again: what repeats often in an input. */
-const mostRepeated = 1024;
+/**
+ * Size of the in-memory cache of records that were read again: values that repeat often in an
+ * input.
+ */
+const maxRepeated = 1024;
 
 class Journal implements LookupStore {
   readonly #folder: string;
   readonly #read: ReadOptions;
   readonly #log: RecordLog;
   readonly #index: OffsetIndex;
-  /** The one that was asked for last is the last. */
+  /** In order of use, most recently used last. */
   readonly #repeated = new Map<string, LookupRecord>();
-  /** Records that are not written yet, and the promise of those who put them. */
+  /** Records not yet written. */
   #batch = new WriteBatch();
   #syncing: Promise<void> = Promise.resolve();
   #durableBytes = 0;
   #fault: Error | null = null;
   /** Error for calls after `close`. */
-  #left: Error | null = null;
+  #closedError: Error | null = null;
   #closed: Promise<void> | null = null;
 
   constructor({ folder, asReceived }: JournalOptions, log: RecordLog, index: OffsetIndex) {
@@ -125,12 +130,12 @@ class Journal implements LookupStore {
   }
 
   get(key: string): LookupRecord | null | Promise<LookupRecord | null> {
-    if (this.#left) return Promise.reject(this.#left);
+    if (this.#closedError) return Promise.reject(this.#closedError);
     const hash = textHash(key);
     if (this.#index.newest(hash) === 0) return null;
     try {
       const record = this.#repeated.get(key) ?? this.#newest(key, hash);
-      if (record) this.#keep(key, record);
+      if (record) this.#cache(key, record);
       return record;
     } catch (error) {
       return Promise.reject((this.#fault ??= journalFault(this.#folder, "read", error)));
@@ -147,8 +152,8 @@ class Journal implements LookupStore {
     }
     batch.size++;
     if (batch.size === 1) setImmediate(() => this.#write(batch));
-    const { records, bytes } = writtenAtOnce;
-    if (batch.size >= records || this.#log.waiting >= bytes) this.#write(batch);
+    const { records, bytes } = flushThreshold;
+    if (batch.size >= records || this.#log.pendingBytes >= bytes) this.#write(batch);
     return batch.done;
   }
 
@@ -169,20 +174,23 @@ class Journal implements LookupStore {
   }
 
   async #close(): Promise<void> {
-    // A failure rejects the `put` of its record.
+    // A failed write already rejected the matching `put`.
     if (this.#batch.size > 0) await this.#batch.done.catch(() => undefined);
-    // The number of the file may be another's from now on.
-    this.#left = new FatalError("journal_closed", `the journal ${this.#folder} is closed`);
-    this.#fault ??= this.#left;
+    // After closing, the system may reuse the file descriptor.
+    this.#closedError = new FatalError(
+      "journal_closed",
+      `the journal ${this.#folder} is already closed`,
+    );
+    this.#fault ??= this.#closedError;
     await this.#syncing;
     this.#log.close();
   }
 
-  /** Keeps a record in memory, where it takes the place of the one that was asked for least lately. */
-  #keep(key: string, record: LookupRecord): void {
+  /** Caches a record, evicting the least recently used one. */
+  #cache(key: string, record: LookupRecord): void {
     this.#repeated.delete(key);
     this.#repeated.set(key, record);
-    if (this.#repeated.size <= mostRepeated) return;
+    if (this.#repeated.size <= maxRepeated) return;
     for (const [oldest] of this.#repeated) {
       this.#repeated.delete(oldest);
       return;
@@ -192,12 +200,12 @@ class Journal implements LookupStore {
   #add(key: string, record: LookupRecord): void {
     const hash = textHash(key);
     const previous = this.#index.newest(hash);
-    if (previous > 0 && this.#repeated.has(key)) this.#keep(key, record);
-    const place = this.#log.add({ previous, hash }, recordParts(key, record));
-    this.#index.add(hash, place);
+    if (previous > 0 && this.#repeated.has(key)) this.#cache(key, record);
+    const offset = this.#log.add({ previous, hash }, recordParts(key, record));
+    this.#index.add(hash, offset);
   }
 
-  /** Writes the records of this turn of the event loop, and resolves their `put`. */
+  /** Writes a batch and settles its promise. */
   #write(batch: WriteBatch): void {
     if (batch !== this.#batch) return;
     this.#batch = new WriteBatch();
@@ -211,16 +219,16 @@ class Journal implements LookupStore {
     }
   }
 
-  /** Follows a chain back to the newest record with the key. */
+  /** Follows a chain back to the newest record of the key. */
   #newest(key: string, hash: number): LookupRecord | null {
-    let place = this.#index.newest(hash);
-    while (place > 0) {
-      const bytes = this.#log.at(place);
+    let offset = this.#index.newest(hash);
+    while (offset > 0) {
+      const bytes = this.#log.at(offset);
       if (bytes === undefined) return null;
       const head = readHead(bytes);
       const found = head.hash === hash ? decodeRecord(bytes, this.#read) : null;
       if (found?.key === key) return found.value;
-      place = this.#index.before(place, head.previous);
+      offset = this.#index.before(offset, head.previous);
     }
     return null;
   }

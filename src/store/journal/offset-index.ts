@@ -1,14 +1,14 @@
-/** Chains: 16 MiB, in which 5 million records make chains of 1.2 on average. */
+/** Default number of chains: 16 MiB of memory; 5 million records give chains of 1.2 on average. */
 const defaultChains = 2 ** 22;
 
 /**
- * Finds records by the hash of their key: each hash belongs to a chain, the index has the place of
- * each chain's newest record, and each record has the place of the one before it. So memory does not
- * grow with the records.
+ * Finds records by the hash of their key. Each hash maps to a chain; the index holds the offset of
+ * the newest record per chain, and each record holds the offset of the one before it. Memory use
+ * doesn't grow with the number of records.
  */
 export class OffsetIndex {
   readonly #newest: Uint32Array;
-  /** Place of a record → place of the one before it, where that is not what the record says. */
+  /** Record offset → previous offset, for records whose own link is broken. */
   readonly #relinked = new Map<number, number>();
 
   /** @param chains a power of two */
@@ -16,26 +16,29 @@ export class OffsetIndex {
     this.#newest = new Uint32Array(chains);
   }
 
-  /** Place of the newest record in a hash's chain; 0 for none. */
+  /** Offset of the newest record in the hash's chain; 0 for none. */
   newest(hash: number): number {
     return this.#newest[hash & (this.#newest.length - 1)] as number;
   }
 
-  /** Notes a new record of the chain, which says that `newest` was the one before it. */
-  add(hash: number, place: number): void {
-    this.#newest[hash & (this.#newest.length - 1)] = place;
+  /** Adds a new record, whose `previous` must be the chain's newest. */
+  add(hash: number, offset: number): void {
+    this.#newest[hash & (this.#newest.length - 1)] = offset;
   }
 
-  /** Notes a record of an earlier session. Where the one before it was damaged, it is passed over. */
-  replay(hash: number, place: number, previous: number): void {
+  /**
+   * Adds a record read from disk. If its predecessor is damaged, links it to the newest intact
+   * record.
+   */
+  replay(hash: number, offset: number, previous: number): void {
     const newest = this.newest(hash);
-    if (newest !== previous) this.#relinked.set(place, newest);
-    this.add(hash, place);
+    if (newest !== previous) this.#relinked.set(offset, newest);
+    this.add(hash, offset);
   }
 
-  /** Place of the record before another one in its chain; 0 for none. */
-  before(place: number, previous: number): number {
-    const earlier = this.#relinked.get(place) ?? previous;
-    return earlier < place ? earlier : 0;
+  /** Offset of the record before this one in its chain; 0 for none. */
+  before(offset: number, previous: number): number {
+    const earlier = this.#relinked.get(offset) ?? previous;
+    return earlier < offset ? earlier : 0;
   }
 }

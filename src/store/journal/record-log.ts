@@ -13,57 +13,56 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RecordHead, RecordParts } from "./finding-record.js";
 import {
-  damaged,
   endOf,
   frameRecord,
-  mostFramedBytes,
-  otherVersion,
-  type PlacedRecord,
+  maxFramedBytes,
+  type LocatedRecord,
   recordsIn,
-  unit,
-  wholeRecord,
+  offsetUnit,
+  readFramed,
 } from "./framed-record.js";
+import { journalDamaged, journalVersionMismatch } from "./journal-fault.js";
 
-const dataSync = promisify(fdatasync);
+const syncData = promisify(fdatasync);
 const readAt = promisify(read);
 
-/** What the file begins with. */
+/** Start of the file's first line. */
 const name = "repute journal ";
 const firstLine = `${name}7\n`;
 
-/** So much is read at once; few records are longer. */
-const readBytes = 4096;
+/** Read size for one record; few are longer. */
+const recordReadBytes = 4096;
 
-/** So much is read at once where all records are. */
+/** Read size for a scan of the file. */
 const scanBytes = 1024 * 1024;
 
-/** Room for what was not written yet; more than that is not kept for the next time. */
-const roomBytes = 256 * 1024;
+/** Initial size of the write buffer, in bytes. */
+const bufferBytes = 256 * 1024;
 
 /**
- * The file of a journal's records, to which each turn of the event loop appends. What was written is
- * safe from the end of the process; what a loss of power left of the last records is cut away later.
+ * The append-only file of a journal's records, written once per event loop turn. Written records
+ * survive the death of the process. Records cut short by a power loss are truncated on the next
+ * open.
  */
 export class RecordLog {
   readonly #file: number;
-  /** Where the next record begins, in bytes, written or not. */
+  /** File position of the next record, written or not. */
   #end: number;
-  /** Where in the file `#unwritten` begins. */
+  /** File position where `#unwritten` starts. */
   #written: number;
-  #unwritten = Buffer.allocUnsafeSlow(roomBytes);
-  readonly #read = Buffer.allocUnsafeSlow(readBytes);
+  #unwritten = Buffer.allocUnsafeSlow(bufferBytes);
+  readonly #read = Buffer.allocUnsafeSlow(recordReadBytes);
 
   /**
-   * Opens the file in a folder, a new one where there is none.
-   *
-   * @throws FatalError with code `journal_format` when another version of repute wrote it,
-   *   `journal_damaged` when nothing says who did
-   * @throws what the file system says
+   * Opens the log in a folder, creating it if missing.
+   * @throws FatalError `journal_format` if another version of repute wrote it, `journal_damaged` if
+   *   its first line is unreadable
+   * @throws the system error
    */
   constructor(folder: string) {
     this.#file = openSync(join(folder, "records"), constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
-      this.#end = this.#opened(folder);
+      this.#end = this.#readHeader(folder);
     } catch (error) {
       closeSync(this.#file);
       throw error;
@@ -71,54 +70,52 @@ export class RecordLog {
     this.#written = this.#end;
   }
 
-  /** Reads or writes the first line; returns where the records so far end at the latest. */
-  #opened(folder: string): number {
-    const line = Buffer.alloc(unit);
-    const length = readSync(this.#file, line, 0, unit, 0);
-    // A process that was killed at once may have left a part of the line, and no record.
-    if (length < unit) {
+  /** Reads or writes the first line. Returns the file's length, the upper bound of its records. */
+  #readHeader(folder: string): number {
+    const line = Buffer.alloc(offsetUnit);
+    const length = readSync(this.#file, line, 0, offsetUnit, 0);
+    // A process killed during its first write may leave part of the line and no record.
+    if (length < offsetUnit) {
       line.fill(0).write(firstLine);
-      writeWhole(this.#file, line, unit, 0);
-      return unit;
+      writeWhole(this.#file, line, offsetUnit, 0);
+      return offsetUnit;
     }
     const found = line.toString("latin1");
-    if (!found.startsWith(name)) throw damaged(folder, "its first line is not what it was");
-    if (!found.startsWith(firstLine)) throw otherVersion(folder);
+    if (!found.startsWith(name)) throw journalDamaged(folder, "its first line is unreadable");
+    if (!found.startsWith(firstLine)) throw journalVersionMismatch(folder);
     return fstatSync(this.#file).size;
   }
 
-  /** The place that the next record gets. */
+  /** Offset of the next record. */
   get next(): number {
-    return this.#end / unit;
+    return this.#end / offsetUnit;
   }
 
-  /** Bytes of records that `write` would write. */
-  get waiting(): number {
+  /** Bytes that the next `write` writes. */
+  get pendingBytes(): number {
     return this.#end - this.#written;
   }
 
   /**
-   * Reads all whole records of earlier sessions, in order, and lets go of what follows the last of
-   * them. To be used before anything is added.
-   *
-   * @param durable bytes of the file that a loss of power cannot have lost. What is behind them may
-   * end anywhere.
-   * @param onGap told of each place, from its first byte to the one behind it, that lost its records
+   * Reads the intact records of earlier sessions, in order, and truncates the file after the last
+   * one. Call before `add`.
+   * @param durable length of the file known to survive a power loss; later bytes may be incomplete
+   * @param onGap called with each damaged range, start inclusive, end exclusive
    */
   async *replay(
     durable = 0,
     onGap: (from: number, to: number) => void = () => undefined,
-  ): AsyncGenerator<readonly PlacedRecord[]> {
+  ): AsyncGenerator<readonly LocatedRecord[]> {
     const size = this.#end;
     let bytes = Buffer.allocUnsafeSlow(scanBytes);
-    let end = unit;
-    for (let at = unit; at < size;) {
+    let end = offsetUnit;
+    for (let at = offsetUnit; at < size;) {
       const length = Math.min(bytes.length, size - at);
       await readWhole(this.#file, bytes, length, at);
       const found = recordsIn(bytes.subarray(0, length), at, size);
       if (found.records.length > 0) {
         for (const record of found.records) {
-          if (end < record.place * unit) onGap(end, record.place * unit);
+          if (end < record.offset * offsetUnit) onGap(end, record.offset * offsetUnit);
           end = endOf(record);
         }
         yield found.records;
@@ -132,78 +129,75 @@ export class RecordLog {
     this.#written = end;
   }
 
-  /** Adds a record, to be written by the next `write`; returns its place. */
+  /** Appends a record to the write buffer. Returns its offset. */
   add(head: RecordHead, parts: RecordParts): number {
-    const start = this.waiting;
-    const most = start + mostFramedBytes(parts);
-    if (most > this.#unwritten.length) this.#makeRoom(start, most);
+    const start = this.pendingBytes;
+    const most = start + maxFramedBytes(parts);
+    if (most > this.#unwritten.length) this.#grow(start, most);
     const end = frameRecord(this.#unwritten, start, head, parts);
-    const place = this.#end / unit;
+    const offset = this.#end / offsetUnit;
     this.#end += end - start;
-    return place;
+    return offset;
   }
 
   /**
-   * Writes what was added.
-   *
-   * @throws what the file system says; what was added can be read all the same
+   * Writes the buffer to the file.
+   * @throws the system error; added records stay readable
    */
   write(): void {
-    const length = this.waiting;
+    const length = this.pendingBytes;
     if (length === 0) return;
-    if (this.#end / unit > mostPlace) {
-      throw Object.assign(new Error("it has 128 GiB"), { code: "EFBIG" });
+    if (this.#end / offsetUnit > maxOffset) {
+      throw Object.assign(new Error("it has reached 128 GiB"), { code: "EFBIG" });
     }
     writeWhole(this.#file, this.#unwritten, length, this.#written);
     this.#written = this.#end;
-    if (this.#unwritten.length > 16 * roomBytes) {
-      this.#unwritten = Buffer.allocUnsafeSlow(roomBytes);
+    if (this.#unwritten.length > 16 * bufferBytes) {
+      this.#unwritten = Buffer.allocUnsafeSlow(bufferBytes);
     }
   }
 
   /**
-   * The record at a place; its bytes stay what they are until the next call of a method. Undefined
-   * where the file does not have it any more as it was written.
+   * The record at an offset; undefined if it is damaged. The bytes are valid until the next method
+   * call.
    */
-  at(place: number): Buffer | undefined {
-    const start = place * unit;
-    if (start >= this.#written) return wholeRecord(this.#unwritten, start - this.#written).record;
-    const length = readSync(this.#file, this.#read, 0, readBytes, start);
-    const { record, needed } = wholeRecord(this.#read.subarray(0, length), 0);
-    if (record !== undefined || length < readBytes) return record;
+  at(offset: number): Buffer | undefined {
+    const start = offset * offsetUnit;
+    if (start >= this.#written) return readFramed(this.#unwritten, start - this.#written).record;
+    const length = readSync(this.#file, this.#read, 0, recordReadBytes, start);
+    const { record, needed } = readFramed(this.#read.subarray(0, length), 0);
+    if (record !== undefined || length < recordReadBytes) return record;
     if (start + needed > this.#written) return undefined;
     const longer = Buffer.allocUnsafe(needed);
-    return wholeRecord(longer.subarray(0, readSync(this.#file, longer, 0, needed, start)), 0)
-      .record;
+    return readFramed(longer.subarray(0, readSync(this.#file, longer, 0, needed, start)), 0).record;
   }
 
   /**
-   * Resolves when a loss of power can no longer lose what was written.
-   *
-   * @returns how long the file was, in bytes, when this was called
+   * Makes written records survive a power loss.
+   * @returns length of the file, in bytes, at the time of the call
    */
   async sync(): Promise<number> {
     const written = this.#written;
-    await dataSync(this.#file);
+    await syncData(this.#file);
     return written;
   }
 
-  /** Nothing may be under way. */
+  /** No operation may be in progress. */
   close(): void {
     closeSync(this.#file);
   }
 
-  #makeRoom(used: number, needed: number): void {
+  #grow(used: number, needed: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#unwritten.length));
     this.#unwritten.copy(larger, 0, 0, used);
     this.#unwritten = larger;
   }
 }
 
-/** The last place that 32 bits can say. */
-const mostPlace = 2 ** 32 - 1;
+/** Largest offset in 32 bits. */
+const maxOffset = 2 ** 32 - 1;
 
-/** Reads in a loop: before a page that cannot be read, the system gives less than was asked for. */
+/** Reads in a loop: before an unreadable page the system returns fewer bytes than requested. */
 async function readWhole(
   file: number,
   bytes: Buffer,
@@ -212,12 +206,12 @@ async function readWhole(
 ): Promise<void> {
   for (let done = 0; done < length;) {
     const { bytesRead } = await readAt(file, bytes, done, length - done, position + done);
-    if (bytesRead === 0) throw new Error("its file became shorter while it was read");
+    if (bytesRead === 0) throw new Error("the file was truncated while being read");
     done += bytesRead;
   }
 }
 
-/** Writes in a loop: the system says why it took only a part when it is asked again. */
+/** Writes in a loop: after a partial write only the next call returns the error. */
 function writeWhole(file: number, bytes: Buffer, length: number, position: number): void {
   for (let done = 0; done < length;) {
     const written = writeSync(file, bytes, done, length - done, position + done);

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import type { Rate } from "../../core/options.js";
-import { systemFault } from "../store-fault.js";
-import { entriesOf, nothingCounted, type QuotaCounts } from "./quota-file.js";
-import { QuotaFolder, readQuotaCounts } from "./quota-folder.js";
+import { storeFault } from "../store-fault.js";
+import { entriesOf, emptyCounts, type QuotaCounts } from "./quota-file.js";
+import { FolderQuotaStore, readQuotaCounts } from "./folder-quota-store.js";
 import { quotaName } from "./quota.js";
 import {
   MemoryQuotaStore,
@@ -12,61 +12,64 @@ import {
   spentOf,
 } from "./quota-store.js";
 
-export interface QuotaPlaces {
+export interface QuotaLocations {
   /** Address of the service whose quotas are counted. */
   readonly service: string;
-  /** The user's folder for what outlives runs; null where there is none. */
+  /** The user's state folder (XDG_STATE_HOME); null if there is none. */
   readonly stateFolder: string | null;
-  /** Path of the output, beside which quotas are counted where that folder cannot be used; null: none. */
+  /**
+   * Path of the output. Quotas are counted beside it if the state folder cannot be used; null for
+   * no output.
+   */
   readonly output?: string | null | undefined;
-  /** Told where quotas are counted when not in the user's folder, and about damage. */
+  /** Called when quotas are counted outside the state folder, and about damage. */
   readonly onWarning: (message: string) => void;
 }
 
-/** Folder of the quota counts within the user's state folder. */
+/** Folder of the quota counts in the state folder. */
 function quotaFolderIn(stateFolder: string): string {
   return join(stateFolder, "quota");
 }
 
 /**
- * Counts the quotas of a service in the user's state folder. Where that cannot be written, they are
- * counted in a folder beside the output, and in memory where there is no output either; each is a
- * warning. What the one folder has counted is respected in the other.
+ * Counts a service's quotas in the user's state folder. If that is not writable, falls back to a
+ * folder beside the output, then to memory, with a warning each. Counts of the folder given up
+ * still apply.
  */
-export function openQuotas(places: QuotaPlaces): QuotaStore {
+export function openQuotas(places: QuotaLocations): QuotaStore {
   return new Quotas(places);
 }
 
-/** Tells how much is spent of a service's quotas, as far as the user's state folder says. */
+/** Returns a function that tells how much of each quota is spent, according to the state folder. */
 export function readSpent({
   service,
   stateFolder,
   onWarning,
-}: QuotaPlaces & { readonly stateFolder: string }): (
+}: QuotaLocations & { readonly stateFolder: string }): (
   scope: string,
   rate: Rate,
   nowMs: number,
 ) => number {
   const folder = quotaFolderIn(stateFolder);
-  let counts = nothingCounted;
+  let counts = emptyCounts;
   try {
     counts = readQuotaCounts({ folder, service, onWarning });
   } catch (error) {
-    onWarning(`cannot read the quota count in ${folder}: ${systemFault(error)}`);
+    onWarning(`cannot read the quota count in ${folder}: ${storeFault(error)}`);
   }
   return (scope, rate, nowMs) =>
     spentOf(entriesOf(counts, quotaName(scope, rate)), { rate, nowMs });
 }
 
 class Quotas implements QuotaStore {
-  readonly #places: QuotaPlaces;
+  readonly #places: QuotaLocations;
   readonly #inState: string | null;
   readonly #besideOutput: string | null;
   #store: QuotaStore;
   /** Folder in use; null for memory. */
   #folder: string | null;
 
-  constructor(places: QuotaPlaces) {
+  constructor(places: QuotaLocations) {
     const { stateFolder, output = null } = places;
     this.#places = places;
     this.#inState = stateFolder === null ? null : quotaFolderIn(stateFolder);
@@ -85,8 +88,8 @@ class Quotas implements QuotaStore {
       try {
         return await store.reserve(name, options);
       } catch (error) {
-        // Another quota of the service may have found out first.
-        if (store === this.#store) this.#store = this.#fallBack(systemFault(error));
+        // A concurrent call may have fallen back already.
+        if (store === this.#store) this.#store = this.#fallBack(storeFault(error));
       }
     }
   }
@@ -95,25 +98,26 @@ class Quotas implements QuotaStore {
     await this.#store.settle(name, id, used, nowMs);
   }
 
-  /** The next place; memory, the last one, takes everything. */
+  /** Switches to the next location; memory, the last one, always works. */
   #fallBack(reason: string): QuotaStore {
     const { onWarning } = this.#places;
     const refused = this.#folder ?? "the user's state folder";
     const next = this.#folder === this.#besideOutput ? null : this.#besideOutput;
     this.#folder = next;
-    const instead = next === null ? "for this run alone" : `in ${next} instead`;
+    const instead =
+      next === null ? "this run counts them alone" : `counting them in ${next} instead`;
     onWarning(
-      `cannot count quotas in ${refused}: ${reason}; they are counted ${instead}; ` +
-        "to count them across all runs, set XDG_STATE_HOME to a folder that you can write to",
+      `cannot count quotas in ${refused}: ${reason}; ${instead}; ` +
+        "to share the count between runs, set XDG_STATE_HOME to a writable folder",
     );
     if (next !== null) return this.#open(next, this.#inState);
-    const earlier = this.#readOther(this.#inState) ?? nothingCounted;
+    const earlier = this.#readOther(this.#inState) ?? emptyCounts;
     return new MemoryQuotaStore((name) => entriesOf(earlier, name));
   }
 
   #open(folder: string, other: string | null): QuotaStore {
     const { service, onWarning } = this.#places;
-    return new QuotaFolder({ folder, service, onWarning, elsewhere: this.#readOther(other) });
+    return new FolderQuotaStore({ folder, service, onWarning, elsewhere: this.#readOther(other) });
   }
 
   #readOther(folder: string | null): QuotaCounts | undefined {
@@ -122,7 +126,7 @@ class Quotas implements QuotaStore {
     try {
       return readQuotaCounts({ folder, service, onWarning });
     } catch {
-      // It cannot be read: the warning about it says that quotas are counted elsewhere.
+      // The warning about the unreadable folder is already out.
       return undefined;
     }
   }

@@ -13,121 +13,125 @@ import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
-import { blockingMs, type Database, transact } from "../sqlite.js";
-import { isDamage } from "../store-fault.js";
+import { busyTimeoutMs, type Database, transact } from "../sqlite.js";
+import { isCorrupt } from "../store-fault.js";
 import type { QuotaEntry } from "./quota-store.js";
 
-/** What is counted for one service. */
+/** The counts of one service. */
 export interface QuotaCounts {
-  /** Name of a quota → what was taken from it. */
+  /** Quota name → its entries. */
   readonly quotas: Readonly<Record<string, readonly QuotaEntry[]>>;
   /**
-   * When a damaged count was found, in milliseconds since 1970; null when none was. Every quota that
-   * is not in `quotas` counts as used up at that moment.
+   * Until when a damaged count blocks its quotas, in milliseconds since 1970; null if none was
+   * damaged. Every quota not in `quotas` counts as used up at that moment.
    */
   readonly lostMs: number | null;
 }
 
-/** More than any quota. */
-const everything = Number.MAX_SAFE_INTEGER;
+/** Larger than any quota. */
+const exhausted = Number.MAX_SAFE_INTEGER;
 
-export const nothingCounted: QuotaCounts = { quotas: {}, lostMs: null };
+export const emptyCounts: QuotaCounts = { quotas: {}, lostMs: null };
 
-/** What was taken from a quota. */
+/** The entries of a quota. */
 export function entriesOf({ quotas, lostMs }: QuotaCounts, name: string): readonly QuotaEntry[] {
   const found = Object.hasOwn(quotas, name) ? quotas[name] : undefined;
   if (found !== undefined) return found;
-  return lostMs === null ? [] : [{ permits: everything, lastMs: lostMs }];
+  return lostMs === null ? [] : [{ permits: exhausted, lastMs: lostMs }];
 }
 
-/** Name of the file that holds a service's counts. Addresses of the same service share one. */
+/** Name of the file that holds a service's counts. Spellings of the same address share one. */
 export function quotaFileName(service: string): string {
-  // One spelling, without what may be a secret: user name, password, query.
+  // Normalized and without user name, password and query, which may be secrets.
   const { hostname, origin, pathname } = new URL(service);
   const address = origin + pathname.replace(/\/+$/, "");
   const host = hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
   return `${host}-${hash("sha256", address).slice(0, 16)}.db`;
 }
 
-/** A quota file is damaged, or was not written by this version. */
+/** A quota file is damaged, or another version wrote it. */
 class DamagedCounts extends Error {}
 
-/** Whether a file cannot be used as the count that it should be. */
-export function isLost(error: unknown): boolean {
-  return error instanceof DamagedCounts || isDamage(error);
+/** Whether the error means that a file's counts are lost. */
+export function hasLostCounts(error: unknown): boolean {
+  return error instanceof DamagedCounts || isCorrupt(error);
 }
 
 /**
- * Reads what a quota file counts.
- *
- * @returns null when there is none
- * @throws what SQLite or the system says; see `isLost`
+ * Reads the counts in a quota file.
+ * @returns null if there is no file
+ * @throws the SQLite or system error; see `hasLostCounts`
  */
 export function readQuotaFile(path: string): QuotaCounts | null {
   if (!existsSync(path)) return null;
   accessSync(path, constants.R_OK);
-  return within(path, { readOnly: true, timeout: readingMs }, read);
+  return withDatabase(path, { readOnly: true, timeout: readingMs }, read);
 }
 
 /**
- * Changes what a quota file counts, in one transaction that is on the disk when this returns. Makes
- * folder and file, readable by their owner alone, when they are absent.
- *
- * @throws what SQLite or the system says; see `isBusy` and `isLost`
+ * Changes the counts in a quota file, in one transaction that is on disk when this returns. Creates
+ * folder and file with owner-only permissions if missing.
+ * @throws the SQLite or system error; see `isBusy` and `hasLostCounts`
  */
 export function changeQuotaFile(path: string, change: (counts: QuotaCounts) => QuotaCounts): void {
   makeFolder(dirname(path), 0o700);
-  // SQLite says only that it cannot open a file, the system says why.
+  // SQLite only reports that it cannot open the file; this gives the system's reason.
   accessSync(dirname(path), constants.W_OK);
-  if (!existsSync(path)) makeQuotaFile(path, nothingCounted, "new");
+  if (!existsSync(path)) makeQuotaFile(path, emptyCounts, "new");
   accessSync(path, constants.R_OK | constants.W_OK);
-  within(path, { timeout: blockingMs }, (database) =>
+  withDatabase(path, { timeout: busyTimeoutMs }, (database) =>
     transact(database, () => write(database, change(read(database)))),
   );
 }
 
 /**
- * Makes a quota file. It is whole when it appears, so that an empty one is one that was damaged.
- *
- * @param as what it may take the place of: nothing, or a file whose counts are lost
+ * Creates a quota file. It appears complete, so an empty file always means damage.
+ * @param as "new" keeps a file that another process created meanwhile, "replacement" overwrites
  */
 export function makeQuotaFile(path: string, counts: QuotaCounts, as: "new" | "replacement"): void {
   const fresh = `${path}.${randomUUID()}`;
   try {
     closeSync(openSync(fresh, "wx", 0o600));
-    within(fresh, {}, (database) =>
+    withDatabase(fresh, {}, (database) =>
       transact(database, () => {
         database.exec(schema);
         write(database, counts);
       }),
     );
     if (as === "replacement") {
-      // A transaction of the lost file must not be rolled back in the new one.
+      // Otherwise SQLite would roll the damaged file's transaction back into the new one.
       rmSync(`${path}-journal`, { force: true });
       renameSync(fresh, path);
     } else linkSync(fresh, path);
   } catch (error) {
-    // Another process has made it.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(fresh, { force: true });
   }
 }
 
-/** Counts up when the file is laid out differently. */
+/** File format version. Increase when the layout changes. */
 const format = 2;
 
-/** The counts of a service are one record, so that none of them can be lost without a trace. */
+/** One record holds all counts of a service, so that none can be lost unnoticed. */
 const schema = `
   CREATE TABLE counts (sealed TEXT NOT NULL) STRICT;
   INSERT INTO counts VALUES ('');
   PRAGMA user_version = ${format};`;
 
-/** How long a reader waits for a writer, in milliseconds; a transaction takes a few. */
+/** Read timeout in milliseconds; a write transaction takes a few. */
 const readingMs = 2_000;
 
-/** Works with an open file. Without a write-ahead log nothing beside it can be lost or damaged. */
-function within<T>(path: string, options: DatabaseOptions, work: (database: Database) => T): T {
+/**
+ * Opens a file for the length of `work`. Without a write-ahead log, no second file can be lost or
+ * damaged.
+ */
+function withDatabase<T>(
+  path: string,
+  options: DatabaseOptions,
+  work: (database: Database) => T,
+): T {
   const database = new DatabaseSync(path, options);
   try {
     database.exec("PRAGMA synchronous = FULL");
@@ -149,7 +153,7 @@ function write(database: Database, counts: QuotaCounts): void {
   database.prepare("UPDATE counts SET sealed = ?").run(sealJson(counts));
 }
 
-/** The only value of a query's first row; undefined when it has none. */
+/** The only value of a query's first row; undefined if there is none. */
 function valueOf(database: Database, query: string): unknown {
   return Object.values((database.prepare(query).get() ?? {}) as object)[0];
 }

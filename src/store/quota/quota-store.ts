@@ -1,13 +1,13 @@
 import type { Rate } from "../../core/options.js";
 
-/** Requests that one process may send until a moment; what it does not use it gives back. */
+/** Requests that one process may send until a deadline. It returns what it doesn't use. */
 export interface Reservation {
-  /** 0 when the quota is used up. */
+  /** 0 if the quota is used up. */
   readonly permits: number;
   readonly id: string;
-  /** When to ask again, in milliseconds since 1970; only where `permits` is 0. */
+  /** When to ask again, in milliseconds since 1970; only if `permits` is 0. */
   readonly nextAtMs: number;
-  /** True: another process held the count, and nothing was changed. */
+  /** True if another process held the lock and nothing changed. */
   readonly busy?: boolean;
 }
 
@@ -16,35 +16,35 @@ export interface ReserveOptions {
   /** Permits wanted, 1 or more. */
   readonly want: number;
   readonly nowMs: number;
-  /** Until when they may be used: they count from then on for the length of the window. */
+  /** Deadline for using them. They count from then on, for the length of the window. */
   readonly untilMs: number;
-  /** An earlier reservation that is settled in the same step. */
+  /** An earlier reservation to settle in the same step. */
   readonly before?: { readonly id: string; readonly used: number } | undefined;
 }
 
-/** Counts what was taken from the quotas of one service. */
+/** Counts the requests made under a service's quotas. */
 export interface QuotaStore {
   reserve(name: string, options: ReserveOptions): Reservation | Promise<Reservation>;
-  /** Says how many permits of a reservation were used; all were used before `nowMs`. */
+  /** Settles a reservation: `used` permits were used, all before `nowMs`. */
   settle(name: string, id: string, used: number, nowMs: number): void | Promise<void>;
 }
 
-/** Permits, and the latest moment at which they were or may be used. */
+/** Permits, and the latest time they were or may be used. */
 export interface QuotaEntry {
   readonly permits: number;
   /** Milliseconds since 1970. */
   readonly lastMs: number;
-  /** Of a reservation that may still be settled. */
+  /** Set for a reservation that can still be settled. */
   readonly id?: string;
 }
 
-/** Quotas counted in memory, for as long as the process lives. */
+/** Counts quotas in memory, for the life of the process. */
 export class MemoryQuotaStore implements QuotaStore {
   readonly #quotas = new Map<string, readonly QuotaEntry[]>();
   readonly #earlier: (name: string) => readonly QuotaEntry[];
   #count = 0;
 
-  /** @param earlier what was taken from a quota before. Default nothing. */
+  /** @param earlier entries counted before, by quota name; none by default */
   constructor(earlier: (name: string) => readonly QuotaEntry[] = () => []) {
     this.#earlier = earlier;
   }
@@ -62,18 +62,17 @@ export class MemoryQuotaStore implements QuotaStore {
 }
 
 /**
- * An entry that lies this much later than anything reserved now was counted by a clock that was
- * ahead and has been set right. It counts from now on, not until that clock's time comes.
+ * An entry this far past any current reservation was written by a clock that was ahead and has been
+ * corrected. It counts from now on instead.
  */
 const clockAheadMs = 60_000;
 
-/** Settled entries of the same thousandth of a window are merged, which bounds their number. */
+/** Settled entries within a thousandth of the window are merged, to bound their number. */
 const slotsPerWindow = 1000;
 
 /**
- * Takes permits from what a quota's entries leave.
- *
- * @param elsewhere entries that count as well and are kept in another place
+ * Reserves permits from what a quota has left.
+ * @param elsewhere entries stored elsewhere that also count
  */
 export function reserveFrom(
   entries: readonly QuotaEntry[],
@@ -95,7 +94,7 @@ export function reserveFrom(
   return { entries: kept, reservation: { permits, id, nextAtMs } };
 }
 
-/** Requests that count against a quota at a moment, its own and those kept elsewhere. */
+/** Requests that count against a quota now. */
 export function spentOf(
   entries: readonly QuotaEntry[],
   options: Pick<ReserveOptions, "rate" | "nowMs">,
@@ -103,7 +102,7 @@ export function spentOf(
   return permitsIn(stillCounted(entries, { ...options, untilMs: options.nowMs }));
 }
 
-/** Says how many permits of an entry were used. */
+/** Settles a reservation: `used` of its permits were used. */
 export function settleIn(
   entries: readonly QuotaEntry[],
   id: string,
@@ -116,7 +115,7 @@ export function settleIn(
   });
 }
 
-/** The entries within the window, settled ones merged by slot. */
+/** Entries within the window, with settled ones merged by slot. */
 function stillCounted(
   entries: readonly QuotaEntry[],
   { rate, nowMs, untilMs }: Pick<ReserveOptions, "rate" | "nowMs" | "untilMs">,
@@ -142,7 +141,7 @@ function permitsIn(entries: readonly QuotaEntry[]): number {
   return entries.reduce((sum, { permits }) => sum + permits, 0);
 }
 
-/** When an entry may give something back: what is reserved and not used, before the window ends. */
+/** When an entry may free permits: at the end of its reservation or of its window. */
 function nextFree({ id, lastMs }: QuotaEntry, rate: Rate, nowMs: number): number {
   return id !== undefined && lastMs > nowMs ? lastMs : lastMs + rate.perMs;
 }

@@ -2,33 +2,34 @@ import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { QuotaStore, Reservation } from "./quota-store.js";
 
-/** Permits are taken from the store in blocks: this share of the quota, between these bounds. */
+/** Permits are reserved in blocks: a share of the quota, at most this many, for this long. */
 const block = { share: 0.01, most: 2_000, ms: 10_000 };
 
-/** When to ask again while a reservation is on its way to the disk, in milliseconds. */
-const askAgainMs = 2;
+/** Polling interval while a reservation is being stored, in milliseconds. */
+const pollMs = 2;
 
 export interface QuotaOptions {
   readonly rate: Rate;
   readonly store: QuotaStore;
-  /** Under which name it is counted: what shares the name shares the quota. */
+  /** Name under which it is counted; equal names share one count. */
   readonly name: string;
   readonly clock: Clock;
 }
 
 /**
- * A limit over an hour or longer: never more than its count in any window of that length, spent as
- * fast as other limits let it. By the wall's clock, since it outlives the process.
+ * A limit over an hour or longer: never more than `rate.count` requests in any window of
+ * `rate.perMs`, spent as fast as the other limits allow. Uses the wall clock, because it outlives
+ * the process.
  *
- * Permits are reserved in blocks, each to be used within seconds. They count from the end of that
- * time, which is later than any of them was used, so the quota is never exceeded.
+ * Permits are reserved in blocks with a deadline of a few seconds and count from that deadline,
+ * which is later than any use of them, so the quota is never exceeded.
  */
 export class Quota {
   readonly rate: Rate;
   readonly #options: QuotaOptions;
   #held: { id: string; permits: number; used: number; untilMs: number } | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
-  /** A reservation on its way. */
+  /** A reservation in progress. */
   #pending: Promise<void> | null = null;
 
   constructor(options: QuotaOptions) {
@@ -36,11 +37,11 @@ export class Quota {
     this.#options = options;
   }
 
-  /** Milliseconds until the next request may begin; 0 when it may at once. */
+  /** Milliseconds until the next request may start; 0 for now. */
   wait(): number {
     const nowMs = this.#options.clock.now();
     const held = this.#held;
-    if (this.#pending !== null) return askAgainMs;
+    if (this.#pending !== null) return pollMs;
     if (held !== null && held.used < held.permits && nowMs < held.untilMs) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
     const untilMs = nowMs + block.ms;
@@ -53,15 +54,15 @@ export class Quota {
       this.#pending = null;
       this.#take(reservation, untilMs);
     });
-    return askAgainMs;
+    return pollMs;
   }
 
-  /** Spends one request; only after `wait` said 0. */
+  /** Spends one request. Call only after `wait` returned 0. */
   spend(): void {
     if (this.#held !== null) this.#held.used++;
   }
 
-  /** Gives back what is reserved and not used: the run is over. */
+  /** Returns unused permits at the end of a run. */
   async giveBack(): Promise<void> {
     await this.#pending;
     const held = this.#held;
@@ -81,17 +82,17 @@ export class Quota {
 
   #take({ id, permits, nextAtMs, busy = false }: Reservation, untilMs: number): void {
     if (permits === 0) this.#nextAtMs = nextAtMs;
-    // What is held then is still to be settled.
+    // A busy store settled nothing: keep the block to settle it later.
     if (!busy) this.#held = permits === 0 ? null : { id, permits, used: 0, untilMs };
   }
 }
 
-/** Name under which a rate is counted: windows of different lengths have counts of their own. */
+/** Name under which a rate is counted; each window length has its own count. */
 export function quotaName(scope: string, { perMs }: Rate): string {
   return `${scope} ${perMs}`;
 }
 
-/** The quotas among rates; of several with the same window, which share a count, the lowest. */
+/** The quotas among `rates`. Of those with the same window, which share a count, the lowest. */
 export function tightestQuotas(rates: readonly Rate[]): readonly Rate[] {
   const byWindow = new Map<number, Rate>();
   for (const rate of rates.filter(isQuota)) {

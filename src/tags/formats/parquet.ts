@@ -1,6 +1,6 @@
-import type { SqlColumn } from "../../outputs/warehouse/dialect.js";
-import { loadDriver } from "../../outputs/warehouse/load-driver.js";
-import { RowGroupEncoder, type ParquetDriver } from "../../outputs/parquet/row-group-encoder.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
+import { loadDriver } from "../../core/load-driver.js";
+import { RowGroupEncoder, type ParquetDriver } from "../../formats/parquet/row-group-encoder.js";
 import type { AddressList } from "../address/address-list.js";
 import { addressTexts } from "../address/address-text.js";
 import { families } from "./address-lines.js";
@@ -10,7 +10,7 @@ import type { ListFacts } from "./types.js";
 const groupRows = 50_000;
 
 /** The same columns as CSV. */
-const columns: readonly SqlColumn[] = [
+const columns: readonly TypedColumn[] = [
   { name: "ip", type: "text", nullable: false },
   { name: "family", type: "count", nullable: false },
   { name: "tag", type: "text", nullable: false },

@@ -4,7 +4,7 @@ import type { LookupRecord } from "../../../src/core/attempt.js";
 import type { Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/store/cache/finding-cache.js";
 import { openJournal } from "../../../src/store/journal/journal.js";
-import { QuotaFolder } from "../../../src/store/quota/quota-folder.js";
+import { FolderQuotaStore } from "../../../src/store/quota/folder-quota-store.js";
 import {
   MemoryQuotaStore,
   type QuotaStore,
@@ -130,7 +130,7 @@ const day = 86_400_000;
 const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
   "quotas in memory": () => Promise.resolve(new MemoryQuotaStore()),
   "quotas in a folder": async () =>
-    new QuotaFolder({
+    new FolderQuotaStore({
       folder: join(await temporaryFolder(), "quota"),
       service: "https://intel.example/beta",
       onWarning: (message) => expect.unreachable(message),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   chooseItemColumn,
   chooseKindColumn,
-  columnShares,
+  rateColumns,
   type SampledColumn,
 } from "../../../../src/formats/columns/choose-column.js";
 
@@ -20,7 +20,7 @@ const ip = "192.0.2.1";
 const sha256 = "a".repeat(64);
 
 /** So many addresses among ten cells. */
-function tenth(count: number): string[] {
+function tenths(count: number): string[] {
   return Array.from({ length: 10 }, (_, n) => (n < count ? ip : "words"));
 }
 
@@ -33,22 +33,22 @@ describe("chooseItemColumn", () => {
   it.each(["item", "indicator", "ioc", "value", "data", "ip", "domain", "url"])(
     "takes the usual name %s although another column has a larger share",
     (name) => {
-      const cells = { peer: tenth(10), [` ${name.toUpperCase()} `]: tenth(5) };
+      const cells = { peer: tenths(10), [` ${name.toUpperCase()} `]: tenths(5) };
       expect(chosen(cells)).toBe(` ${name.toUpperCase()}  by name`);
     },
   );
 
   it("takes the first of several usual names, in their own order", () => {
-    expect(chosen({ url: tenth(10), data: tenth(10), domain: tenth(10) })).toBe("data by name");
+    expect(chosen({ url: tenths(10), data: tenths(10), domain: tenths(10) })).toBe("data by name");
   });
 
   it("passes over a usual name with a share below a half", () => {
-    expect(chosen({ indicator: tenth(0), data: tenth(9) })).toBe("data by name");
-    expect(chosen({ ip: tenth(4), peer: tenth(9) })).toBe("peer by share");
+    expect(chosen({ indicator: tenths(0), data: tenths(9) })).toBe("data by name");
+    expect(chosen({ ip: tenths(4), peer: tenths(9) })).toBe("peer by share");
   });
 
   it("takes the largest share where no usual name holds indicators", () => {
-    expect(chosen({ note: tenth(1), src: tenth(6), dst: tenth(9) })).toBe("dst by share");
+    expect(chosen({ note: tenths(1), src: tenths(6), dst: tenths(9) })).toBe("dst by share");
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe("chooseItemColumn", () => {
     [4, 0, "none"],
     [0, 0, "none"],
   ])("of shares of %d and %d tenths chooses: %s", (src, dst, result) => {
-    expect(chosen({ src: tenth(src), note: tenth(0), dst: tenth(dst) })).toBe(result);
+    expect(chosen({ src: tenths(src), note: tenths(0), dst: tenths(dst) })).toBe(result);
   });
 
   it("does not count empty cells", () => {
@@ -84,7 +84,7 @@ describe("chooseItemColumn", () => {
   });
 });
 
-describe("columnShares", () => {
+describe("rateColumns", () => {
   it.each([
     ["an item", ip, 1],
     ["a defanged item", "hxxp://example[.]com/a", 1],
@@ -97,7 +97,7 @@ describe("columnShares", () => {
     ["a date", "2026-03-01T04:00:00Z", 0],
     ["the name of a kind", "domain", 0],
   ])("counts %s as %3$d", (_, cell, share) => {
-    const [column] = columnShares(table({ any: [cell, ""] }));
+    const [column] = rateColumns(table({ any: [cell, ""] }));
     expect(column?.sample).toEqual({ cells: 1, indicators: share > 0 ? 1 : 0, share });
   });
 });

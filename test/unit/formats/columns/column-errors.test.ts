@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { SharedColumn } from "../../../../src/formats/columns/choose-column.js";
+import type { RatedColumn } from "../../../../src/formats/columns/choose-column.js";
 import { noItemColumn, unknownColumn } from "../../../../src/formats/columns/find-column.js";
 
-function shares(names: readonly string[]): readonly SharedColumn[] {
+function shares(names: readonly string[]): readonly RatedColumn[] {
   const sample = { cells: 9, indicators: 0, share: 0 };
   return names.map((name, index) => ({ name, index, sample }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchColumn, warnOfTwins } from "../../../../src/formats/columns/find-column.js";
+import { matchColumn, warnOfDuplicateName } from "../../../../src/formats/columns/find-column.js";
 import { Warnings } from "../../../../src/formats/reading/lines.js";
 
 describe("matchColumn", () => {
@@ -33,10 +33,10 @@ describe("matchColumn", () => {
   });
 });
 
-describe("warnOfTwins", () => {
+describe("warnOfDuplicateName", () => {
   it("tells that the first of several columns is used", () => {
     const warnings = new Warnings();
-    warnOfTwins(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
+    warnOfDuplicateName(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
     expect([...warnings.counts.keys()]).toEqual([
       'several columns are named "data"; the first of them is used',
     ]);
@@ -44,7 +44,7 @@ describe("warnOfTwins", () => {
 
   it("is silent about a name of its own", () => {
     const warnings = new Warnings();
-    warnOfTwins(["data", "note", "note"], { name: "data", index: 0 }, warnings);
+    warnOfDuplicateName(["data", "note", "note"], { name: "data", index: 0 }, warnings);
     expect(warnings.counts.size).toBe(0);
   });
 });

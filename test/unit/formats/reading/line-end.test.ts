@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  countLineEnds,
-  lineEndOf,
-  settlesLineEnd,
-} from "../../../../src/formats/reading/sample.js";
+import { countLineEnds, lineEndOf, showsLineEnd } from "../../../../src/formats/reading/sample.js";
 
 describe("lineEndOf", () => {
   it.each([
@@ -23,13 +19,13 @@ describe("lineEndOf", () => {
   });
 });
 
-describe("settlesLineEnd", () => {
+describe("showsLineEnd", () => {
   it.each([
     ["a\n", true],
     ["a\rb", false],
     ["a".repeat(65_536), true],
   ])("tells of %j whether it is enough", (head, enough) => {
-    expect(settlesLineEnd(Buffer.from(head))).toBe(enough);
+    expect(showsLineEnd(Buffer.from(head))).toBe(enough);
   });
 });
 

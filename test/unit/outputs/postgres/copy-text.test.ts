@@ -1,7 +1,7 @@
+import type { CellValue } from "../../../../src/formats/typed-column.js";
 import { expect, it } from "vitest";
 import type { ColumnType } from "../../../../src/core/columns.js";
 import { copyText } from "../../../../src/outputs/postgres/copy-text.js";
-import type { CellValue } from "../../../../src/outputs/warehouse/cell-values.js";
 import { ColumnBatch } from "../../../../src/outputs/warehouse/column-batch.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 

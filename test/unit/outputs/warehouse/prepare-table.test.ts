@@ -1,9 +1,9 @@
+import type { TypedColumn } from "../../../../src/formats/typed-column.js";
 import { expect, it } from "vitest";
 import { checkTable } from "../../../../src/outputs/warehouse/prepare-table.js";
-import type { SqlColumn } from "../../../../src/outputs/warehouse/dialect.js";
 
 const table = { schema: "intel", name: 'odd"name' };
-const columns: readonly SqlColumn[] = [
+const columns: readonly TypedColumn[] = [
   { name: "rep_run_id", type: "text", nullable: false },
   { name: "Note", type: "text", nullable: true },
   { name: "rep_tags", type: "text[]", nullable: true },

@@ -10,7 +10,7 @@ import { complete, failed, invalid, partial, quick } from "../../lookup/findings
 
 const day = 86_400_000;
 const start = Date.UTC(2024, 0, 1);
-const head = { kind: "bogon", keptAt: start } as const;
+const head = { kind: "bogon", storedAt: start } as const;
 const entry = encodeEntry("query ip é", complete({ tags: ["é"] }), head);
 
 test("an entry says what it holds, since when and under which key", () => {
@@ -19,7 +19,7 @@ test("an entry says what it holds, since when and under which key", () => {
 });
 
 test.each(["full", "partial", "invalid", "bogon"] as const)("a %s entry says so", (kind) => {
-  expect(readEntryHead(encodeEntry("key", complete(), { kind, keptAt: 5 }))?.kind).toBe(kind);
+  expect(readEntryHead(encodeEntry("key", complete(), { kind, storedAt: 5 }))?.kind).toBe(kind);
 });
 
 test("no byte of an entry changes unnoticed", () => {
@@ -45,13 +45,13 @@ test.each([
   ["partial", 1 / 24],
   ["bogon", 30],
 ] as const)("a %s answer is fresh for %d times the time of a full one", (kind, share) => {
-  const kept = { kind, keptAt: start };
+  const kept = { kind, storedAt: start };
   expect(isFresh(kept, start + share * day - 1, day)).toBe(true);
   expect(isFresh(kept, start + share * day, day)).toBe(false);
 });
 
 test("an answer from further ahead than it may be old is not fresh", () => {
-  const from = (ahead: number) => ({ kind: "full", keptAt: start + ahead }) as const;
+  const from = (ahead: number) => ({ kind: "full", storedAt: start + ahead }) as const;
   expect(isFresh(from(day - 1), start, day)).toBe(true);
   expect(isFresh(from(day), start, day)).toBe(false);
   expect(isFresh(from(3650 * day), start, day)).toBe(false);

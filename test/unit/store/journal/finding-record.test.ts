@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import {
   decodeRecord,
-  mostRecordBytes,
+  maxRecordBytes,
   readHead,
   recordParts,
   writeRecord,
@@ -17,7 +17,7 @@ function record(
   { key = "key", head = { previous: 0, hash: 1 } } = {},
 ): Buffer {
   const written = recordParts(key, { finding, again: null, drift: [], ...parts });
-  const bytes = Buffer.alloc(3 + mostRecordBytes(written));
+  const bytes = Buffer.alloc(3 + maxRecordBytes(written));
   return bytes.subarray(3, writeRecord(bytes, 3, head, written));
 }
 

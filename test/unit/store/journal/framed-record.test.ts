@@ -3,21 +3,21 @@ import { expect, test } from "vitest";
 import { recordParts } from "../../../../src/store/journal/finding-record.js";
 import {
   frameRecord,
-  mostFramedBytes,
+  maxFramedBytes,
   recordsIn,
-  unit,
+  offsetUnit,
 } from "../../../../src/store/journal/framed-record.js";
 import { complete } from "../../lookup/attempts.js";
 
 /** Records of findings with texts of these lengths; their places, the first of them `first`. */
 function framed(lengths: readonly number[], first: number): { bytes: Buffer; places: number[] } {
   const all = lengths.map((length) => recordParts("key", complete({ text: "x".repeat(length) })));
-  const bytes = Buffer.alloc(all.reduce((sum, parts) => sum + mostFramedBytes(parts), 0));
+  const bytes = Buffer.alloc(all.reduce((sum, parts) => sum + maxFramedBytes(parts), 0));
   let at = 0;
   const places = all.map((parts) => {
-    const place = first + at / unit;
-    at = frameRecord(bytes, at, { previous: 0, hash: place }, parts);
-    return place;
+    const offset = first + at / offsetUnit;
+    at = frameRecord(bytes, at, { previous: 0, hash: offset }, parts);
+    return offset;
   });
   return { bytes: bytes.subarray(0, at), places };
 }
@@ -28,13 +28,13 @@ test("every whole record is found, wherever the part of the file ends", () => {
   fc.assert(
     fc.property(lengths, fc.integer({ min: 1, max: 3000 }), (texts, partBytes) => {
       const { bytes, places } = framed(texts, 1);
-      const size = unit + bytes.length;
+      const size = offsetUnit + bytes.length;
       const found: number[] = [];
       let room = partBytes;
-      for (let at = unit; at < size;) {
-        const part = bytes.subarray(at - unit, at - unit + room);
+      for (let at = offsetUnit; at < size;) {
+        const part = bytes.subarray(at - offsetUnit, at - offsetUnit + room);
         const { records, next, needed } = recordsIn(part, at, size);
-        found.push(...records.map(({ place }) => place));
+        found.push(...records.map(({ offset }) => offset));
         room = Math.max(room, needed);
         at = next;
       }
@@ -49,10 +49,10 @@ test("a damaged byte takes no record but its own", () => {
       const { bytes, places } = framed(texts, 7);
       const at = seed % bytes.length;
       bytes[at] = (bytes[at] ?? 0) ^ change;
-      const size = 7 * unit + bytes.length;
-      const found = recordsIn(bytes, 7 * unit, size).records.map(({ place }) => place);
-      const damaged = places.findLast((place) => (place - 7) * unit <= at);
-      expect(found).toEqual(expect.arrayContaining(places.filter((place) => place !== damaged)));
+      const size = 7 * offsetUnit + bytes.length;
+      const found = recordsIn(bytes, 7 * offsetUnit, size).records.map(({ offset }) => offset);
+      const damaged = places.findLast((offset) => (offset - 7) * offsetUnit <= at);
+      expect(found).toEqual(expect.arrayContaining(places.filter((offset) => offset !== damaged)));
       expect(places).toEqual(expect.arrayContaining(found));
     }),
   );

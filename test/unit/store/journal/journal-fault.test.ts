@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FatalError } from "../../../../src/core/errors.js";
-import { journalFault } from "../../../../src/store/journal/framed-record.js";
+import { journalFault } from "../../../../src/store/journal/journal-fault.js";
 
 function errno(code: string): Error {
   return Object.assign(new Error(code), { code });

@@ -225,7 +225,7 @@ test.each([0, 10, 99])("damage of record %d costs no other one of its chain", as
   }
 });
 
-test("a file in the folder's place is reported", async () => {
+test("a file in the folder's offset is reported", async () => {
   const folder = join(await temporaryFolder(), "journal");
   await writeFile(folder, "");
   await expect(openJournal({ folder })).rejects.toThrow(folder);

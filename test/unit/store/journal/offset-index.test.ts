@@ -14,9 +14,9 @@ test("every record is in the chain of its hash, the newest first", () => {
       });
       for (const each of hashes) {
         const places = [];
-        for (let place = index.newest(each); place > 0;) {
-          places.push(place);
-          place = index.before(place, before[place - 1] as number);
+        for (let offset = index.newest(each); offset > 0;) {
+          places.push(offset);
+          offset = index.before(offset, before[offset - 1] as number);
         }
         const chained = hashes.flatMap((other, at) => ((other ^ each) & 15 ? [] : [at + 1]));
         expect(places).toEqual(chained.toReversed());

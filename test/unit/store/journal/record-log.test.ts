@@ -28,8 +28,8 @@ function add(log: RecordLog, key: string, text = ""): number {
   return log.add(head, recordParts(key, complete({ text })));
 }
 
-function keyAt(log: RecordLog, place: number): string | null {
-  const record = log.at(place);
+function keyAt(log: RecordLog, offset: number): string | null {
+  const record = log.at(offset);
   return record === undefined ? null : decodeRecord(record).key;
 }
 
@@ -57,16 +57,16 @@ async function written(
   return { path: join(folder, "records"), starts };
 }
 
-test("has every record at its place, before it is written and after", async () => {
+test("has every record at its offset, before it is written and after", async () => {
   const log = opened(await temporaryFolder());
   const lengths = [10, 300_000, 0, 4096, 5_000_000, 1, 64_000];
   const places = lengths.map((length, n) => add(log, `key ${n}`, "x".repeat(length)));
   const keys = lengths.map((_, n) => `key ${n}`);
-  expect(places.map((place) => keyAt(log, place))).toEqual(keys);
-  expect(log.waiting).toBeGreaterThan(5_000_000);
+  expect(places.map((offset) => keyAt(log, offset))).toEqual(keys);
+  expect(log.pendingBytes).toBeGreaterThan(5_000_000);
   log.write();
-  expect(log.waiting).toBe(0);
-  expect(places.map((place) => keyAt(log, place))).toEqual(keys);
+  expect(log.pendingBytes).toBe(0);
+  expect(places.map((offset) => keyAt(log, offset))).toEqual(keys);
 });
 
 test("the next session takes up what the last one wrote and goes on behind it", async () => {
@@ -84,14 +84,14 @@ test("the next session takes up what the last one wrote and goes on behind it", 
   expect(await taken(opened(folder))).toEqual(["a", "b", "c", "d"]);
 });
 
-test("has nothing at the place of what was not written before the process ended", async () => {
+test("has nothing at the offset of what was not written before the process ended", async () => {
   const folder = await temporaryFolder();
   const log = opened(folder);
-  const place = add(log, "lost");
+  const offset = add(log, "lost");
   log.close();
   const next = opened(folder);
   expect(await taken(next)).toEqual([]);
-  expect(keyAt(next, place)).toBeNull();
+  expect(keyAt(next, offset)).toBeNull();
 });
 
 test.each([

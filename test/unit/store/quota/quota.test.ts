@@ -45,8 +45,8 @@ test("in no window of its length more is spent, whenever it is asked", async () 
     }
     await clock.advance(((step * 7919) % 3600) * 1000);
   }
-  const within = spent.map((from) => spent.filter((at) => at >= from && at < from + day).length);
-  expect(Math.max(...within)).toBeLessThanOrEqual(50);
+  const perWindow = spent.map((from) => spent.filter((at) => at >= from && at < from + day).length);
+  expect(Math.max(...perWindow)).toBeLessThanOrEqual(50);
   expect(spent.length).toBeGreaterThan(200);
 });
 

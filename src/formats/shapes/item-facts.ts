@@ -4,24 +4,24 @@ import { parseTimestamp } from "../../core/clock.js";
 import { nestedFacts, nestedText, type Verdict } from "../../core/finding.js";
 import { cellMembers, uniqueNames } from "../ndjson/ndjson-writer.js";
 
-/** What more than one shape tells of an item, in a form that all of them can use. */
-export interface KnownFacts {
-  /** RFC 3339 as received, or null; also when what was received is no date-time. */
+/** Facts about an item that several shapes need. */
+export interface ItemFacts {
+  /** RFC 3339 as received; null if missing or not a date-time. */
   readonly firstSeen: string | null;
   readonly lastSeen: string | null;
   readonly tags: readonly string[];
-  /** Number of the autonomous system. */
+  /** Autonomous system number. */
   readonly asNumber: number | null;
   readonly asName: string | null;
   readonly reverseDns: readonly string[];
-  /** Observations of honeypots and spam traps together; null when the service did not tell. */
+  /** Honeypot and spam trap observations together; null if the service sent neither. */
   readonly observations: number | null;
 }
 
 const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
-/** Reads the facts of a row, with the readers of the column table. */
-export function knownFacts(enriched: EnrichedRow): KnownFacts {
+/** Reads a row's facts through the column table. */
+export function itemFacts(enriched: EnrichedRow): ItemFacts {
   const read = (name: string): ColumnValue => readers.get(name)!(enriched);
   const counts = [read("honeypot_observations"), read("spamtrap_observations")].filter(
     (n) => typeof n === "number",
@@ -37,7 +37,7 @@ export function knownFacts(enriched: EnrichedRow): KnownFacts {
   };
 }
 
-/** Milliseconds since 1970 of a date-time that is known to be one. */
+/** Milliseconds since 1970 of a valid date-time. */
 export function epochMs(dateTime: string): number {
   return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
 }
@@ -54,7 +54,7 @@ function list(value: ColumnValue): readonly string[] {
   return typeof value === "object" && value !== null ? value : [];
 }
 
-/** `AS64496` as 64496; numbers have 32 bits (RFC 6793). */
+/** `AS64496` as 64496. AS numbers have 32 bits (RFC 6793). */
 function systemNumber(value: ColumnValue): number | null {
   if (typeof value !== "string" || !/^AS\d{1,10}$/.test(value)) return null;
   const number = Number(value.slice(2));
@@ -62,10 +62,9 @@ function systemNumber(value: ColumnValue): number | null {
 }
 
 /**
- * Writes everything that repute knows of a row as one JSON object: the row's number,
- * the members of nested NDJSON, and the input's own columns under `input`.
- *
- * @param inputColumns the input's columns as they stand in the input
+ * Writes everything known about a row as one JSON object: the row number, the members of nested
+ * NDJSON, and the input's columns under `input`.
+ * @param inputColumns the input's column names, unchanged
  */
 export function reputeMember(
   inputColumns: readonly string[],
@@ -73,7 +72,7 @@ export function reputeMember(
   const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
   return ({ row, item, finding }, verdict) => {
     const facts = nestedText(nestedFacts(item, finding, verdict), finding);
-    // What a source could not place is JSON already; a record of NDJSON has all its members.
+    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
     return `{"row":${row.number},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
   };

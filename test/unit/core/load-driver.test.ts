@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { loadDriver } from "../../../../src/outputs/warehouse/load-driver.js";
+import { loadDriver } from "../../../src/core/load-driver.js";
 
 const fault = (message: string, code?: string): Error =>
   Object.assign(new Error(message), { code });

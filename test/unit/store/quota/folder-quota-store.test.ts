@@ -7,7 +7,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
 import { Quota, quotaName } from "../../../../src/store/quota/quota.js";
 import { quotaFileName } from "../../../../src/store/quota/quota-file.js";
-import { QuotaFolder } from "../../../../src/store/quota/quota-folder.js";
+import { FolderQuotaStore } from "../../../../src/store/quota/folder-quota-store.js";
 import { openQuotas, readSpent } from "../../../../src/store/quota/open-quotas.js";
 import type { QuotaStore } from "../../../../src/store/quota/quota-store.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
@@ -25,11 +25,11 @@ async function counted() {
   const warnings: string[] = [];
   const clock = new ManualClock();
   const store = (address = service) =>
-    new QuotaFolder({
+    new FolderQuotaStore({
       folder,
       service: address,
       onWarning: (text) => warnings.push(text),
-      patienceMs: 0,
+      lockTimeoutMs: 0,
     });
   const path = join(folder, quotaFileName(service));
   return { folder, path, warnings, clock, store };
@@ -114,9 +114,9 @@ describe("a quota counted in a folder", () => {
     const { folder } = await counted();
     const program = `
       import { Quota } from "./dist/store/quota/quota.js";
-      import { QuotaFolder } from "./dist/store/quota/quota-folder.js";
+      import { FolderQuotaStore } from "./dist/store/quota/folder-quota-store.js";
       import { systemClock } from "./dist/core/clock.js";
-      const store = new QuotaFolder({
+      const store = new FolderQuotaStore({
         folder: ${JSON.stringify(folder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
       });
       const rate = { count: 40, perMs: ${day} };

@@ -1,35 +1,35 @@
+import type { CellValue, TypedColumn } from "../typed-column.js";
 import type * as parquetWriter from "hyparquet-writer";
 import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { programInfo } from "../../core/program.js";
-import type { CellValue } from "../warehouse/cell-values.js";
-import type { SqlColumn } from "../warehouse/dialect.js";
 import type { ColumnType } from "../../core/columns.js";
 
 export type ParquetDriver = typeof parquetWriter;
 
 interface WrittenGroups {
-  /** Bytes up to the end of the last group; 0 before the first one. */
+  /** Bytes up to the end of the last group; 0 for an empty file. */
   readonly length: number;
   readonly groups: readonly RowGroup[];
 }
 
 export interface RowGroupEncoderOptions {
-  readonly columns: readonly SqlColumn[];
-  /** What the file tells of itself beside its rows. */
+  readonly columns: readonly TypedColumn[];
+  /** Key-value metadata of the file. */
   readonly metadata: readonly KeyValue[];
   /** @default an empty file */
   readonly before?: WrittenGroups;
 }
 
-/** Smallest and largest values longer than this are left out: they say little and cost memory. */
-const longestBound = 64;
+/**
+ * Minimum and maximum statistics longer than this are omitted: they are of little use and cost
+ * memory.
+ */
+const maxStatisticLength = 64;
 
 /**
- * Turns columns of values into the bytes of a Parquet file, one row group at a time, compressed
- * with snappy.
- *
- * Bytes that were returned are valid until the next call.
+ * Encodes columns of values as a Parquet file, one Snappy-compressed row group at a time. Returned
+ * bytes are valid until the next call.
  */
 export class RowGroupEncoder {
   readonly #names: readonly string[];
@@ -48,7 +48,7 @@ export class RowGroupEncoder {
       kvMetadata: [...metadata],
     });
     if (before === undefined || before.length === 0) return;
-    // The writer has put the file's first four bytes into its buffer; they are written already.
+    // The writer has buffered the file's first four bytes, which are on disk already.
     this.#bytes.index = 0;
     this.#bytes.offset = before.length;
     for (const group of before.groups) {
@@ -72,7 +72,7 @@ export class RowGroupEncoder {
     return { bytes: this.#written(), group };
   }
 
-  /** The end of the file. Nothing can be encoded after it. */
+  /** The end of the file. Nothing can be encoded afterwards. */
   footer(): Uint8Array {
     this.#rewind();
     void this.#writer.finish();
@@ -83,7 +83,7 @@ export class RowGroupEncoder {
     return new Uint8Array(this.#bytes.buffer, 0, this.#bytes.index);
   }
 
-  /** Empties the buffer; what was never taken out of it (the first four bytes) stays. */
+  /** Clears the buffer, except for the file's first four bytes if they were never returned. */
   #rewind(): void {
     if (this.#bytes.offset === this.#bytes.index && this.#writer.row_groups.length === 0) return;
     this.#bytes.index = 0;
@@ -100,7 +100,7 @@ function dropLongBounds(group: RowGroup): void {
 }
 
 function isLong(bound: unknown): boolean {
-  return typeof bound === "string" && bound.length > longestBound;
+  return typeof bound === "string" && bound.length > maxStatisticLength;
 }
 
 type Leaf = Omit<SchemaElement, "name" | "repetition_type">;
@@ -111,7 +111,7 @@ const text: Leaf = {
   logical_type: { type: "STRING" },
 };
 
-/** Physical and logical types (parquet-format, LogicalTypes). Times are instants in UTC. */
+/** Physical and logical types (Parquet format, LogicalTypes.md). Times are UTC. */
 const leaves: Readonly<Record<Exclude<ColumnType, "text[]">, Leaf>> = {
   text,
   boolean: { type: "BOOLEAN" },
@@ -123,16 +123,16 @@ const leaves: Readonly<Record<Exclude<ColumnType, "text[]">, Leaf>> = {
   },
 };
 
-/** The table as Parquet's flattened tree. */
-function parquetSchema(columns: readonly SqlColumn[]): SchemaElement[] {
+/** The table as Parquet's flattened schema tree. */
+function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
   return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
 }
 
-function elements({ name, type, nullable }: SqlColumn): SchemaElement[] {
+function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
   if (type !== "text[]") {
     return [{ name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...leaves[type] }];
   }
-  // The three levels of a list (LogicalTypes, Lists).
+  // A list has three levels (Parquet format, LogicalTypes.md, Lists).
   return [
     {
       name,

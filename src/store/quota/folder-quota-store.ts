@@ -6,9 +6,9 @@ import { isBusy } from "../store-fault.js";
 import {
   changeQuotaFile,
   entriesOf,
-  isLost,
+  hasLostCounts,
   makeQuotaFile,
-  nothingCounted,
+  emptyCounts,
   type QuotaCounts,
   quotaFileName,
   readQuotaFile,
@@ -26,29 +26,29 @@ export interface QuotaFolderOptions {
   readonly folder: string;
   /** Address of the service whose quotas are counted. */
   readonly service: string;
-  /** Told once when the count is damaged, and once when another process does not let it go. */
+  /** Called once when the count is damaged, and once when another process holds it for too long. */
   readonly onWarning: (message: string) => void;
-  /** Counts that stand in another folder, to which nothing can be written. Default none. */
+  /** Counts in another, read-only folder that still apply. @default none */
   readonly elsewhere?: QuotaCounts | undefined;
-  /** How long another process may hold the count before this one tries again later. Default 2,000 */
-  readonly patienceMs?: number | undefined;
+  /** How long to wait for another process's lock, in milliseconds. @default 2000 */
+  readonly lockTimeoutMs?: number | undefined;
 }
 
-/** When to try again, and how often in vain before the user is told. */
+/** Retry interval, and failed tries before the warning. */
 const busy = { retryMs: 250, triesBeforeWarning: 3 };
 
-/** No reservation is for longer than this after the file was written, in milliseconds. */
+/** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
 
 /**
- * Quotas counted in a small SQLite file for each service, shared by all processes that use the
- * folder. A change is on the disk before the requests that it counts are sent. A process that is
- * killed leaves its reservation counted in full.
+ * Counts quotas in a small SQLite file per service, shared by all processes that use the folder. A
+ * change is on disk before the requests it counts are sent. A killed process leaves its reservation
+ * counted in full.
  *
- * In a damaged file every quota counts as used up when the file was last written: none is exceeded,
- * and once their windows are over, runs continue by themselves.
+ * If the file is damaged, every quota counts as used up at the file's last write: no quota is
+ * exceeded, and runs continue by themselves once the windows are over.
  */
-export class QuotaFolder implements QuotaStore {
+export class FolderQuotaStore implements QuotaStore {
   readonly #options: QuotaFolderOptions;
   readonly #path: string;
   #failedTries = 0;
@@ -58,9 +58,9 @@ export class QuotaFolder implements QuotaStore {
     this.#path = quotaPath(options);
   }
 
-  /** @throws what the system or SQLite says when the folder cannot be read or written */
+  /** @throws the SQLite or system error if the folder cannot be read or written */
   async reserve(name: string, options: ReserveOptions): Promise<Reservation> {
-    const elsewhere = entriesOf(this.#options.elsewhere ?? nothingCounted, name);
+    const elsewhere = entriesOf(this.#options.elsewhere ?? emptyCounts, name);
     const reserved = await this.#change(name, (entries) =>
       reserveFrom(entries, options, randomUUID(), elsewhere),
     );
@@ -68,16 +68,16 @@ export class QuotaFolder implements QuotaStore {
     return reserved?.reservation ?? { permits: 0, id: "", nextAtMs, busy: true };
   }
 
-  /** What cannot be settled stays counted in full. */
+  /** A reservation that cannot be settled stays counted in full. */
   async settle(name: string, id: string, used: number, nowMs: number): Promise<void> {
     try {
       await this.#change(name, (entries) => ({ entries: settleIn(entries, id, used, nowMs) }));
     } catch {
-      // Too much is counted, which no quota minds.
+      // Counting too much never exceeds a quota.
     }
   }
 
-  /** Changes the count of a quota; null when another process does not let it go. */
+  /** Changes the count of a quota; null if another process holds the lock for too long. */
   async #change<T extends { readonly entries: readonly QuotaEntry[] }>(
     name: string,
     apply: (entries: readonly QuotaEntry[]) => T,
@@ -87,14 +87,14 @@ export class QuotaFolder implements QuotaStore {
       changed = apply(entriesOf(counts, name));
       return { ...counts, quotas: { ...counts.quotas, [name]: changed.entries } };
     };
-    const until = performance.now() + (this.#options.patienceMs ?? 2_000);
+    const until = performance.now() + (this.#options.lockTimeoutMs ?? 2_000);
     for (;;) {
       try {
         changeQuotaFile(this.#path, change);
         this.#failedTries = 0;
         return changed;
       } catch (error) {
-        if (isLost(error)) {
+        if (hasLostCounts(error)) {
           makeQuotaFile(this.#path, lostCounts(this.#path, this.#options.onWarning), "replacement");
         } else if (!isBusy(error)) throw error;
         else if (performance.now() >= until) return this.#warnBusy();
@@ -106,7 +106,7 @@ export class QuotaFolder implements QuotaStore {
   #warnBusy(): null {
     if (++this.#failedTries === busy.triesBeforeWarning) {
       this.#options.onWarning(
-        `another process holds ${this.#path}; nothing is sent until it lets the quota count go`,
+        `another process has locked the quota count ${this.#path}; sending nothing until it is released`,
       );
     }
     return null;
@@ -114,23 +114,22 @@ export class QuotaFolder implements QuotaStore {
 }
 
 /**
- * Reads what is counted for a service.
- *
- * @throws what the system or SQLite says when the file cannot be read
+ * Reads a service's counts.
+ * @throws the SQLite or system error if the file cannot be read
  */
 export function readQuotaCounts(
   options: Pick<QuotaFolderOptions, "folder" | "service" | "onWarning">,
 ): QuotaCounts {
   const path = quotaPath(options);
   try {
-    return readQuotaFile(path) ?? nothingCounted;
+    return readQuotaFile(path) ?? emptyCounts;
   } catch (error) {
-    if (isLost(error)) return lostCounts(path, options.onWarning);
+    if (hasLostCounts(error)) return lostCounts(path, options.onWarning);
     throw error;
   }
 }
 
-/** What counts in place of a damaged file. */
+/** The counts that replace a damaged file. */
 function lostCounts(path: string, onWarning: (message: string) => void): QuotaCounts {
   const writtenMs = statSync(path).mtimeMs;
   const at = new Date(writtenMs).toISOString().replace(/\.\d+Z$/, "Z");

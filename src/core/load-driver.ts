@@ -1,11 +1,10 @@
-import { UsageError } from "../../core/errors.js";
+import { UsageError } from "./errors.js";
 
 /**
- * Loads an optional dependency when an output asks for it.
- *
+ * Loads an optional dependency on demand.
  * @param name the package, for messages
- * @throws UsageError `driver_missing` when it is not installed, `driver_unusable` when it does not
- * run on this machine
+ * @throws UsageError `driver_missing` if it isn't installed, `driver_unusable` if it doesn't run on
+ *   this machine
  */
 export async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
@@ -19,9 +18,9 @@ export async function loadDriver<T>(name: string, load: () => Promise<T>): Promi
         hint: `install it with: npm install ${name}`,
       });
     }
-    throw new UsageError("driver_unusable", `the package ${name} does not run here: ${text}`, {
+    throw new UsageError("driver_unusable", `the package ${name} cannot be loaded: ${text}`, {
       cause: error,
-      hint: `install it anew with: npm install ${name}`,
+      hint: `reinstall it with: npm install ${name}`,
     });
   }
 }

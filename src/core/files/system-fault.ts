@@ -1,0 +1,38 @@
+/** What a system error means and what to do about it. */
+const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  ENOSPC: ["the disk is full", "free some space, then run again"],
+  EDQUOT: ["the disk quota is used up", "free some space, then run again"],
+  EFBIG: ["the file has reached its maximum size", "split the input"],
+  EIO: ["the disk reports an error", "check the disk, then run again"],
+  EMFILE: ["too many open files", "raise the limit (ulimit -n), then continue with --resume"],
+  ENFILE: ["too many open files on this machine", "close other programs, then run again"],
+  EROFS: ["the file system is read-only", "write to another folder"],
+  EACCES: ["permission denied", "check the owner and mode of the folder"],
+  EPERM: ["operation not permitted", "check the owner and mode of the folder"],
+  ENOENT: ["the folder does not exist", "create the folder, then run again"],
+  ENOTDIR: ["part of the path is not a folder", "check the path"],
+  EEXIST: ["it is not a folder", "remove the file or name another folder"],
+  EISDIR: ["it is a directory", "name a file"],
+};
+
+/** The errno of a system error; "" for any other error. */
+function errnoOf(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+/** Why a file operation failed, as the end of a sentence. */
+export function faultReason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return faults[errnoOf(error)]?.[0] ?? text;
+}
+
+/** The hint for a system error with a code in `codes`, and that code; null for any other error. */
+export function knownFault<Code extends string>(
+  error: unknown,
+  codes: Readonly<Record<string, Code>>,
+): { readonly code: Code; readonly hint: string } | null {
+  const errno = errnoOf(error);
+  const [code, fault] = [codes[errno], faults[errno]];
+  return code === undefined || fault === undefined ? null : { code, hint: fault[1] };
+}
