@@ -15,18 +15,21 @@ describe("detectSourceFormat", () => {
     expect(detectSourceFormat(path)).toEqual({ format, gzip: false });
   });
 
-  it.each(["dump.csv.gz", "dump.csv.GZIP"])("looks through the compression of %s", (path) => {
-    expect(detectSourceFormat(path)).toEqual({ format: "csv", gzip: true });
-  });
+  it.each(["ignores the compression of %s", "dump.csv.GZIP"])(
+    "looks through the compression of %s",
+    (path) => {
+      expect(detectSourceFormat(path)).toEqual({ format: "csv", gzip: true });
+    },
+  );
 
   it.each(["-", "dump", "dump.txt", "dump.list", "dump.xlsx", "folder.csv/dump", ".csv/x"])(
-    "knows nothing of %s",
+    "detects nothing in %s",
     (path) => {
       expect(detectSourceFormat(path).format).toBeNull();
     },
   );
 
-  it("sees that a file of unknown format is compressed", () => {
+  it("detects compression of an unknown format", () => {
     expect(detectSourceFormat("dump.gz")).toEqual({ format: null, gzip: true });
   });
 });

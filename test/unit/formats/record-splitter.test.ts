@@ -13,16 +13,16 @@ function recordsOf(text: string, size: number, quoting: boolean): string[] {
   return rest === null ? records : [...records, `rest: ${String(rest)}`];
 }
 
-it.each([1, 2, 3, 100])("cuts lines in pieces of %d bytes", (size) => {
+it.each([1, 2, 3, 100])("splits lines in chunks of %d bytes", (size) => {
   expect(recordsOf('a\r\n\n"b\nc', size, false)).toEqual(["a\r\n", "\n", '"b\n', "rest: c"]);
 });
 
-it.each([1, 2, 3, 100])("keeps quoted line ends together in pieces of %d bytes", (size) => {
+it.each([1, 2, 3, 100])("keeps quoted line ends in chunks of %d bytes", (size) => {
   const text = 'a,"b\n""c\n"\nd\n"e\n';
   expect(recordsOf(text, size, true)).toEqual(['a,"b\n""c\n"\n', "d\n", 'rest: "e\n']);
 });
 
-it("keeps every byte, whatever the pieces", () => {
+it("keeps every byte for any chunks", () => {
   const text = fc.array(fc.constantFrom("a", '"', "\n", ",")).map((letters) => letters.join(""));
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 9 }), fc.boolean(), (content, size, quoting) => {

@@ -18,7 +18,7 @@ import { complete, failed, invalid, partial, quick } from "../lookup/findings.js
 
 interface Opened<Value> {
   readonly store: Store<Value>;
-  /** Makes the value that is kept of a finding. */
+  /** Makes the value to store for a finding. */
   readonly kept: (finding: Finding) => Value;
 }
 
@@ -50,22 +50,22 @@ function asRecord(finding: Finding): LookupRecord {
   return { finding, again: null, drift: [] };
 }
 
-/** What every store keeps to. */
+/** The contract of every store. */
 describe.each(Object.keys(stores))("%s", (name) => {
   const open = (): Promise<Opened<unknown>> => (stores[name] as () => Promise<Opened<unknown>>)();
 
-  test("has nothing under a key that was not put", async () => {
+  test("finds nothing under an unknown key", async () => {
     const { store } = await open();
     expect(await store.get("query ip 192.0.2.1")).toBeNull();
   });
 
-  test("has a finding as soon as putting it is done", async () => {
+  test("finds a finding once put resolves", async () => {
     const { store, kept } = await open();
     await store.put("query key", kept(complete()));
     expect(await store.get("query key")).toEqual(kept(complete()));
   });
 
-  test("keeps findings of every status, each member of them", async () => {
+  test("stores findings of every status completely", async () => {
     const { store, kept } = await open();
     const findings = {
       complete: { ...complete({ new_member: { deep: [1, "two", null] } }), attempts: 3 },
@@ -80,13 +80,13 @@ describe.each(Object.keys(stores))("%s", (name) => {
       expect(await store.get(`query ${key}`)).toEqual(kept(each));
   });
 
-  test.skipIf(name === "a cache")("keeps failures", async () => {
+  test.skipIf(name === "stores failures")("keeps failures", async () => {
     const { store, kept } = await open();
     await store.put("query key", kept(failed("timeout")));
     expect(await store.get("query key")).toEqual(kept(failed("timeout")));
   });
 
-  test("keeps findings apart by key", async () => {
+  test("distinguishes findings by key", async () => {
     const { store, kept } = await open();
     await Promise.all([
       store.put("query a", kept(complete({ n: 1 }))),
@@ -100,7 +100,7 @@ describe.each(Object.keys(stores))("%s", (name) => {
     expect([a, b, none]).toEqual([kept(complete({ n: 1 })), kept(complete({ n: 2 })), null]);
   });
 
-  test("has the later of two findings that were put under one key", async () => {
+  test("returns the later of two findings under one key", async () => {
     const { store, kept } = await open();
     await store.put("query key", kept(complete({ n: 1 })));
     await store.get("query key");
@@ -108,7 +108,7 @@ describe.each(Object.keys(stores))("%s", (name) => {
     expect(await store.get("query key")).toEqual(kept(complete({ n: 2 })));
   });
 
-  test("takes keys of any length and any characters", async () => {
+  test("accepts keys of any length and any characters", async () => {
     const { store, kept } = await open();
     const long = `query url http://example.com/${"a".repeat(5000)}`;
     const keys = [`${long}1`, `${long}22`, 'query quoted "\\ \u0000 \ud83d\ude00', "query "];
@@ -116,7 +116,7 @@ describe.each(Object.keys(stores))("%s", (name) => {
     for (const key of keys) expect(await store.get(key)).toEqual(kept(complete({ n: key.length })));
   });
 
-  test("keeps what was put while it syncs", async () => {
+  test("keeps what is put during a sync", async () => {
     const { store, kept } = await open();
     const put = store.put("query key", kept(complete()));
     await store.sync();
@@ -137,7 +137,7 @@ const quotaStores: Readonly<Record<string, () => Promise<QuotaStore>>> = {
     }),
 };
 
-/** What every count of quotas keeps to. */
+/** The contract of every quota store. */
 describe.each(Object.entries(quotaStores))("%s", (_, open) => {
   const nowMs = 1_700_000_000_000;
   const ask = (want: number, more: Partial<ReserveOptions> = {}): ReserveOptions => ({
@@ -148,20 +148,20 @@ describe.each(Object.entries(quotaStores))("%s", (_, open) => {
     ...more,
   });
 
-  test("give what is wanted until the quota is used up, then nothing", async () => {
+  test("grant permits until the quota is used up", async () => {
     const store = await open();
     const given: number[] = [];
     for (const want of [4, 4, 4, 4]) given.push((await store.reserve("all", ask(want))).permits);
     expect(given).toEqual([4, 4, 2, 0]);
   });
 
-  test("count each name for itself", async () => {
+  test("count each name separately", async () => {
     const store = await open();
     await store.reserve("all", ask(10));
     expect(await store.reserve("query", ask(10))).toMatchObject({ permits: 10 });
   });
 
-  test("give back what a reservation did not use", async () => {
+  test("return unused permits of a reservation", async () => {
     const store = await open();
     const { id } = await store.reserve("all", ask(10));
     await store.settle("all", id, 7, nowMs + 1);
@@ -175,14 +175,14 @@ describe.each(Object.entries(quotaStores))("%s", (_, open) => {
     expect(await store.reserve("all", ask(10, { before }))).toMatchObject({ permits: 8 });
   });
 
-  test("ignore a settlement that they do not know", async () => {
+  test("ignore an unknown settlement", async () => {
     const store = await open();
     await store.reserve("all", ask(10));
     await store.settle("all", "unknown", 0, nowMs);
     expect(await store.reserve("all", ask(1))).toMatchObject({ permits: 0 });
   });
 
-  test("say when to ask again, and give again once the window is over", async () => {
+  test("tell when to ask again, and grant permits once the window is over", async () => {
     const store = await open();
     const { id } = await store.reserve("all", ask(10));
     await store.settle("all", id, 10, nowMs + 5);

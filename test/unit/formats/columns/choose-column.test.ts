@@ -6,7 +6,7 @@ import {
   type SampledColumn,
 } from "../../../../src/formats/columns/choose-column.js";
 
-/** Columns of a table, in which those side by side are neighbours. */
+/** Columns of a table; adjacent ones are neighbours. */
 function table(columns: Readonly<Record<string, readonly (string | null)[]>>): SampledColumn[] {
   const names = Object.keys(columns);
   return names.map((name, index) => ({
@@ -19,7 +19,7 @@ function table(columns: Readonly<Record<string, readonly (string | null)[]>>): S
 const ip = "192.0.2.1";
 const sha256 = "a".repeat(64);
 
-/** So many addresses among ten cells. */
+/** Ten cells, `n` of them addresses. */
 function tenths(count: number): string[] {
   return Array.from({ length: 10 }, (_, n) => (n < count ? ip : "words"));
 }
@@ -31,23 +31,23 @@ function chosen(columns: Parameters<typeof table>[0]): string {
 
 describe("chooseItemColumn", () => {
   it.each(["item", "indicator", "ioc", "value", "data", "ip", "domain", "url"])(
-    "takes the usual name %s although another column has a larger share",
+    "prefers the customary name %s to a column with a larger share",
     (name) => {
       const cells = { peer: tenths(10), [` ${name.toUpperCase()} `]: tenths(5) };
       expect(chosen(cells)).toBe(` ${name.toUpperCase()}  by name`);
     },
   );
 
-  it("takes the first of several usual names, in their own order", () => {
+  it("takes the first customary name in the list's order", () => {
     expect(chosen({ url: tenths(10), data: tenths(10), domain: tenths(10) })).toBe("data by name");
   });
 
-  it("passes over a usual name with a share below a half", () => {
+  it("skips a customary name with a share below one half", () => {
     expect(chosen({ indicator: tenths(0), data: tenths(9) })).toBe("data by name");
     expect(chosen({ ip: tenths(4), peer: tenths(9) })).toBe("peer by share");
   });
 
-  it("takes the largest share where no usual name holds indicators", () => {
+  it("takes the largest share if no customary name holds indicators", () => {
     expect(chosen({ note: tenths(1), src: tenths(6), dst: tenths(9) })).toBe("dst by share");
   });
 
@@ -62,21 +62,21 @@ describe("chooseItemColumn", () => {
     expect(chosen({ src: tenths(src), note: tenths(0), dst: tenths(dst) })).toBe(result);
   });
 
-  it("does not count empty cells", () => {
+  it("ignores empty cells", () => {
     expect(chosen({ src: [ip, "", " ", ip], dst: ["x", ip, "y", "z"] })).toBe("src by share");
   });
 
-  it("does not take a column that is hardly ever filled for a rival", () => {
+  it("ignores a nearly empty column as a rival", () => {
     const link = Array.from({ length: 20 }, (_, n) => (n === 0 ? "https://example.com/" : ""));
     const peer = Array.from({ length: 20 }, (_, n) => (n < 19 ? ip : "unknown"));
     expect(chosen({ link, peer })).toBe("peer by share");
   });
 
-  it("counts what is not text as no indicator", () => {
+  it("doesn't count values that aren't text as indicators", () => {
     expect(chosen({ src: [null, null, ip] })).toBe("none");
   });
 
-  it("counts what a neighbour labels under a usual name only", () => {
+  it("counts cells labelled by a neighbour only under a customary name", () => {
     const accounts = ["svc-backup", "svc-mail", "guest"];
     const kind = ["user_account", "tool", "mutex"];
     expect(chosen({ kind, data: accounts })).toBe("data by name");

@@ -17,17 +17,17 @@ describe("unknownColumn", () => {
     expect(error.code).toBe("column_not_found");
   });
 
-  it("names the input, the flag and every column", () => {
+  it("names the input, the flag and all columns", () => {
     expect(error.message).toBe(
       'dump.csv has no column "Dta" (--item-column). Its columns are: "Indicator_type", "Data", "Note".',
     );
   });
 
-  it("suggests the column that was meant", () => {
+  it("suggests a similar column", () => {
     expect(error.hint).toBe('Did you mean "Data"?');
   });
 
-  it("names the flag again where no column is near", () => {
+  it("repeats the flag if no column is similar", () => {
     const other = unknownColumn("dump.csv", ["Note"], {
       flag: "--kind-column",
       wanted: "hostname",
@@ -35,19 +35,19 @@ describe("unknownColumn", () => {
     expect(other.hint).toBe("Give --kind-column one of them.");
   });
 
-  it("shows control characters instead of sending them to the terminal", () => {
+  it("escapes control characters", () => {
     const other = noItemColumn("dump.csv", shares(["\u001b[31mred"]), "none");
     expect(other.message).toContain('"\\u001b[31mred"');
   });
 
-  it("cuts an overlong name", () => {
+  it("truncates an overlong name", () => {
     const other = noItemColumn("dump.csv", shares(["x".repeat(5000)]), "none");
     expect(other.message.length).toBeLessThan(300);
   });
 });
 
 describe("noItemColumn", () => {
-  it("tells every column's share and the flag that helps", () => {
+  it("lists the share of each column and the flag to use", () => {
     const columns = [
       { name: " src ", index: 0, sample: { cells: 200, indicators: 199, share: 0.995 } },
       { name: "dst", index: 1, sample: { cells: 180, indicators: 180, share: 1 } },
@@ -66,7 +66,7 @@ describe("noItemColumn", () => {
     ]);
   });
 
-  it("says when no column will do", () => {
+  it("tells when no column qualifies", () => {
     const { code, message } = noItemColumn("dump.csv", shares(["Data"]), "none");
     expect(`${code}: ${message}`).toBe(
       "column_not_found: dump.csv: no column holds indicators in at least half of its sampled " +
@@ -82,7 +82,7 @@ describe("noItemColumn", () => {
     expect(noItemColumn("dump", shares([column]), "none").hint).toContain(separator);
   });
 
-  it("does not list what is no text", () => {
+  it("doesn't list the columns of binary input", () => {
     const { message, hint } = noItemColumn("dump.csv", shares(["PK\u0003\u0004", "x"]), "none");
     expect(message).toBe("dump.csv does not begin with names of columns");
     expect(hint).toContain("no text file");

@@ -13,19 +13,19 @@ function refusal(message: string, cells: readonly string[] = ["1", "192.0.2.1"])
   return anEnrichedRow({ cells }, { status: "invalid", error: { code: "invalid_item", message } });
 }
 
-test("a reason that a spreadsheet would run is neutralised, an input cell never", () => {
+test("neutralises formulas in reasons, never in input cells", () => {
   const encoder = csv.rejects(options);
   expect(encoder.encode([refusal("=cmd", ["=1+1", "192.0.2.1"])])).toBe(
     "=1+1,192.0.2.1,invalid_item,'=cmd\n",
   );
 });
 
-test("without the guard a reason stays as it came", () => {
+test("leaves the reason unchanged without the guard", () => {
   const encoder = csv.rejects({ ...options, formulaGuard: false });
   expect(encoder.encode([refusal("=cmd")])).toBe("1,192.0.2.1,invalid_item,=cmd\n");
 });
 
-test("names that the input has already are numbered", () => {
+test("numbers names that the input already has", () => {
   const columns = ["n", "reject_code", "reject_reason"];
   expect(csv.rejects({ ...options, columns }).header).toBe(
     "n,reject_code,reject_reason,reject_code_2,reject_reason_2\n",

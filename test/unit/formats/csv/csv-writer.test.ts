@@ -15,13 +15,13 @@ const base: EncoderOptions = {
 };
 
 describe("csvEncoder", () => {
-  it("puts the input's columns first and the added ones behind, under the prefix", () => {
+  it("writes the input's columns first, then the added ones with the prefix", () => {
     const { header } = csvEncoder(",", { ...base, prefix: "x_" });
     expect(header.startsWith("ip,note,x_item,x_kind,x_status,")).toBe(true);
     expect(header.trim().split(",")).toHaveLength(2 + columns.length);
   });
 
-  it("keeps every input cell through a reader of RFC 4180", () => {
+  it("preserves every input cell for an RFC 4180 reader", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         const encoder = csvEncoder(",", base);
@@ -33,7 +33,7 @@ describe("csvEncoder", () => {
   });
 
   it.each([",", "\t"] as const)(
-    "keeps the order of rows of every sort, separated by %j",
+    "preserves the order of all kinds of rows, separated by %j",
     (delimiter) => {
       const cell = fc.oneof(
         fc.string(),
@@ -62,7 +62,7 @@ describe("csvEncoder", () => {
   });
 
   it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
-    "neutralises an added cell that begins like %j",
+    "neutralises an added cell that starts like %j",
     (name) => {
       const row = anEnrichedRow({}, { query: { asn: { name } } });
       expect(cellsOf(row)["rep_as_name"]).toBe(`'${name}`);
@@ -70,25 +70,25 @@ describe("csvEncoder", () => {
     },
   );
 
-  it("never touches an input cell", () => {
+  it("never changes an input cell", () => {
     expect(cellsOf(anEnrichedRow({ cells: ["=cmd", "-1"] }))).toMatchObject({
       ip: "=cmd",
       note: "-1",
     });
   });
 
-  it("pads nothing away: a missing cell is empty", () => {
+  it("pads missing cells", () => {
     expect(cellsOf(anEnrichedRow({ cells: ["192.0.2.1"] }))["note"]).toBe("");
   });
 
-  it("refuses a prefix that an input column has already, and names the flag", () => {
+  it("rejects a prefix that clashes with an input column and names the flag", () => {
     const clash = (): unknown => csvEncoder(",", { ...base, columns: ["ip", " rep_status "] });
     expect(clash).toThrow(UsageError);
     expect(clash).toThrow(/rep_status/);
     expect(hintOf(clash)).toContain("--prefix");
   });
 
-  it("writes TSV with tabs and quotes cells that hold one", () => {
+  it("writes TSV with tabs and quotes cells that contain one", () => {
     const text = csvEncoder("\t", base).encode([anEnrichedRow({ cells: ["a\tb", "c,d"] })]);
     expect(text.startsWith('"a\tb"\tc,d\t192.0.2.1\tip\tcomplete')).toBe(true);
   });

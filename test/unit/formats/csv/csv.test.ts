@@ -23,7 +23,7 @@ async function errorOf(
 }
 
 describe("csv header", () => {
-  it("keeps stray spaces in names", async () => {
+  it("keeps surrounding spaces in names", async () => {
     const { source } = await readSource("csv", piped(" Item ,note \n"));
     expect(source.columns).toEqual([" Item ", "note "]);
   });
@@ -33,26 +33,29 @@ describe("csv header", () => {
     expect(source.columns).toEqual(["item", "", "note", "note", ""]);
   });
 
-  it("loses its byte order mark and not its quotes' sense", async () => {
+  it("drops the byte order mark and still parses the quotes after it", async () => {
     const { source } = await readSource("csv", piped('\ufeff"item","no""te"\n'));
     expect(source.columns).toEqual(["item", 'no"te']);
   });
 
-  it("alone is an input without rows", async () => {
+  it("without rows is an empty input", async () => {
     expect(await cellsOf("item,note\n")).toEqual([]);
   });
 
-  it("alone without a line end is an input without rows", async () => {
+  it("without rows and line end is an empty input", async () => {
     expect(await cellsOf("item,note")).toEqual([]);
   });
 
-  it.each(["", "\n\r\n", "\ufeff", "# nothing\n"])("is missed in %j", async (content) => {
-    expect(await errorOf(content, { comment: "#" })).toMatchObject({ code: "input_empty" });
-  });
+  it.each(["is missing in %j", "\n\r\n", "\ufeff", "# nothing\n"])(
+    "is missed in %j",
+    async (content) => {
+      expect(await errorOf(content, { comment: "#" })).toMatchObject({ code: "input_empty" });
+    },
+  );
 });
 
 describe("csv cells", () => {
-  it("are read through quotes, doubled quotes and line ends in them", async () => {
+  it("may contain doubled quotes and line ends inside quotes", async () => {
     const content = 'item,note\n"192.0.2.1","a ""b"", c\r\nd"\n';
     expect(await cellsOf(content)).toEqual([["192.0.2.1", 'a "b", c\r\nd']]);
   });
@@ -61,15 +64,15 @@ describe("csv cells", () => {
     expect(await cellsOf('item,note\n192.0.2.1,5" disk\n')).toEqual([["192.0.2.1", '5" disk']]);
   });
 
-  it("keep quotes that close before the cell's end", async () => {
+  it("keep text after a closing quote", async () => {
     expect(await cellsOf('item,note\n192.0.2.1,"a" b\n')).toEqual([["192.0.2.1", '"a" b']]);
   });
 
-  it("keep spaces around", async () => {
+  it("keep surrounding spaces", async () => {
     expect(await cellsOf("item,note\n 192.0.2.1 , a \n")).toEqual([[" 192.0.2.1 ", " a "]]);
   });
 
-  it("keep a CR that ends no line", async () => {
+  it("keep a CR that doesn't end a line", async () => {
     expect(await cellsOf("item,note\n192.0.2.1,a\rb\n")).toEqual([["192.0.2.1", "a\rb"]]);
   });
 
@@ -77,24 +80,24 @@ describe("csv cells", () => {
     expect(await cellsOf("item,note\n192.0.2.1,a\0b\n")).toEqual([["192.0.2.1", "a\0b"]]);
   });
 
-  it("are padded where a row is short", async () => {
+  it("are padded in a short row", async () => {
     expect(await cellsOf("item,note,more\n192.0.2.1\n")).toEqual([["192.0.2.1", "", ""]]);
   });
 
-  it("give back their bytes where they are no UTF-8", async () => {
+  it("preserve invalid UTF-8", async () => {
     const content = Buffer.from("item,note\n192.0.2.1,\xdcbel \xff\n", "latin1");
     const [cells] = await cellsOf(content);
     expect(encodeText(cells![1]!)).toEqual(Buffer.from("\xdcbel \xff", "latin1"));
   });
 
-  it("are counted as a warning where they are no UTF-8", async () => {
+  it("with invalid UTF-8 are counted as a warning", async () => {
     const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
     const { rows } = await readSource("csv", piped(content));
     const message = "row with invalid UTF-8, copied unchanged";
     expect(rows.map(rowWarnings)).toEqual([[message], [message]]);
   });
 
-  it("are decoded where a character is spread over chunks", async () => {
+  it("are decoded when a character spans chunks", async () => {
     const { rows } = await readSource("csv", piped("item,note\n192.0.2.1,ü😀\n", 1));
     expect(rows[0]?.cells[1]).toBe("ü😀");
   });
@@ -106,15 +109,15 @@ describe("csv surplus cells", () => {
     return rows[0]?.extra;
   };
 
-  it("go into extra as a JSON array", async () => {
+  it("go to extra as a JSON array", async () => {
     expect(await extraOf('192.0.2.1,a,b,"c ""d"""')).toBe('["b","c \\"d\\""]');
   });
 
-  it("go there up to the last one that is not empty", async () => {
+  it("end at the last non-empty one", async () => {
     expect(await extraOf("192.0.2.1,a,,b,,")).toBe('["","b"]');
   });
 
-  it("are nothing when all are empty", async () => {
+  it("are dropped if all are empty", async () => {
     expect(await extraOf("192.0.2.1,a,,,")).toBeNull();
   });
 
@@ -136,19 +139,19 @@ describe("csv lines", () => {
     expect(await cellsOf(content)).toEqual([["a"], ["b"]]);
   });
 
-  it("that are blank are left out", async () => {
+  it("are skipped if blank", async () => {
     expect(await cellsOf("\n\nitem\n\na\n\r\n\nb\n\n")).toEqual([["a"], ["b"]]);
   });
 
-  it("that hold nothing but an empty quoted cell are rows", async () => {
+  it("with only an empty quoted cell are rows", async () => {
     expect(await cellsOf('item\n""\n')).toEqual([[""]]);
   });
 
-  it("that hold nothing but commas are rows", async () => {
+  it("with only commas are rows", async () => {
     expect(await cellsOf("item,note\n,\n")).toEqual([["", ""]]);
   });
 
-  it("with the comment sign first are left out, before the header too", async () => {
+  it("that start with the comment marker are skipped, also before the header", async () => {
     const content = '# one "quote\nitem,note\n# two\na,#b\n"#c",d\n';
     expect(await cellsOf(content, { comment: "#" })).toEqual([
       ["a", "#b"],
@@ -156,21 +159,21 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("are comments by a sign of several characters, over chunks too", async () => {
+  it("may start with a comment marker of several characters, across chunks", async () => {
     const input = piped("item\n//x\n/y\n", 1);
     const { rows } = await readSource("csv", input, { comment: "//" });
     expect(rows.map((row) => row.itemText)).toEqual(["/y"]);
   });
 
-  it("are comments by a sign beyond ASCII", async () => {
+  it("may start with a non-ASCII comment marker", async () => {
     expect(await cellsOf("item\n§x\ny\n", { comment: "§" })).toEqual([["y"]]);
   });
 
-  it("with the comment sign are rows when none is named", async () => {
+  it("that start with # are rows without a comment marker", async () => {
     expect(await cellsOf("item\n#a\n")).toEqual([["#a"]]);
   });
 
-  it("are told as first and last line of a row", async () => {
+  it("are numbered by first and last line of a row", async () => {
     const content = 'item,note\n\na,"1\r\n2\n3"\n# x\ry\nb,c\n';
     const { rows } = await readSource("csv", piped(content), { comment: "#" });
     expect(rows.map((row) => [row.line, row.endLine])).toEqual([
@@ -179,7 +182,7 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("are counted in an old Mac file", async () => {
+  it("are counted in a classic Mac OS file", async () => {
     const { rows } = await readSource("csv", piped('item,note\r\ra,"1\r2"\rb,c\r'));
     expect(rows.map((row) => [row.line, row.endLine])).toEqual([
       [3, 4],
@@ -187,7 +190,7 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("are blank by the million without harm", async () => {
+  it("may be blank by the million", async () => {
     const content = `item\na\n${"\n".repeat(17 * 1024 * 1024)}b\n`;
     const { rows } = await readSource("csv", piped(content));
     expect(rows.map((row) => row.line)).toEqual([2, 3 + 17 * 1024 * 1024]);
@@ -197,38 +200,38 @@ describe("csv lines", () => {
 describe("csv without header", () => {
   const options = { header: false, itemColumn: "column_1" };
 
-  it("has columns by number, as many as the first row has cells", async () => {
+  it("names columns by number, as many as the first row has cells", async () => {
     const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
     expect(source.columns).toEqual(["column_1", "column_2"]);
   });
 
-  it("begins with its first line", async () => {
+  it("starts with the first line", async () => {
     expect(await cellsOf("a,b\nc,d\n", options)).toEqual([
       ["a", "b"],
       ["c", "d"],
     ]);
   });
 
-  it("has its items in the column that is named", async () => {
+  it("finds the items in the named column", async () => {
     const input = piped("a,b\n");
     const { rows } = await readSource("csv", input, { ...options, itemColumn: "column_2" });
     expect(rows[0]?.itemText).toBe("b");
   });
 
-  it("has no rows when it is empty", async () => {
+  it("allows an empty input", async () => {
     expect(await cellsOf("", { ...options, itemColumn: "column_2" })).toEqual([]);
   });
 });
 
 describe("csv item and kind column", () => {
-  it("are found in spite of spaces and letter case", async () => {
+  it("are matched ignoring spaces and case", async () => {
     const content = "note, Indicator ,Type\na,192.0.2.1,ip\n";
     const options = { itemColumn: "indicator", kindColumn: "type" };
     const { rows } = await readSource("csv", piped(content), options);
     expect([rows[0]?.itemText, rows[0]?.kindText]).toEqual(["192.0.2.1", "ip"]);
   });
 
-  it("are those that are named", async () => {
+  it("can be named", async () => {
     const content = "item,Data\na,192.0.2.1\n";
     const { rows } = await readSource("csv", piped(content), { itemColumn: "data" });
     expect(rows[0]?.itemText).toBe("192.0.2.1");
@@ -240,7 +243,7 @@ describe("csv item and kind column", () => {
     expect(source.warnings.size).toBe(1);
   });
 
-  it("have an error that lists the columns when the one named is not there", async () => {
+  it("give an error that lists the columns if missing", async () => {
     expect(await errorOf("Data,Note\na,b\n")).toMatchObject({
       name: "UsageError",
       code: "column_not_found",
@@ -249,14 +252,14 @@ describe("csv item and kind column", () => {
   });
 
   it.each(["itemColumn", "kindColumn"] as const)(
-    "have an error with a suggestion when the %s is misspelt",
+    "give an error with a suggestion if %s is misspelt",
     async (option) => {
       const error = await errorOf("item,Data\na,b\n", { [option]: "Dta" });
       expect(error).toMatchObject({ code: "column_not_found", hint: 'Did you mean "Data"?' });
     },
   );
 
-  it("close the input when they are not found", async () => {
+  it("close the input if missing", async () => {
     const input = piped("Data\na\n");
     await openSource("csv", input).catch(() => null);
     expect("stream" in input && input.stream.destroyed).toBe(true);
@@ -278,7 +281,7 @@ describe("csv quote that is never closed", () => {
     });
   });
 
-  it("is told with its line in a resumed run", async () => {
+  it("is reported with its line in a resumed run", async () => {
     const content = 'item\na\nb\n"c\n';
     const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
     expect(await errorOf(content, { resume })).toMatchObject({
@@ -286,7 +289,7 @@ describe("csv quote that is never closed", () => {
     });
   });
 
-  it("is met after the rows before it were given", async () => {
+  it("is reported after the rows before it", async () => {
     const source = await openSource("csv", piped('item\na\nb\n"c\n'));
     const items: string[] = [];
     const reading = (async () => {
@@ -300,7 +303,7 @@ describe("csv quote that is never closed", () => {
 describe("csv record over 16 MiB", () => {
   const long = "x".repeat(17 * 1024 * 1024);
 
-  it("stops the run and is told with its line", async () => {
+  it("ends the run with its line", async () => {
     expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
       name: "FatalError",
       code: "input_record_too_long",
@@ -308,7 +311,7 @@ describe("csv record over 16 MiB", () => {
     });
   });
 
-  it("says where the quote opened when it is one that does not close", async () => {
+  it("reports the line of an unclosed quote", async () => {
     expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
       code: "input_record_too_long",
       message: "line 6 of stdin: a quote opens here and is not closed within 16 MiB",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SourceOptions } from "../../../../src/inputs/types.js";
 import { piped, readSource } from "../../../contract/sources-reading.js";
 
-/** Options as they are when no flag is given and the input's name says the format. */
+/** Options without any flag, for an input whose name tells the format. */
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;
 
 async function read(content: string, options: Partial<SourceOptions> = {}) {
@@ -23,7 +23,7 @@ function lines(count: number, line: (n: number) => string): string {
 }
 
 describe("a CSV input without flags", () => {
-  it("tells its column and how much of the sample are indicators", async () => {
+  it("reports its column and the share of indicators", async () => {
     const { reading, items } = await read("Type,Data,Note\nip,192.0.2.1,a\nx,words,b\n");
     expect(reading.item).toEqual({
       name: "Data",
@@ -34,14 +34,14 @@ describe("a CSV input without flags", () => {
     expect(items).toEqual(["192.0.2.1", "words"]);
   });
 
-  it("samples the first 200 records and no more", async () => {
+  it("samples only the first 200 records", async () => {
     const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
     const { reading, items } = await read(content);
     expect(reading.item.sample).toEqual({ cells: 200, indicators: 200, share: 1 });
     expect(items).toHaveLength(1100);
   });
 
-  it("tells every share when two columns may hold the item", async () => {
+  it("lists all shares if two columns qualify", async () => {
     expect(await errorOf("src_ip,dst_ip,n\n192.0.2.1,192.0.2.2,1\n")).toMatchObject({
       name: "UsageError",
       code: "column_ambiguous",
@@ -49,14 +49,14 @@ describe("a CSV input without flags", () => {
     });
   });
 
-  it("tells every share when no column holds items", async () => {
+  it("lists all shares if no column qualifies", async () => {
     expect(await errorOf("name,n\nalpha,1\nbeta,2\n")).toMatchObject({
       code: "column_not_found",
       message: expect.stringMatching(/"name" {2}0% of 2 sampled cells\n {2}"n" {2}0%/),
     });
   });
 
-  it("has no rows where there is a header only", async () => {
+  it("has no rows if there is only a header", async () => {
     const { columns, items } = await read("first_seen,dst_ip\n");
     expect([columns, items]).toEqual([["first_seen", "dst_ip"], []]);
   });
@@ -71,7 +71,7 @@ describe("a CSV input without flags", () => {
     expect([reading.delimiter, items]).toEqual([delimiter, ["192.0.2.1", "192.0.2.2"]]);
   });
 
-  it("keeps to commas and semicolons where a flag says csv", async () => {
+  it("only tries commas and semicolons with --from csv", async () => {
     const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
     expect(semicolons.items).toEqual(["192.0.2.1"]);
     expect(await errorOf("ip\tn\n192.0.2.1\t1\n", { guessed: false })).toMatchObject({
@@ -79,18 +79,18 @@ describe("a CSV input without flags", () => {
     });
   });
 
-  it("takes a first record with an item for a row", async () => {
+  it("treats a first record with an item as a row", async () => {
     const { columns, reading, items } = await read("192.0.2.1,7\n192.0.2.2,8\n");
     expect(columns).toEqual(["column_1", "column_2"]);
     expect(reading.header).toBe("none");
     expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 
-  it("takes a single record with an item for a row", async () => {
+  it("treats a single record with an item as a row", async () => {
     expect((await read("scan,192.0.2.1\n")).items).toEqual(["192.0.2.1"]);
   });
 
-  it("takes field names that read as domains for a header", async () => {
+  it("treats field names that look like domains as a header", async () => {
     const { columns, items } = await read("source.ip,host.name\n192.0.2.1,x\n192.0.2.2,y\n");
     expect([columns, items]).toEqual([
       ["source.ip", "host.name"],
@@ -99,7 +99,7 @@ describe("a CSV input without flags", () => {
     expect((await read("host.name\nexample.com\n")).items).toEqual(["example.com"]);
   });
 
-  it("has its header in the comment before the first record", async () => {
+  it("takes its header from the comment before the first record", async () => {
     const content =
       '# feed\n#\n# "seen","ioc_value","tags"\n"2026", "192.0.2.1", "a, b"\n"2026", "192.0.2.2", ""\n# 2 entries\n';
     const { columns, reading, rows } = await read(content);
@@ -111,26 +111,29 @@ describe("a CSV input without flags", () => {
     ]);
   });
 
-  it("does not take any comment for a header", async () => {
+  it("doesn't take any other comment for a header", async () => {
     const { columns } = await read("# made by hand, daily\n#\n192.0.2.1,7\n192.0.2.2,8\n");
     expect(columns).toEqual(["column_1", "column_2"]);
   });
 
-  it.each(["#,ip", "#id,ip"])("keeps a first line %j as its header", async (header) => {
-    const { columns, rows } = await read(`${header}\n1,192.0.2.1\n#2,192.0.2.2\n`);
-    expect(columns).toEqual(header.split(","));
-    expect(rows.map((row) => row.cells)).toEqual([
-      ["1", "192.0.2.1"],
-      ["#2", "192.0.2.2"],
-    ]);
-  });
+  it.each(["keeps a first line %j as its header", "#id,ip"])(
+    "keeps a first line %j as its header",
+    async (header) => {
+      const { columns, rows } = await read(`${header}\n1,192.0.2.1\n#2,192.0.2.2\n`);
+      expect(columns).toEqual(header.split(","));
+      expect(rows.map((row) => row.cells)).toEqual([
+        ["1", "192.0.2.1"],
+        ["#2", "192.0.2.2"],
+      ]);
+    },
+  );
 
-  it("skips no comments where a flag says csv", async () => {
+  it("skips no comments with --from csv", async () => {
     const { rows } = await read("note,ip\n#1,192.0.2.1\n", { guessed: false });
     expect(rows[0]?.cells).toEqual(["#1", "192.0.2.1"]);
   });
 
-  it("calls a column without a name by its place", async () => {
+  it("names an unnamed column by position", async () => {
     const { reading } = await read("note,\na,192.0.2.1\n");
     expect(reading.item).toMatchObject({ name: "", index: 1 });
     expect((await read("note,\na,192.0.2.1\n", { itemColumn: "column_2" })).items).toEqual([
@@ -149,13 +152,13 @@ describe("flags", () => {
     expect((await read(content, options)).items).toEqual(items);
   });
 
-  it("name the header where the first record has the column that they name", async () => {
+  it("make the first record a header if they name one of its columns", async () => {
     expect((await read("a,example.com\n192.0.2.1,x\n", { itemColumn: "a" })).items).toEqual([
       "192.0.2.1",
     ]);
   });
 
-  it("name a column by its place where there is no header", async () => {
+  it("can name a column by position if there is no header", async () => {
     expect((await read("x,192.0.2.1\ny,192.0.2.2\n", { itemColumn: "column_2" })).items).toEqual([
       "192.0.2.1",
       "192.0.2.2",
@@ -164,14 +167,17 @@ describe("flags", () => {
 });
 
 describe("a column of kind names", () => {
-  it.each([null, "data"])("beside the item serves, with --item-column %s", async (itemColumn) => {
-    const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";
-    const { reading, rows } = await read(content, { itemColumn });
-    expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
-    expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
-  });
+  it.each([null, "next to the item is used, with --item-column %s"])(
+    "beside the item serves, with --item-column %s",
+    async (itemColumn) => {
+      const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";
+      const { reading, rows } = await read(content, { itemColumn });
+      expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
+      expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
+    },
+  );
 
-  it("that is named wins", async () => {
+  it("is overridden by --kind-column", async () => {
     const content = "type,data,label\nip,192.0.2.1,url\n";
     const { rows } = await read(content, { kindColumn: "label" });
     expect(rows[0]?.kindText).toBe("url");

@@ -9,17 +9,17 @@ import {
 } from "../../../contract/sources-reading.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
-/** Options as they are when no flag is given and the input's name says the format. */
+/** Options without any flag, for an input whose name tells the format. */
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;
 
 function lines(count: number, line: (n: number) => string): string {
   return Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
 }
 
-describe("a run that goes on", () => {
+describe("a resumed run", () => {
   const content = `# feed\n# "id","peer","kind"\n${lines(300, (n) => `"${n}", "192.0.2.${n % 250}", "ip"`)}`;
 
-  it("reads as was settled, whatever a new sample would say", async () => {
+  it("keeps its layout, whatever a new sample would show", async () => {
     const { source, rows } = await readSource("csv", piped(content), noFlags);
     const resume = positionAfter(rows[9]!, source);
     const later = content.replace(/"192\.0\.2\.\d+"/g, (cell) => cell.replace("192", "xyz"));
@@ -28,7 +28,7 @@ describe("a run that goes on", () => {
     expect(rest.rows.slice(0, 2).map((row) => row.itemText)).toEqual(["xyz.0.2.10", "xyz.0.2.11"]);
   });
 
-  it("has the rows of one that was never interrupted", async () => {
+  it("reads the same rows as an uninterrupted one", async () => {
     const { source, rows } = await readSource("csv", piped(content), noFlags);
     const resume = positionAfter(rows[41]!, source);
     const rest = await readSource("csv", piped(content), { ...noFlags, resume });
@@ -59,27 +59,24 @@ describe("a live stream", () => {
   it.each([
     ["csv", "time,peer\n1,192.0.2.1\n2,192.0.2.2\n", "3,192.0.2.3\n"],
     ["ndjson", '{"peer":"192.0.2.1"}\n{"peer":"192.0.2.2"}\n', '{"peer":"192.0.2.3"}\n'],
-  ] as const)(
-    "of %s is read on once a pause leaves a clear choice",
-    async (format, first, more) => {
-      const clock = new ManualClock();
-      const stream = live(first);
-      const opening = openSource(format, { stream, name: "stdin" }, { ...noFlags, clock });
-      const source = await clock.run(opening);
-      expect(source.reading.item.name).toBe("peer");
-      stream.push(more);
-      stream.push(null);
-      const items: string[] = [];
-      for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
-      expect(items).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
-    },
-  );
+  ] as const)("of %s continues once a pause leaves a clear choice", async (format, first, more) => {
+    const clock = new ManualClock();
+    const stream = live(first);
+    const opening = openSource(format, { stream, name: "stdin" }, { ...noFlags, clock });
+    const source = await clock.run(opening);
+    expect(source.reading.item.name).toBe("peer");
+    stream.push(more);
+    stream.push(null);
+    const items: string[] = [];
+    for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
+    expect(items).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+  });
 
-  it("is waited for while its records leave the choice open", async () => {
+  it("is sampled further while its records leave the choice open", async () => {
     const clock = new ManualClock();
     const stream = live("a,b\n192.0.2.1,192.0.2.2\n");
     const opening = openSource("csv", { stream, name: "stdin" }, { ...noFlags, clock });
-    // Two pauses: that of the first lines and that of the records.
+    // One pause for the first lines and one for the records.
     while (clock.asked.length < 2) await clock.advance(1000);
     await clock.advance(10_000);
     stream.push("192.0.2.3,x\n192.0.2.4,y\n192.0.2.5,z\n");

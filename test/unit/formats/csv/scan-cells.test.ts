@@ -3,7 +3,7 @@ import { scanCells } from "../../../../src/formats/csv/scan-cells.js";
 
 const comma = { delimiter: "," };
 
-describe("the scan of a CSV record", () => {
+describe("scanCells", () => {
   it.each([
     ["plain cells", "a,b,", ["a", "b", ""]],
     ["quoted cells", '"a,b","c ""d"""', ["a,b", 'c "d"']],
@@ -13,12 +13,12 @@ describe("the scan of a CSV record", () => {
     expect(scanCells(record, comma)).toEqual({ cells, openQuote: null });
   });
 
-  it("ignores spaces before a cell where it is told to", () => {
+  it("ignores spaces before a cell with `spaced`", () => {
     const { cells } = scanCells('"a", "b, c", d', { ...comma, spaced: true });
     expect(cells).toEqual(["a", "b, c", "d"]);
   });
 
-  it("stops behind as many cells as are wanted", () => {
+  it("stops after the requested number of cells", () => {
     expect(scanCells("a,b,c,d", comma, 2).cells).toEqual(["a", "b"]);
   });
 
@@ -34,7 +34,10 @@ describe("the scan of a CSV record", () => {
     expect(scanCells(record, comma).openQuote).toBe(at);
   });
 
-  it.each(["a,b", '"a",b', 'a,5" disk', '"a"', "", '"a"b"c'])("finds none in %j", (record) => {
-    expect(scanCells(record, comma).openQuote).toBeNull();
-  });
+  it.each(["finds no open quote in %j", '"a",b', 'a,5" disk', '"a"', "", '"a"b"c'])(
+    "finds none in %j",
+    (record) => {
+      expect(scanCells(record, comma).openQuote).toBeNull();
+    },
+  );
 });

@@ -17,12 +17,12 @@ describe("MemberPath", () => {
     expect(valueAt(path, json)).toBe(value);
   });
 
-  it("stops where the path leads through a text", () => {
+  it("stops at a string", () => {
     expect(valueAt("ip.length", '{"ip":"192.0.2.1"}')).toBeUndefined();
   });
 
   it.each(["constructor.name", "__proto__.constructor.name", "toString", "ip"])(
-    "does not find what is no member: %s",
+    "ignores inherited properties: %s",
     (path) => {
       expect(valueAt(path, '{"ips":["192.0.2.1"]}')).toBeUndefined();
     },

@@ -27,7 +27,7 @@ describe("an NDJSON input without flags", () => {
     expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 
-  it("has a member beside it that names the kind", async () => {
+  it("may have a kind member next to the item", async () => {
     const objects = [{ ioc: { type: "url", value: "example.com" } }];
     const { rows, reading } = await ndjson(objects);
     expect([reading.item.name, reading.kind?.name, rows[0]?.kindText]).toEqual([
@@ -37,12 +37,12 @@ describe("an NDJSON input without flags", () => {
     ]);
   });
 
-  it("finds a member that the first records lack", async () => {
+  it("finds a member that is missing in the first records", async () => {
     const { items } = await ndjson([{ note: "start" }, { peer: "192.0.2.1" }]);
     expect(items).toEqual(["", "192.0.2.1"]);
   });
 
-  it("tells the share of every path when two may hold the item", async () => {
+  it("lists the share of each path if two qualify", async () => {
     const reading = ndjson([{ src: { ip: "192.0.2.1" }, dst: { ip: "192.0.2.2" } }]);
     await expect(reading).rejects.toMatchObject({
       code: "column_ambiguous",
@@ -51,7 +51,7 @@ describe("an NDJSON input without flags", () => {
   });
 
   it.each([[["a.example", "b.example"]], [{ a: 1 }], [3221225985], [true], [[]]])(
-    "marks an item that is not text: %j",
+    "marks an item that isn't text: %j",
     async (value) => {
       const { rows } = await read(`${JSON.stringify({ item: value })}\n`, { itemColumn: "item" });
       expect([rows[0]?.itemText, rows[0]?.itemNotText]).toEqual(["", true]);

@@ -35,17 +35,17 @@ describe("ndjsonEncoder", () => {
     });
   });
 
-  it("keeps a record's own text to the letter", () => {
+  it("copies the text of a record", () => {
     const json = '{ "ip":"192.0.2.1", "n":12345678901234567890, "f":1.0, "ip":"twice" }';
     const line = lineOf(anEnrichedRow({ json }));
     expect(line.startsWith(`{${json.slice(1, -1).trim()},"rep":{`)).toBe(true);
   });
 
-  it("adds to a record without members", () => {
+  it("extends a record without members", () => {
     expect(lineOf(anEnrichedRow({ json: "{}" })).startsWith('{"rep":{')).toBe(true);
   });
 
-  it("moves a later record's member of the added name to extra", () => {
+  it("moves a later record's clashing member to extra", () => {
     const record = JSON.parse(
       lineOf(anEnrichedRow({ json: '{"ip":"192.0.2.1","rep":{"mine":1}}' })),
     ) as { ip: string; rep: Record<string, unknown> };
@@ -54,12 +54,12 @@ describe("ndjsonEncoder", () => {
     expect(record.rep["extra"]).toEqual({ rep: { mine: 1 } });
   });
 
-  it("refuses an input whose columns hold the added member", () => {
+  it("rejects an input with a column of the added name", () => {
     expect(() => ndjsonEncoder({ ...base, columns: ["ip", "rep"] })).toThrow(/rep/);
   });
 
-  it("keeps a broken line as extra", () => {
-    const fault = { code: "input_row", message: "line 3 is no JSON object" } as const;
+  it("keeps an invalid line in extra", () => {
+    const fault = { code: "input_row", message: "line 3 is not a JSON object" } as const;
     const row = anEnrichedRow(
       { fault, extra: '"{broken"', cells: [""] },
       { status: "failed", error: fault, httpStatus: null, attempts: 0, lookedUpAt: null },
@@ -70,7 +70,7 @@ describe("ndjsonEncoder", () => {
     });
   });
 
-  it("writes the columns as members when flat, lists as arrays", () => {
+  it("writes columns as members and lists as arrays when flat", () => {
     const row = anEnrichedRow({}, { query: fullIpResult });
     const record = JSON.parse(lineOf(row, { shape: "flat" })) as Record<string, unknown>;
     expect(record["ip"]).toBe("192.0.2.1");
@@ -89,7 +89,7 @@ describe("ndjsonEncoder", () => {
 });
 
 describe("uniqueNames", () => {
-  it("names empty columns by their place and numbers repeated ones", () => {
+  it("names empty columns by position and numbers repeated ones", () => {
     expect(uniqueNames(["a", "", "a", "", "column_2"])).toEqual([
       "a",
       "column_2_2",

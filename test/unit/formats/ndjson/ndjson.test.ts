@@ -25,22 +25,22 @@ describe("ndjson columns", () => {
     expect(source.columns).toEqual(["item", "2", "1"]);
   });
 
-  it("are those of the first object behind lines that are none", async () => {
+  it("come from the first object, after lines that aren't objects", async () => {
     const { source, rows } = await readSource("ndjson", piped('oops\n[1]\n{"item":"a"}\n'));
     expect([source.columns, rows.map((row) => row.cells)]).toEqual([["item"], [[""], [""], ["a"]]]);
   });
 
-  it("are none in an empty input, which has no rows", async () => {
+  it("are empty in an empty input", async () => {
     const { source, rows } = await readSource("ndjson", piped("\n"));
     expect([source.columns, rows]).toEqual([[], []]);
   });
 
-  it("are none where no line is an object, and each line is a row", async () => {
+  it("are empty if no line is an object, and each line is a row", async () => {
     const { source, rows } = await readSource("ndjson", piped("oops\n1\n"));
     expect([source.columns, rows.length]).toEqual([[], 2]);
   });
 
-  it("are given up when ten thousand lines are no object", async () => {
+  it("are an error if ten thousand lines contain no object", async () => {
     expect(await errorOf(`${"oops\n".repeat(10_001)}{"item":"a"}\n`)).toMatchObject({
       code: "input_not_ndjson",
     });
@@ -48,7 +48,7 @@ describe("ndjson columns", () => {
 });
 
 describe("ndjson cells", () => {
-  it("are texts as they are and other values as they are written", async () => {
+  it("contain strings unquoted and other values as written", async () => {
     const [row] = await rowsOf(
       '{"item":"\\u00fc","a":null,"b":true,"c":12345678901234567890,"d":1.0,"e":1e400,"f":[1, 2],"g":{"h": 1}}',
     );
@@ -64,17 +64,17 @@ describe("ndjson cells", () => {
     ]);
   });
 
-  it("are empty for members that a record lacks", async () => {
+  it("are empty for missing members", async () => {
     const rows = await rowsOf('{"item":"a","note":"b"}\n{"note":"c"}\n');
     expect(rows[1]?.cells).toEqual(["", "c"]);
   });
 
-  it("leave members beyond the columns to extra, as they are written", async () => {
+  it("leave other members to extra, as written", async () => {
     const rows = await rowsOf('{"item":"a"}\n{"x":1.0,"item":"b","y":{"z": null}}\n');
     expect(rows.map((row) => row.extra)).toEqual([null, '{"x":1.0,"y":{"z": null}}']);
   });
 
-  it("take __proto__ for a member like any other", async () => {
+  it("treat __proto__ like any other member", async () => {
     const rows = await rowsOf('{"item":"a","__proto__":{"note":"b"}}\n{"item":"c"}\n');
     expect(rows.map((row) => row.cells)).toEqual([
       ["a", '{"note":"b"}'],
@@ -84,30 +84,30 @@ describe("ndjson cells", () => {
 });
 
 describe("ndjson rows", () => {
-  it("hold the object as it is written, without spaces around", async () => {
+  it("keep the object as written, without surrounding space", async () => {
     const [row] = await rowsOf(' {"item": "a", "n": 1.0} \r\n');
     expect(row?.json).toBe('{"item": "a", "n": 1.0}');
   });
 
-  it("give back bytes that are no UTF-8", async () => {
+  it("preserve invalid UTF-8", async () => {
     const line = Buffer.from('{"item":"\xdc\xff"}', "latin1");
     const [row] = await rowsOf(line);
     expect(encodeText(row?.json ?? "")).toEqual(line);
   });
 
-  it("count lines with bytes that are no UTF-8 as a warning", async () => {
+  it("count lines with invalid UTF-8 as a warning", async () => {
     const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
     const { rows } = await readSource("ndjson", piped(content));
     const message = "row with invalid UTF-8, copied unchanged";
     expect(rows.map(rowWarnings)).toEqual([[message], []]);
   });
 
-  it("are read behind a byte order mark in the middle of joined files", async () => {
+  it("may start with a byte order mark, as in concatenated files", async () => {
     const rows = await rowsOf('{"item":"a"}\n\ufeff{"item":"b"}\n');
     expect(rows.map((row) => row.itemText)).toEqual(["a", "b"]);
   });
 
-  it("are read from lines that end with CR alone", async () => {
+  it("may end with CR only", async () => {
     const rows = await rowsOf('{"item":"a"}\r{"item":"b"}\r');
     expect(rows.map((row) => [row.itemText, row.line])).toEqual([
       ["a", 1],
@@ -116,7 +116,7 @@ describe("ndjson rows", () => {
   });
 });
 
-describe("ndjson line that is no object", () => {
+describe("ndjson line that isn't an object", () => {
   it.each([
     ["broken JSON", '{"item":'],
     ["an array", '["a"]'],
@@ -131,7 +131,7 @@ describe("ndjson line that is no object", () => {
     });
   });
 
-  it("is kept as text in extra, its cells empty", async () => {
+  it("is kept as text in extra, with empty cells", async () => {
     const rows = await rowsOf('{"item":"a","note":"b"}\n {"item": \n');
     expect([rows[1]?.cells, rows[1]?.extra, rows[1]?.json, rows[1]?.itemText]).toEqual([
       ["", ""],
@@ -141,7 +141,7 @@ describe("ndjson line that is no object", () => {
     ]);
   });
 
-  it("does not end the input", async () => {
+  it("doesn't end the input", async () => {
     const rows = await rowsOf('{"item":"a"}\noops\n{"item":"b"}\n');
     expect(rows.map((row) => [row.number, row.itemText])).toEqual([
       [1, "a"],
@@ -157,13 +157,13 @@ describe("ndjson item", () => {
     expect(rows[0]?.itemText).toBe("192.0.2.1");
   });
 
-  it("is found by a path that the first records lack", async () => {
+  it("is found by a path that is missing in the first records", async () => {
     const content = `${'{"note":1}\n'.repeat(99)}{"src":{"ip":"192.0.2.1"}}\n`;
     const rows = await rowsOf(content, { itemColumn: "src.ip" });
     expect(rows.at(-1)?.itemText).toBe("192.0.2.1");
   });
 
-  it("has an error that lists the columns when a hundred records lack it", async () => {
+  it("gives an error that lists the columns if a hundred records lack it", async () => {
     const content = `${'{"note":1}\n'.repeat(100)}{"src":{"ip":"192.0.2.1"}}\n`;
     expect(await errorOf(content, { itemColumn: "src.ip" })).toMatchObject({
       code: "column_not_found",
@@ -171,19 +171,19 @@ describe("ndjson item", () => {
     });
   });
 
-  it("has an error that lists the columns when the one named is not there", async () => {
+  it("gives an error that lists the columns if the named one is missing", async () => {
     expect(await errorOf('{"data":"a","note":"b"}\n')).toMatchObject({
       code: "column_not_found",
       message: expect.stringContaining('"data", "note"') as string,
     });
   });
 
-  it("has a kind beside it by a path as well", async () => {
+  it("may have a kind at a path, too", async () => {
     const rows = await rowsOf('{"item":"a","meta":{"kind":"ip"}}\n', { kindColumn: "meta.kind" });
     expect(rows[0]?.kindText).toBe("ip");
   });
 
-  it("has an error with a suggestion when the kind column is misspelt", async () => {
+  it("gives an error with a suggestion if the kind column is misspelt", async () => {
     expect(await errorOf('{"item":"a","kind":"ip"}\n', { kindColumn: "knid" })).toMatchObject({
       code: "column_not_found",
       hint: 'Did you mean "kind"?',
@@ -205,7 +205,7 @@ describe("ndjson item", () => {
 
 describe("ndjson input that is one JSON array", () => {
   it.each(['[{"item":"a"},{"item":"b"}]', '[\n  {"item":"a"}\n]\n', ' [ {"item":"a"}]', "[]"])(
-    "is refused with what to do: %j",
+    "is rejected with a hint: %j",
     async (content) => {
       expect(await errorOf(content)).toMatchObject({
         name: "UsageError",
@@ -230,7 +230,7 @@ describe("ndjson line over 16 MiB", () => {
     });
   });
 
-  it("is met after the rows before it were given", async () => {
+  it("is reported after the rows before it", async () => {
     const source = await openSource("ndjson", piped(`{"item":"a"}\n${long}`, 1024 * 1024));
     const items: string[] = [];
     const reading = (async () => {

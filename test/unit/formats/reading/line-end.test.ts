@@ -13,7 +13,7 @@ describe("lineEndOf", () => {
     expect(lineEndOf(Buffer.from(head))).toBe(lineEnd);
   });
 
-  it("looks at no more than the first 64 KiB", () => {
+  it("examines only the first 64 KiB", () => {
     const head = Buffer.from(`a\r${"b".repeat(65_536)}\n`);
     expect(lineEndOf(head)).toBe("cr");
   });
@@ -32,11 +32,11 @@ describe("showsLineEnd", () => {
 describe("countLineEnds", () => {
   const text = "a\nb\r\nc\rd\r\r\n";
 
-  it("counts LF, alone or behind CR", () => {
+  it("counts LF, with or without CR", () => {
     expect(countLineEnds(text, "lf")).toBe(3);
   });
 
-  it("counts CR, LF and CRLF where CR ends lines", () => {
+  it('counts CR, LF and CRLF with "cr"', () => {
     expect(countLineEnds(text, "cr")).toBe(5);
   });
 });

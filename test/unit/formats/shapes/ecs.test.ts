@@ -11,7 +11,7 @@ import {
   unknownRow,
 } from "./shaped-rows.js";
 
-it("makes an indicator of what is known against an item", () => {
+it("writes an indicator for an accused item", () => {
   const { repute, ...document } = documentOf(maliciousRow);
   expect(document).toEqual({
     "@timestamp": "2026-01-02T03:04:05.000Z",
@@ -43,7 +43,7 @@ it("makes an indicator of what is known against an item", () => {
   expect(repute).toMatchObject({ verdict: "malicious", status: "complete", query: fullIpResult });
 });
 
-it("makes no indicator where nothing is known, and says nothing good of it either", () => {
+it("writes no indicator, and no clearance, for an unknown item", () => {
   const document = documentOf(unknownRow);
   expect(document).not.toHaveProperty("threat");
   expect(document["event"]).not.toHaveProperty("type");
@@ -86,12 +86,12 @@ it.each([
   expect(document["related"]).toEqual(related);
 });
 
-it("writes the host of a URL without an address's brackets", () => {
+it("writes the host of a URL without the brackets of an IPv6 address", () => {
   const document = documentOf(accused({ kind: "url", value: "http://[2001:db8::1]/a" }));
   expect(document["related"]).toEqual({ hosts: ["2001:db8::1"] });
 });
 
-it("keeps every row, with its status and error", () => {
+it("writes every row with its status and error", () => {
   const lines = ecs.write(options).encode(unansweredRows).trimEnd().split("\n");
   const documents = lines.map((line) => JSON.parse(line) as Document);
   expect(documents.map(({ repute }) => repute.status)).toEqual([
@@ -107,11 +107,11 @@ it("keeps every row, with its status and error", () => {
   ]);
 });
 
-it("dates a row that was not looked up by the clock", () => {
+it("uses the clock for a row without a lookup", () => {
   expect(documentOf(unansweredRows[0]!)["@timestamp"]).toBe("2026-05-06T07:08:09.000Z");
 });
 
-it("keeps the input's columns, however they are named", () => {
+it("keeps the input's columns, whatever their names", () => {
   const encoder = ecs.write({ ...options, columns: ["ip", "ip", "", "repute"] });
   const line = encoder.encode([
     anEnrichedRow({ number: 7, cells: ["a", 'b"', "c"], extra: '["d"]' }),
@@ -123,18 +123,18 @@ it("keeps the input's columns, however they are named", () => {
   });
 });
 
-it("keeps a record of NDJSON to the letter", () => {
+it("copies an NDJSON record", () => {
   const row = anEnrichedRow({ json: '{"ip":"192.0.2.1","n":1.10}', extra: '{"n":1.10}' });
   expect(ecs.write(options).encode([row])).toContain('"input":{"ip":"192.0.2.1","n":1.10}}');
 });
 
-it("keeps a line that is no record", () => {
-  const fault = { code: "input_row", message: "no JSON" } as const;
+it("keeps a line that isn't a record", () => {
+  const fault = { code: "input_row", message: "not JSON" } as const;
   const row = anEnrichedRow({ fault, extra: '"{oops"' }, { status: "failed", error: fault }, null);
   expect(documentOf(row)["repute"]).toMatchObject({ input: null, extra: "{oops" });
 });
 
-it("leaves out times that are none", () => {
+it("omits invalid times", () => {
   const row = anEnrichedRow({}, { query: { intent: "malicious", firstSeen: "yesterday" } });
   expect(documentOf(row).threat?.indicator).not.toHaveProperty("first_seen");
 });

@@ -11,7 +11,7 @@ import {
   unknownRow,
 } from "./shaped-rows.js";
 
-it("makes an event of class OSINT Inventory Info", () => {
+it("writes an event of class OSINT Inventory Info", () => {
   const { unmapped, metadata, ...event } = eventOf(maliciousRow);
   expect(event).toEqual({
     activity_id: 2,
@@ -52,7 +52,7 @@ it("makes an event of class OSINT Inventory Info", () => {
   expect(unmapped).toMatchObject({ repute: { verdict: "malicious", status: "complete" } });
 });
 
-it("gives no reputation where nothing is known", () => {
+it("gives no reputation to an unknown item", () => {
   const { osint, unmapped } = eventOf(unknownRow);
   expect(osint[0]).not.toHaveProperty("reputation");
   expect(osint[0]).not.toHaveProperty("uid");
@@ -79,13 +79,13 @@ it.each([
   expect(observables?.[0]).toMatchObject({ type_id: observableId, value: item.value });
 });
 
-it("calls a wallet by a type of its own", () => {
+it("uses a custom type for wallets", () => {
   const { osint, observables } = eventOf(accused(items.wallet));
   expect(osint[0]).toMatchObject({ type_id: 99, type: "Cryptocurrency Wallet" });
   expect(observables).toBeUndefined();
 });
 
-it("keeps every row, with its status and error", () => {
+it("writes every row with its status and error", () => {
   const lines = ocsf.write(options).encode(unansweredRows).trimEnd().split("\n");
   const events = lines.map((line) => JSON.parse(line) as Event);
   expect(events.map(({ unmapped }) => unmapped.repute.status)).toEqual([
@@ -101,14 +101,14 @@ it("keeps every row, with its status and error", () => {
   ]);
 });
 
-it("calls a partial answer so", () => {
+it("marks a partial answer", () => {
   expect(eventOf(anEnrichedRow({}, { status: "partial" }))).toMatchObject({
     status_id: 99,
     status: "Partial",
   });
 });
 
-it("writes what is no item as it was, of unknown type and dated by the clock", () => {
+it("writes an unrecognised item as given, with type unknown and the clock's time", () => {
   const { osint, time } = eventOf(unansweredRows[0]!);
   expect(osint).toEqual([{ type_id: 0, type: "Unknown", value: "setup.exe" }]);
   expect(time).toBe(Date.parse("2026-05-06T07:08:09.000Z"));

@@ -4,7 +4,7 @@ import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions } from "../../../../src/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
-/** Options of an encoder whose clock stands still. */
+/** Encoder options with a fixed clock. */
 export const options: EncoderOptions = {
   columns: ["ip"],
   prefix: "rep_",
@@ -13,10 +13,10 @@ export const options: EncoderOptions = {
   clock: { ...systemClock, now: () => Date.parse("2026-05-06T07:08:09.000Z") },
 };
 
-/** A row of an item with an answer in full, all of it against the item. */
+/** A row with a full answer that accuses the item. */
 export const maliciousRow = anEnrichedRow({}, { query: fullIpResult });
 
-/** A row of an item of which nothing is known. */
+/** A row of an unknown item. */
 export const unknownRow = anEnrichedRow(
   {},
   {
@@ -31,12 +31,12 @@ export const unknownRow = anEnrichedRow(
   },
 );
 
-/** A row that says of an item no more than that it is malicious. */
+/** A row that only says that its item is malicious. */
 export function accused(item: Item): EnrichedRow {
   return anEnrichedRow({ itemText: item.value }, { query: { intent: "malicious" } }, item);
 }
 
-/** Rows for which there is no answer, one of each status. */
+/** Rows without an answer, one per status. */
 export const unansweredRows: readonly EnrichedRow[] = [
   anEnrichedRow(
     { number: 1, itemText: "setup.exe" },

@@ -18,7 +18,7 @@ import {
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 
-it("makes a bundle of who it is by and an indicator for each item", () => {
+it("writes a bundle with an identity and one indicator per item", () => {
   const { type, id, objects } = bundleOf([maliciousRow]);
   expect(type).toBe("bundle");
   expect(id).toMatch(new RegExp(`^bundle--${uuid}$`));
@@ -53,11 +53,11 @@ it.each([
   expect(indicatorsOf([accused(item)])[0]).toMatchObject({ pattern, name: item.value });
 });
 
-it("is a whole bundle without an indicator", () => {
+it("is valid without indicators", () => {
   expect(bundleOf([]).objects).toHaveLength(1);
 });
 
-it("makes no indicator of what nothing is known of, or what has no answer", () => {
+it("writes no indicator for unknown items and failed lookups", () => {
   expect(indicatorsOf([unknownRow, ...unansweredRows])).toEqual([]);
 });
 
@@ -70,19 +70,19 @@ it.each([
   expect(indicator).toMatchObject({ indicator_types: [type] });
 });
 
-it("takes the time of the lookup where the item's own is not known", () => {
+it("uses the lookup time if the item's own is unknown", () => {
   const [indicator] = indicatorsOf([accused(items.domain)]);
   expect(indicator).toMatchObject({ valid_from: "2026-01-02T03:04:05.000Z" });
   expect(indicator).not.toHaveProperty("labels");
 });
 
-it("is never modified before it was created", () => {
+it("never has a modified time before created", () => {
   const row = anEnrichedRow({}, { query: fullIpResult, lookedUpAt: "2019-01-01T00:00:00Z" });
   expect(indicatorsOf([row])[0]).toMatchObject({ modified: "2020-01-01T00:00:00.000Z" });
 });
 
-describe("an item that comes again", () => {
-  it("is written once, whatever its row calls itself", () => {
+describe("a repeated item", () => {
+  it("is written once, whatever the spelling in its row", () => {
     const again = anEnrichedRow({ number: 2 }, { query: fullIpResult, source: "duplicate" });
     expect(indicatorsOf([again, maliciousRow, accused(items.domain), again])).toHaveLength(2);
   });
@@ -126,7 +126,7 @@ describe("an item that comes again", () => {
     );
   });
 
-  it("has the identifier of another run's indicator", () => {
+  it("has the same identifier in every run", () => {
     const [one] = indicatorsOf([accused(items.url)]);
     const [other] = indicatorsOf([
       anEnrichedRow({}, { query: { intent: "suspicious" } }, items.url),

@@ -13,16 +13,19 @@ const start = Date.UTC(2024, 0, 1);
 const head = { kind: "bogon", storedAt: start } as const;
 const entry = encodeEntry("query ip é", complete({ tags: ["é"] }), head);
 
-test("an entry says what it holds, since when and under which key", () => {
+test("an entry contains its finding, time and key", () => {
   expect(readEntryHead(entry)).toEqual(head);
   expect(decodeEntry(entry)).toEqual({ key: "query ip é", value: complete({ tags: ["é"] }) });
 });
 
-test.each(["full", "partial", "invalid", "bogon"] as const)("a %s entry says so", (kind) => {
-  expect(readEntryHead(encodeEntry("key", complete(), { kind, storedAt: 5 }))?.kind).toBe(kind);
-});
+test.each(["a %s entry keeps its kind", "partial", "invalid", "bogon"] as const)(
+  "a %s entry says so",
+  (kind) => {
+    expect(readEntryHead(encodeEntry("key", complete(), { kind, storedAt: 5 }))?.kind).toBe(kind);
+  },
+);
 
-test("no byte of an entry changes unnoticed", () => {
+test("any changed byte of an entry is detected", () => {
   const bytes = Buffer.from(entry);
   for (let at = 0; at < bytes.length; at++) {
     for (const bit of [0x01, 0x20, 0x80]) {
@@ -33,7 +36,7 @@ test("no byte of an entry changes unnoticed", () => {
   }
 });
 
-test("a piece of an entry is noticed", () => {
+test("a truncated entry is detected", () => {
   for (let length = 0; length < entry.length; length++) {
     expect(readEntryHead(entry.slice(0, length))).toBeNull();
   }
@@ -50,18 +53,18 @@ test.each([
   expect(isFresh(kept, start + share * day, day)).toBe(false);
 });
 
-test("an answer from further ahead than it may be old is not fresh", () => {
+test("an answer further in the future than its lifetime is not fresh", () => {
   const from = (ahead: number) => ({ kind: "full", storedAt: start + ahead }) as const;
   expect(isFresh(from(day - 1), start, day)).toBe(true);
   expect(isFresh(from(day), start, day)).toBe(false);
   expect(isFresh(from(3650 * day), start, day)).toBe(false);
 });
 
-test("nothing is fresh for no time", () => {
+test("nothing is fresh with a TTL of 0", () => {
   expect(isFresh(head, start, 0)).toBe(false);
 });
 
-test("kinds follow from what was answered", () => {
+test("the answer determines the kind", () => {
   const lacking = partial({ asn: null }, ["asn"]);
   const bogon = { item: "192.0.2.1", type: "IP_BOGON", bogon: true };
   expect([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cacheKeys, keyHash, lookupOfKey } from "../../../../src/store/cache/cache-key.js";
 import { item, otherItem } from "../../lookup/findings.js";
 
-test("an answer is kept apart by address, endpoint, kind and item", () => {
+test("keys differ by address, endpoint, kind and item", () => {
   const keys = [
     cacheKeys("https://a.example/beta", "query")(item),
     cacheKeys("https://b.example/beta", "query")(item),
@@ -13,7 +13,7 @@ test("an answer is kept apart by address, endpoint, kind and item", () => {
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test("one address may be written in several ways", () => {
+test("spellings of one address share a key", () => {
   const written = [
     "https://A.example:443/beta",
     "https://a.example/beta/",
@@ -23,7 +23,7 @@ test("one address may be written in several ways", () => {
   expect(new Set(keys).size).toBe(1);
 });
 
-test("a name that is no address stands for itself", () => {
+test("a name that isn't a URL is used unchanged", () => {
   expect(cacheKeys("the embedded service", "query")(item)).toBe(
     "query the embedded service ip 192.0.2.1",
   );
@@ -38,11 +38,11 @@ test.each([
   }
 });
 
-test("a hash is a whole number of 53 bits, and depends on all of them", () => {
+test("a hash is a 53-bit integer that depends on all bits", () => {
   const hashes = Array.from({ length: 20_000 }, (_, n) => keyHash(`key ${n}`));
   expect(hashes.every((hash) => Number.isSafeInteger(hash) && hash >= 0)).toBe(true);
   const distinct = (part: (hash: number) => number): number => new Set(hashes.map(part)).size;
-  // Of 20,000 texts about 0.05 share a number of 32 bits with another, and 95 one of 21 bits.
+  // Among 20,000 texts, about 0.05 collisions are expected in 32 bits and 95 in 21 bits.
   expect(distinct((hash) => hash)).toBe(20_000);
   expect(distinct((hash) => hash % 2 ** 32)).toBeGreaterThan(19_990);
   expect(distinct((hash) => Math.floor(hash / 2 ** 32))).toBeGreaterThan(19_800);

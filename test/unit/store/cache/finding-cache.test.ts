@@ -35,7 +35,7 @@ interface OpenOptions {
   readonly ttlMs: number;
 }
 
-/** Puts findings, waits until they are written, and closes. */
+/** Stores findings, waits for the writes and closes. */
 async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
   const { cache } = await openIn(folder, { clock });
   const put = Array.from({ length: entries }, (_, n) =>
@@ -52,14 +52,14 @@ async function newFolder(): Promise<string> {
 
 const dataFile = (folder: string): string => join(folder, "answers", "answers.db");
 
-test("what was put is there for the next run", async () => {
+test("a stored finding is found by the next run", async () => {
   const folder = await newFolder();
   await filled(folder);
   const { cache, warnings } = await openIn(folder);
   expect([await cache.get("query key 0"), warnings]).toEqual([complete({ n: 0 }), []]);
 });
 
-test("what one has written another one that is open finds", async () => {
+test("an open cache finds what another one writes", async () => {
   const folder = await newFolder();
   const [one, other] = [await openIn(folder), await openIn(folder)];
   const put = one.cache.put("query key", complete());
@@ -68,7 +68,7 @@ test("what one has written another one that is open finds", async () => {
   expect(await other.cache.get("query key")).toEqual(complete());
 });
 
-describe("answers are used for as long as their kind may be", () => {
+describe("each kind of answer has its lifetime", () => {
   test.each([
     ["full", complete(), day],
     ["invalid", invalid(), day],
@@ -86,7 +86,7 @@ describe("answers are used for as long as their kind may be", () => {
   });
 });
 
-test("the one who reads says how long answers are used", async () => {
+test("the reader's TTL counts", async () => {
   const folder = await newFolder();
   const clock = new ManualClock();
   await filled(folder, clock);
@@ -101,8 +101,8 @@ test("the one who reads says how long answers are used", async () => {
   ]);
 });
 
-describe("when the clock went back", () => {
-  test("an answer of the future lasts no longer than it may from then on", async () => {
+describe("after the clock went back", () => {
+  test("an answer from the future expires as if it were stored now", async () => {
     const folder = await newFolder();
     const clock = new ManualClock();
     await filled(folder, clock);
@@ -116,7 +116,7 @@ describe("when the clock went back", () => {
     expect(await cache.get("query key 0")).toBeNull();
   });
 
-  test("an answer from far ahead is not used", async () => {
+  test("an answer from the far future is not used", async () => {
     const folder = await newFolder();
     const clock = new ManualClock();
     await filled(folder, clock);
@@ -126,7 +126,7 @@ describe("when the clock went back", () => {
   });
 });
 
-test("its folder and files are its owner's alone", async () => {
+test("folder and files are private to the owner", async () => {
   const folder = await newFolder();
   await filled(folder);
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -143,7 +143,7 @@ test("its folder and files are its owner's alone", async () => {
   ]);
 });
 
-test("a folder that was there keeps its mode", async () => {
+test("an existing folder keeps its mode", async () => {
   const folder = await newFolder();
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -151,16 +151,16 @@ test("a folder that was there keeps its mode", async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o755);
 });
 
-describe("a cache that cannot be used says so once, and forgets what it is given", () => {
+describe("an unusable cache warns once and acts as an empty one", () => {
   test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
     [
-      "cut off",
+      "truncated",
       async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
       /is damaged: .*; remove it with repute cache clear/,
     ],
     ["cut off behind its first page", (folder) => truncate(dataFile(folder), 4096), /is damaged: /],
     [
-      "its pages overwritten",
+      "with overwritten pages",
       async (folder) => {
         const bytes = await readFile(dataFile(folder));
         for (let at = page; at < bytes.length; at += page) bytes.fill(0xff, at, at + 64);
@@ -169,12 +169,12 @@ describe("a cache that cannot be used says so once, and forgets what it is given
       /is damaged: /,
     ],
     [
-      "replaced by something else",
+      "replaced by another file",
       (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
       /is damaged: file is not a database/,
     ],
     [
-      "a file where its folder should be",
+      "with a file in place of its folder",
       async (folder) => {
         await rm(folder, { recursive: true });
         await writeFile(folder, "");
@@ -188,13 +188,13 @@ describe("a cache that cannot be used says so once, and forgets what it is given
     expect(await unused(folder)).toMatch(reason);
   });
 
-  test("a folder that cannot be made", async () => {
+  test("in a folder that cannot be created", async () => {
     expect(await unused("/proc/self/cache")).toMatch(
       /^cannot open the cache \/proc\/self\/cache: /,
     );
   });
 
-  /** The one line that is said of it. */
+  /** The only warning. */
   async function unused(folder: string): Promise<string | undefined> {
     const { cache, warnings } = await openIn(folder);
     await cache.put("query key", complete());
@@ -207,12 +207,12 @@ describe("a cache that cannot be used says so once, and forgets what it is given
   }
 });
 
-test("an entry whose bytes have changed is asked for again, and said once", async () => {
+test("a damaged entry is looked up again, with one warning", async () => {
   const folder = await newFolder();
   await filled(folder, new ManualClock(), 20);
   const bytes = await readFile(dataFile(folder));
   for (const n of [3, 4]) {
-    // Of an entry that was put once there is one copy in the file.
+    // An entry that was stored once has one copy in the file.
     const at = bytes.indexOf(`["query key ${n}"`);
     bytes[at + 20]! ^= 0x01;
   }
@@ -223,7 +223,7 @@ test("an entry whose bytes have changed is asked for again, and said once", asyn
   expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
 });
 
-test("a cache of another version is begun anew, and says so", async () => {
+test("a cache of another version is replaced, with a warning", async () => {
   const folder = await newFolder();
   await filled(folder);
   writtenByAnother(folder);
@@ -239,7 +239,7 @@ test("a cache of another version is begun anew, and says so", async () => {
   ]);
 });
 
-test("answers of both endpoints about an item are kept and found, whenever they come", async () => {
+test("answers of both endpoints about an item are stored in any order", async () => {
   const folder = await newFolder();
   const quickCheck = quick();
   for (const put of [
@@ -258,7 +258,7 @@ test("answers of both endpoints about an item are kept and found, whenever they 
   expect(found).toEqual([complete(), quickCheck, complete(), quickCheck]);
 });
 
-test("answers that wait for another process are written once it is done", async () => {
+test("writes wait until another process has finished", async () => {
   const folder = await newFolder();
   await filled(folder);
   const other = new DatabaseSync(dataFile(folder));
@@ -273,7 +273,7 @@ test("answers that wait for another process are written once it is done", async 
   expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
 });
 
-test("an LMDB cache of an earlier version is left alone, and said once", async () => {
+test("an LMDB cache of an earlier version is kept, with one warning", async () => {
   const folder = await newFolder();
   const earlier = join(folder, "findings", "entries", "data.mdb");
   await mkdir(join(folder, "findings", "entries"), { recursive: true });
@@ -287,7 +287,7 @@ test("an LMDB cache of an earlier version is left alone, and said once", async (
   expect([second.warnings, await readFile(earlier, "utf8")]).toEqual([[], "answers"]);
 });
 
-test("a newer answer takes the place of an older one", async () => {
+test("a newer answer replaces an older one", async () => {
   const folder = await newFolder();
   for (const n of [1, 2, 3]) {
     const { cache } = await openIn(folder);
@@ -298,7 +298,7 @@ test("a newer answer takes the place of an older one", async () => {
   expect((await cache.get("query key"))?.answers.query?.result["n"]).toBe(3);
 });
 
-describe("when it is only to be looked at", () => {
+describe("when read-only", () => {
   const lookAt = async (folder: string) => {
     const warnings: string[] = [];
     const onWarning = (message: string): void => void warnings.push(message);
@@ -308,7 +308,7 @@ describe("when it is only to be looked at", () => {
     return { cache, warnings };
   };
 
-  test("it answers, and keeps nothing", async () => {
+  test("it answers but stores nothing", async () => {
     const folder = await newFolder();
     await filled(folder);
     const { cache, warnings } = await lookAt(folder);
@@ -321,14 +321,14 @@ describe("when it is only to be looked at", () => {
     ]);
   });
 
-  test("it is not made where it is not there", async () => {
+  test("it isn't created", async () => {
     const folder = await newFolder();
     const { cache, warnings } = await lookAt(folder);
     expect([await cache.get("query key"), warnings]).toEqual([null, []]);
     await expect(stat(folder)).rejects.toThrow("ENOENT");
   });
 
-  test("one of another version is left as it is", async () => {
+  test("one of another version is left unchanged", async () => {
     const folder = await newFolder();
     await filled(folder);
     writtenByAnother(folder);
@@ -341,7 +341,7 @@ describe("when it is only to be looked at", () => {
   });
 });
 
-/** Makes the file that of a version whose entries are laid out otherwise. */
+/** Marks the file as one of another format version. */
 function writtenByAnother(folder: string): void {
   const database = new DatabaseSync(dataFile(folder));
   database.exec("PRAGMA user_version = 99");

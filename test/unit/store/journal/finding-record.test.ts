@@ -10,7 +10,7 @@ import type { LookupRecord } from "../../../../src/core/attempt.js";
 import type { Finding, JsonObject } from "../../../../src/core/finding.js";
 import { complete, failed, invalid, quick } from "../../lookup/findings.js";
 
-/** The bytes of a record, written behind others and before some room. */
+/** Bytes of a record between other bytes. */
 function record(
   finding: Finding,
   parts: Partial<LookupRecord> = {},
@@ -21,14 +21,14 @@ function record(
   return bytes.subarray(3, writeRecord(bytes, 3, head, written));
 }
 
-test("a record has its key and finding", () => {
+test("a record contains its key and finding", () => {
   const finding = invalid("no such item: é");
   const { key, value } = decodeRecord(record(finding, {}, { key: "key ü" }));
   expect([key, value.finding]).toEqual(["key ü", finding]);
 });
 
 test.each([undefined, Buffer.from('{"result":{"item":"192.0.2.1","type":"IP"}}')])(
-  "a record tells which row asked, its requests, and values unknown to the interface",
+  "a record contains its row, its requests and unknown response values",
   (body) => {
     const origin = { row: 7, outcomes: ["503", "timeout"] };
     const bytes = record(complete(), { origin, drift: ["intent=evil"], body });
@@ -36,12 +36,12 @@ test.each([undefined, Buffer.from('{"result":{"item":"192.0.2.1","type":"IP"}}')
   },
 );
 
-test("the record of an attempt tells what another could change", () => {
+test("the record of an attempt says what a retry could change", () => {
   const bytes = record(failed("timeout"), { again: { policy: "transient", afterMs: 8000 } });
   expect(decodeRecord(bytes).value.again).toEqual({ policy: "transient", afterMs: null });
 });
 
-test("an answer's body comes back as the finding that it was read as", () => {
+test("an answer's body is decoded to the same finding", () => {
   const result = { item: "192.0.2.1", type: "IP", note: "é\n{}" };
   const body = Buffer.from(JSON.stringify({ status: "success", statusCode: 200, result }, null, 2));
   const finding = { ...complete(result), attempts: 3 };
@@ -49,13 +49,13 @@ test("an answer's body comes back as the finding that it was read as", () => {
   expect([key, value.finding]).toEqual(['key "ü"\n', finding]);
 });
 
-test("an answer's body that is a quick check's comes back as one", () => {
+test("the body of a quick check is decoded to the same finding", () => {
   const result = { item: "192.0.2.1", activity: true };
   const body = Buffer.from(JSON.stringify({ result }));
   expect(decodeRecord(record(quick(result), { body })).value.finding).toEqual(quick(result));
 });
 
-test("of a body that is white space for the most part the data alone is kept", () => {
+test("of a body that is mostly white space, only the data is stored", () => {
   const result = { item: "192.0.2.1" };
   const body = Buffer.from(`${JSON.stringify({ result })}${" ".repeat(1_000_000)}`);
   const bytes = record(complete(result), { body });
@@ -63,18 +63,18 @@ test("of a body that is white space for the most part the data alone is kept", (
   expect(decodeRecord(bytes).value.finding).toEqual(complete(result));
 });
 
-test("a record has its hash and the number of the one before it", () => {
+test("a record contains its hash and the offset of its predecessor", () => {
   const head = { previous: 0xfffffff1, hash: 0xfffffff0 };
   const bytes = record(complete(), {}, { head });
   expect(readHead(bytes)).toEqual(head);
   expect(decodeRecord(bytes).value.finding).toEqual(complete());
 });
 
-/** Numbers that lose digits when they are parsed, a member named twice, and white space. */
+/** Numbers that lose digits when parsed, a repeated member, and white space. */
 const received =
   '{ "item":"192.0.2.1", "n":[1.0, -0, 1e400, 123456789012345678901234567890], "n2":1,"n2":2 }';
 
-test("the text of a result comes back out of an answer's body, without its line breaks", () => {
+test("the text of a result is restored from the body, without line breaks", () => {
   const pretty = received.replaceAll(", ", ",\r\n");
   const body = Buffer.from(`{"status":"success","result":${pretty} ,"statusCode":200}`);
   const bytes = record(complete(JSON.parse(received) as JsonObject), { body });
@@ -82,7 +82,7 @@ test("the text of a result comes back out of an answer's body, without its line 
   expect(textIn(decodeRecord(bytes))).toBeUndefined();
 });
 
-test("the text of a result is kept where there is no body", () => {
+test("the text of a result is stored if there is no body", () => {
   const result = JSON.parse(received) as JsonObject;
   const bytes = record({ ...complete(), answers: { "quick-check": { result, text: received } } });
   expect(decodeRecord(bytes, { asReceived: true }).value.finding.answers).toEqual({
@@ -91,7 +91,7 @@ test("the text of a result is kept where there is no body", () => {
   expect(decodeRecord(bytes).value.finding).toEqual(quick(result));
 });
 
-test("a member named __proto__ is in the text of a result and not in its value", () => {
+test("a member named __proto__ is in the text of a result but not in its value", () => {
   const text = '{"item":"192.0.2.1","__proto__":{"polluted":true}}';
   const decoded = decodeRecord(record(complete({}, text)), { asReceived: true });
   expect(textIn(decoded)).toBe(text);
@@ -100,7 +100,7 @@ test("a member named __proto__ is in the text of a result and not in its value",
   expect(Object.hasOwn(result, "__proto__")).toBe(false);
 });
 
-test("a long answer tells its size", () => {
+test("a long answer has its size", () => {
   const result = { item: "192.0.2.1", note: "x".repeat(9000) };
   const body = Buffer.from(JSON.stringify({ result }));
   const bytesIn = (bytes: Buffer) => decodeRecord(bytes).value.finding.answers.query?.bytes;

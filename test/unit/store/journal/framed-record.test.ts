@@ -9,7 +9,7 @@ import {
 } from "../../../../src/store/journal/framed-record.js";
 import { complete } from "../../lookup/attempts.js";
 
-/** Records of findings with texts of these lengths; their places, the first of them `first`. */
+/** Records of findings with texts of these lengths, and their offsets from `first` on. */
 function framed(lengths: readonly number[], first: number): { bytes: Buffer; places: number[] } {
   const all = lengths.map((length) => recordParts("key", complete({ text: "x".repeat(length) })));
   const bytes = Buffer.alloc(all.reduce((sum, parts) => sum + maxFramedBytes(parts), 0));
@@ -24,7 +24,7 @@ function framed(lengths: readonly number[], first: number): { bytes: Buffer; pla
 
 const lengths = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 20 });
 
-test("every whole record is found, wherever the part of the file ends", () => {
+test("every intact record is found, wherever the section ends", () => {
   fc.assert(
     fc.property(lengths, fc.integer({ min: 1, max: 3000 }), (texts, partBytes) => {
       const { bytes, places } = framed(texts, 1);
@@ -43,7 +43,7 @@ test("every whole record is found, wherever the part of the file ends", () => {
   );
 });
 
-test("a damaged byte takes no record but its own", () => {
+test("a damaged byte affects only its own record", () => {
   fc.assert(
     fc.property(lengths, fc.nat(), fc.integer({ min: 1, max: 255 }), (texts, seed, change) => {
       const { bytes, places } = framed(texts, 7);

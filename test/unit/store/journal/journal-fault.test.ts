@@ -6,19 +6,19 @@ function errno(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-test("a full disk is named as such", () => {
+test("explains a full disk", () => {
   expect(journalFault("out.state/journal", "write", errno("ENOSPC"))).toMatchObject({
     code: "journal_disk_full",
     message: "cannot write the journal out.state/journal: the disk is full",
   });
 });
 
-test("what is unknown is told in its own words", () => {
+test("quotes an unknown error", () => {
   const fault = journalFault("out.state/journal", "open", new Error("EXDEV"));
   expect(fault.message).toBe("cannot open the journal out.state/journal: EXDEV");
 });
 
-test("what is explained already is left as it is", () => {
+test("passes an explained error unchanged", () => {
   const known = new FatalError("journal_format", "another version");
   expect(journalFault("out.state/journal", "open", known)).toBe(known);
 });

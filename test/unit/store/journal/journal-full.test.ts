@@ -11,7 +11,7 @@ vi.mock("node:fs", async (original) => {
   const fs = await original<typeof Fs>();
   const writeSync = (file: number, bytes: Buffer, from: number, length: number, at: number) => {
     if (!disk.full) return fs.writeSync(file, bytes, from, length, at);
-    // It takes a part, and says why only when it is asked for the rest.
+    // Accepts a part; only the next call returns the error.
     if (from === 0) return fs.writeSync(file, bytes, from, Math.min(length, 40), at);
     throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   };
@@ -20,7 +20,7 @@ vi.mock("node:fs", async (original) => {
 
 const full = { code: "journal_disk_full" };
 
-test("who puts what the disk has no room for is told, and what was put before stays", async () => {
+test("a full disk rejects the put and keeps earlier records", async () => {
   const folder = join(await temporaryFolder(), "journal");
   const before = await openJournal({ folder });
   await before.put("one", complete({ n: 1 }));

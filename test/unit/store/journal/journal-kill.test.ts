@@ -8,7 +8,7 @@ import { openJournal } from "../../../../src/store/journal/journal.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";
 
-/** Puts findings for ever, many at once, and prints the number of each that is put. */
+/** Stores findings concurrently without end and prints the number of each stored one. */
 const putForEver = `
   const { openJournal } = await import(process.argv[1]);
   const { writeSync } = await import("node:fs");
@@ -25,14 +25,14 @@ const putForEver = `
   await Promise.all(Array.from({ length: 50 }, put));
 `;
 
-/** Runs that until `count` findings are put, then kills it. Returns the numbers it printed. */
+/** Runs it until `count` findings are stored, then kills it. Returns the printed numbers. */
 async function putUntilKilled(folder: string, from: number, count: number): Promise<number[]> {
   const journal = pathToFileURL(
     join(import.meta.dirname, "../../../../dist/store/journal/journal.js"),
   ).href;
   const child = spawn(
     process.execPath,
-    // With `-e` the arguments begin behind the program's own name.
+    // With `-e`, the arguments follow the executable directly.
     [
       "--input-type=module",
       "-e",
@@ -54,7 +54,7 @@ async function putUntilKilled(folder: string, from: number, count: number): Prom
   return numbers;
 }
 
-test("what was put is there after the process was killed, however often", async () => {
+test("stored records survive repeated kills", async () => {
   const folder = join(await temporaryFolder(), "journal");
   const put: number[] = [];
   for (const count of [1, 40, 700, 333, 2000]) {

@@ -5,7 +5,7 @@ import { openJournal } from "../../../../src/store/journal/journal.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";
 
-/** Most bytes that the system takes at once. */
+/** Most bytes the system accepts per write. */
 const system = vi.hoisted(() => ({ takes: 7 }));
 
 vi.mock("node:fs", async (original) => {
@@ -15,7 +15,7 @@ vi.mock("node:fs", async (original) => {
   return { ...fs, writeSync };
 });
 
-test("a record is written whole, however little the system takes at once", async () => {
+test("a record is written in full, however little each write accepts", async () => {
   const folder = join(await temporaryFolder(), "journal");
   system.takes = 7;
   const before = await openJournal({ folder });
@@ -27,7 +27,7 @@ test("a record is written whole, however little the system takes at once", async
   await after.close();
 });
 
-test("a system that takes nothing is no reason to try for ever", async () => {
+test("a write that accepts nothing ends with an error instead of a loop", async () => {
   system.takes = 7;
   const journal = await openJournal({ folder: join(await temporaryFolder(), "journal") });
   system.takes = 0;

@@ -12,7 +12,7 @@ async function journalFolder(): Promise<string> {
   return join(await temporaryFolder(), "out.csv.state", "journal");
 }
 
-/** Opens a journal that is closed when the test ends, if not before. */
+/** Opens a journal and closes it at the end of the test at the latest. */
 async function opened(
   options: JournalOptions,
 ): Promise<LookupStore & { closeNow(): Promise<void> }> {
@@ -23,7 +23,7 @@ async function opened(
   return Object.assign(journal, { closeNow });
 }
 
-/** So few that each chain of the index has many records. */
+/** Few enough that each chain of the index has many records. */
 const small = { chains: 64 };
 
 async function putMany(journal: LookupStore, from: number, to: number): Promise<void> {
@@ -33,7 +33,7 @@ async function putMany(journal: LookupStore, from: number, to: number): Promise<
   }
 }
 
-/** Numbers of the findings that are not what was put. */
+/** Numbers of findings that differ from what was stored. */
 async function wrong(journal: LookupStore, from: number, to: number): Promise<number[]> {
   const numbers: number[] = [];
   for (let n = from; n < to; n++) {
@@ -43,7 +43,7 @@ async function wrong(journal: LookupStore, from: number, to: number): Promise<nu
   return numbers;
 }
 
-test("has what was put before it was closed", async () => {
+test("finds stored records after reopening", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   await before.put("key", complete());
@@ -52,7 +52,7 @@ test("has what was put before it was closed", async () => {
   expect(await after.get("key")).toMatchObject({ finding: complete().finding });
 });
 
-test("writes what waits when it closes", async () => {
+test("writes pending records when it closes", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   const put = before.put("key", complete());
@@ -62,13 +62,13 @@ test("writes what waits when it closes", async () => {
   expect(await after.get("key")).toMatchObject({ finding: complete().finding });
 });
 
-test("has every finding where many share a chain of the index", async () => {
+test("finds every record when many share a chain", async () => {
   const journal = await opened({ folder: await journalFolder(), ...small });
   await putMany(journal, 0, 3000);
   expect(await wrong(journal, 0, 3000)).toEqual([]);
 });
 
-test("has nothing else then", async () => {
+test("finds nothing else", async () => {
   const journal = await opened({ folder: await journalFolder(), ...small });
   await putMany(journal, 0, 3000);
   const found = [];
@@ -76,7 +76,7 @@ test("has nothing else then", async () => {
   expect(found.filter((finding) => finding !== null)).toEqual([]);
 });
 
-test("has every finding after it was opened several times", async () => {
+test("finds every record after several reopenings", async () => {
   const folder = await journalFolder();
   for (let session = 0; session < 4; session++) {
     const journal = await opened({ folder, ...small });
@@ -87,14 +87,14 @@ test("has every finding after it was opened several times", async () => {
   expect(await wrong(journal, 0, 4 * 333)).toEqual([]);
 });
 
-test("answers those who ask in the same turn as they put", async () => {
+test("finds a record in the turn in which it is stored", async () => {
   const journal = await opened({ folder: await journalFolder(), ...small });
   const put = Array.from({ length: 200 }, (_, n) => journal.put(`key ${n}`, complete({ n })));
   expect(await wrong(journal, 0, 200)).toEqual([]);
   await Promise.all(put);
 });
 
-test("tells keys apart that have the same hash", async () => {
+test("distinguishes keys with the same hash", async () => {
   const [one, other] = sameHash();
   const folder = await journalFolder();
   const before = await opened({ folder });
@@ -107,7 +107,7 @@ test("tells keys apart that have the same hash", async () => {
   expect(found.map((record) => record?.finding.answers.query?.result["n"])).toEqual([1, 2]);
 });
 
-test("tells them apart while both wait to be written", async () => {
+test("distinguishes them while both are pending", async () => {
   const [one, other] = sameHash();
   const journal = await opened({ folder: await journalFolder() });
   await Promise.all([journal.put(one, complete({ n: 1 })), journal.put(other, complete({ n: 2 }))]);
@@ -116,7 +116,7 @@ test("tells them apart while both wait to be written", async () => {
   expect(found.map((record) => record?.finding.answers.query?.result["n"])).toEqual([3, 2]);
 });
 
-test("has what was put after its files were opened anew in between", async () => {
+test("finds records stored before and after a reopening", async () => {
   const folder = await journalFolder();
   for (let session = 0; session < 3; session++) {
     const journal = await opened({ folder, ...small });
@@ -126,7 +126,7 @@ test("has what was put after its files were opened anew in between", async () =>
   }
 });
 
-test("has findings of very different lengths", async () => {
+test("stores findings of very different lengths", async () => {
   const journal = await opened({ folder: await journalFolder(), ...small });
   const lengths = [10, 300_000, 0, 70_000, 5_000_000, 1, 262_144];
   await Promise.all(
@@ -137,7 +137,7 @@ test("has findings of very different lengths", async () => {
   expect(await wrong(journal, 0, 50)).toEqual([]);
 });
 
-test("answers with what failed in an earlier session: a completed lookup is not repeated", async () => {
+test("returns failures of an earlier session: a completed lookup is not repeated", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   await before.put("key", failed("timeout"));
@@ -146,7 +146,7 @@ test("answers with what failed in an earlier session: a completed lookup is not 
   expect(await after.get("key")).toMatchObject({ finding: failed("timeout").finding });
 });
 
-test("replays in order what an earlier session put, with its row and its requests", async () => {
+test("replays an earlier session in order, with rows and requests", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   const origin = { row: 7, outcomes: ["429", "200"] };
@@ -166,13 +166,13 @@ test("replays in order what an earlier session put, with its row and its request
   ]);
 });
 
-test("its folder is its owner's alone", async () => {
+test("its folder is private to the owner", async () => {
   const folder = await journalFolder();
   await opened({ folder });
   expect((await stat(folder)).mode & 0o077).toBe(0);
 });
 
-test("whoever comes after it was closed is refused: its file may be another's by then", async () => {
+test("rejects calls after close, because its file descriptor may be reused", async () => {
   const journal = await opened({ folder: await journalFolder() });
   await journal.put("key", complete());
   await Promise.all([journal.close(), journal.close()]);
@@ -192,7 +192,7 @@ test.each([
   await expect(openJournal({ folder })).rejects.toMatchObject({ code: "journal_format" });
 });
 
-test("what is damaged is not there, and may be put again", async () => {
+test("a damaged record is missing and can be stored again", async () => {
   const folder = await journalFolder();
   const before = await opened({ folder });
   await before.put("key", complete({ text: "intact" }));
@@ -209,29 +209,32 @@ test("what is damaged is not there, and may be put again", async () => {
   expect((await after.get("key"))?.finding.answers.query?.result["n"]).toBe(2);
 });
 
-test.each([0, 10, 99])("damage of record %d costs no other one of its chain", async (damaged) => {
-  const folder = await journalFolder();
-  const before = await opened({ folder, chains: 2 });
-  await putMany(before, 0, 100);
-  await before.closeNow();
-  const path = join(folder, "records");
-  const bytes = await readFile(path);
-  bytes.write("K", bytes.indexOf(`key ${damaged}"`));
-  await writeFile(path, bytes);
-  for (let session = 0; session < 2; session++) {
-    const after = await opened({ folder, chains: 2 });
-    expect(await wrong(after, 0, 100)).toEqual([damaged]);
-    await after.closeNow();
-  }
-});
+test.each([0, 10, 99])(
+  "a damaged record %d affects no other record in its chain",
+  async (damaged) => {
+    const folder = await journalFolder();
+    const before = await opened({ folder, chains: 2 });
+    await putMany(before, 0, 100);
+    await before.closeNow();
+    const path = join(folder, "records");
+    const bytes = await readFile(path);
+    bytes.write("K", bytes.indexOf(`key ${damaged}"`));
+    await writeFile(path, bytes);
+    for (let session = 0; session < 2; session++) {
+      const after = await opened({ folder, chains: 2 });
+      expect(await wrong(after, 0, 100)).toEqual([damaged]);
+      await after.closeNow();
+    }
+  },
+);
 
-test("a file in the folder's offset is reported", async () => {
+test("a file in place of the folder is reported", async () => {
   const folder = join(await temporaryFolder(), "journal");
   await writeFile(folder, "");
   await expect(openJournal({ folder })).rejects.toThrow(folder);
 });
 
-/** Two texts with the same hash, found by trying. */
+/** Two texts with the same hash, found by trial. */
 function sameHash(): readonly [string, string] {
   const seen = new Map<number, string>();
   for (let n = 0; ; n++) {

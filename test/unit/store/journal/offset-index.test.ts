@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OffsetIndex } from "../../../../src/store/journal/offset-index.js";
 
-test("every record is in the chain of its hash, the newest first", () => {
+test("every record is in its hash's chain, newest first", () => {
   const hash = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(
     fc.property(fc.array(hash, { maxLength: 300 }), (hashes) => {
@@ -25,7 +25,7 @@ test("every record is in the chain of its hash, the newest first", () => {
   );
 });
 
-test("a chain has an end, whatever its records say", () => {
+test("a chain ends, even if its records form a loop", () => {
   const index = new OffsetIndex(16);
   expect([index.before(5, 5), index.before(5, 9), index.before(5, 4)]).toEqual([0, 0, 4]);
 });

@@ -5,7 +5,7 @@ import { RecordLog } from "../../../../src/store/journal/record-log.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { complete } from "../../lookup/attempts.js";
 
-/** Where the page begins that cannot be read. */
+/** Start of the unreadable page. */
 const disk = vi.hoisted(() => ({ bad: Number.POSITIVE_INFINITY }));
 
 type Read = (
@@ -35,7 +35,7 @@ vi.mock("node:fs", async (original) => {
   };
 });
 
-test("a page that cannot be read is told, and nothing is cut away", async () => {
+test("an unreadable page is reported and nothing is truncated", async () => {
   const folder = await temporaryFolder();
   const log = new RecordLog(folder);
   for (let n = 0; n < 1000; n++) {

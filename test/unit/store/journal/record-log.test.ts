@@ -18,7 +18,7 @@ function opened(folder: string): RecordLog {
     try {
       log.close();
     } catch {
-      // The test closed it.
+      // Already closed by the test.
     }
   });
   return log;
@@ -35,7 +35,7 @@ function keyAt(log: RecordLog, offset: number): string | null {
 
 type Gap = readonly [from: number | undefined, to: number | undefined];
 
-/** Keys of the records that an earlier session left, of which `durable` bytes must be there. */
+/** Keys of the records of earlier sessions, with `durable` bytes expected. */
 async function taken(log: RecordLog, gaps: Gap[] = [], durable = 0): Promise<string[]> {
   const keys: string[] = [];
   const onGap = (...gap: Gap): unknown => gaps.push(gap);
@@ -45,7 +45,7 @@ async function taken(log: RecordLog, gaps: Gap[] = [], durable = 0): Promise<str
   return keys;
 }
 
-/** A file of a session that put some findings. Returns where each begins, in bytes. */
+/** A file with a session's findings. Returns the byte offset of each. */
 async function written(
   folder: string,
   findings: readonly (readonly [key: string, length: number])[],
@@ -57,7 +57,7 @@ async function written(
   return { path: join(folder, "records"), starts };
 }
 
-test("has every record at its offset, before it is written and after", async () => {
+test("finds every record at its offset, before and after it is written", async () => {
   const log = opened(await temporaryFolder());
   const lengths = [10, 300_000, 0, 4096, 5_000_000, 1, 64_000];
   const places = lengths.map((length, n) => add(log, `key ${n}`, "x".repeat(length)));
@@ -69,7 +69,7 @@ test("has every record at its offset, before it is written and after", async () 
   expect(places.map((offset) => keyAt(log, offset))).toEqual(keys);
 });
 
-test("the next session takes up what the last one wrote and goes on behind it", async () => {
+test("the next session replays the file and appends to it", async () => {
   const folder = await temporaryFolder();
   await written(folder, [
     ["a", 5],
@@ -84,7 +84,7 @@ test("the next session takes up what the last one wrote and goes on behind it", 
   expect(await taken(opened(folder))).toEqual(["a", "b", "c", "d"]);
 });
 
-test("has nothing at the offset of what was not written before the process ended", async () => {
+test("has no record at an offset that was never written", async () => {
   const folder = await temporaryFolder();
   const log = opened(folder);
   const offset = add(log, "lost");
@@ -124,27 +124,24 @@ test.each([
   expect((await stat(path)).size).toBe(size);
 });
 
-test.each([0, 3, 4, 8, 20, 60])(
-  "a record whose byte %i is damaged is passed over",
-  async (byte) => {
-    const folder = await temporaryFolder();
-    const { path, starts } = await written(folder, [
-      ["a", 100],
-      ["b", 100],
-      ["c", 2_000_000],
-    ]);
-    const bytes = await readFile(path);
-    const at = (starts[1] ?? 0) + byte;
-    bytes[at] = (bytes[at] ?? 0) ^ 0x11;
-    await writeFile(path, bytes);
-    const log = opened(folder);
-    const gaps: Gap[] = [];
-    expect(await taken(log, gaps)).toEqual(["a", "c"]);
-    expect(gaps).toEqual([[starts[1], starts[2]]]);
-    expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
-    expect((await stat(path)).size).toBe(bytes.length);
-  },
-);
+test.each([0, 3, 4, 8, 20, 60])("a record with damaged byte %i is skipped", async (byte) => {
+  const folder = await temporaryFolder();
+  const { path, starts } = await written(folder, [
+    ["a", 100],
+    ["b", 100],
+    ["c", 2_000_000],
+  ]);
+  const bytes = await readFile(path);
+  const at = (starts[1] ?? 0) + byte;
+  bytes[at] = (bytes[at] ?? 0) ^ 0x11;
+  await writeFile(path, bytes);
+  const log = opened(folder);
+  const gaps: Gap[] = [];
+  expect(await taken(log, gaps)).toEqual(["a", "c"]);
+  expect(gaps).toEqual([[starts[1], starts[2]]]);
+  expect(keyAt(log, (starts[1] ?? 0) / 32)).toBeNull();
+  expect((await stat(path)).size).toBe(bytes.length);
+});
 
 test.each([
   ["that another version wrote", "repute journal 99\n", "journal_format"],
@@ -155,7 +152,7 @@ test.each([
   expect(() => new RecordLog(folder)).toThrow(expect.objectContaining({ code }));
 });
 
-test("a first line that was cut off is written anew", async () => {
+test("an incomplete first line is rewritten", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "records"), "repute jou");
   const log = opened(folder);
@@ -167,7 +164,7 @@ test("a first line that was cut off is written anew", async () => {
   expect(await taken(opened(folder))).toEqual(["a"]);
 });
 
-test("a cut is told where it took what a loss of power cannot have taken", async () => {
+test("a truncation into durable bytes is reported", async () => {
   const folder = await temporaryFolder();
   const { path, starts } = await written(folder, [
     ["a", 100],
@@ -182,7 +179,7 @@ test("a cut is told where it took what a loss of power cannot have taken", async
   expect(lost).toEqual([[starts[1], starts[2]]]);
 });
 
-test("says how much a loss of power cannot take", async () => {
+test("sync returns the number of durable bytes", async () => {
   const folder = await temporaryFolder();
   const log = opened(folder);
   add(log, "a");

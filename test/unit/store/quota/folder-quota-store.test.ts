@@ -14,12 +14,12 @@ import { ManualClock } from "../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const day = 86_400_000;
-/** What `wait` returns while a reservation is on its way to the disk. */
+/** Value of `wait` while a reservation is being stored. */
 const onItsWay = 2;
 
 const service = "https://intel.example/beta";
 
-/** A folder of counts, and what its stores warned of. */
+/** A folder of counts and the warnings of its stores. */
 async function counted() {
   const folder = join(await temporaryFolder(), "quota");
   const warnings: string[] = [];
@@ -35,7 +35,7 @@ async function counted() {
   return { folder, path, warnings, clock, store };
 }
 
-/** Spends requests of a day's quota, at most so many, and gives the rest back. */
+/** Spends up to `most` requests of a daily quota and releases the rest. */
 async function spend(
   store: QuotaStore,
   clock: ManualClock,
@@ -50,7 +50,7 @@ async function spend(
   return spent;
 }
 
-/** What a quota says once its reservation is on the disk. */
+/** What `wait` returns once the reservation is stored. */
 async function settledWait(quota: Quota): Promise<number> {
   for (;;) {
     const wait = quota.wait();
@@ -60,14 +60,14 @@ async function settledWait(quota: Quota): Promise<number> {
 }
 
 describe("a quota counted in a folder", () => {
-  test("is kept from one opening to the next", async () => {
+  test("is kept across openings", async () => {
     const { clock, store, warnings } = await counted();
     expect(await spend(store(), clock, 10, 3)).toBe(3);
     expect(await spend(store(), clock, 10)).toBe(7);
     expect(warnings).toEqual([]);
   });
 
-  test("is the same for every spelling of an address, and another one for another path", async () => {
+  test("is shared by all spellings of an address but not by other paths", async () => {
     const { clock, store } = await counted();
     await spend(store("https://INTEL.example:443/beta/"), clock, 10, 3);
     await spend(store("https://user:word@intel.example/beta?key=word#top"), clock, 10, 3);
@@ -76,7 +76,7 @@ describe("a quota counted in a folder", () => {
     expect(await spend(store("http://intel.example/beta"), clock, 10)).toBe(10);
   });
 
-  test("shows no secret of the address, and is its owner's alone", async () => {
+  test("hides secrets of the address and is private to the owner", async () => {
     const { clock, store, folder } = await counted();
     await spend(store("https://user:s3cret@intel.example/s3cret/beta?key=s3cret"), clock, 10);
     const [name = ""] = await readdir(folder);
@@ -85,7 +85,7 @@ describe("a quota counted in a folder", () => {
     expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
-  test("stays counted in full when a process dies between reserving and settling", async () => {
+  test("stays counted in full if a process dies between reserving and settling", async () => {
     const { clock, store } = await counted();
     const rate = { count: 10, perMs: day };
     const quota = new Quota({ rate, store: store(), name: quotaName("all", rate), clock });
@@ -94,10 +94,10 @@ describe("a quota counted in a folder", () => {
     expect(await spend(store(), clock, 10)).toBe(9);
   });
 
-  test("survives a change that a killed process left half done", async () => {
+  test("survives a half-finished change of a killed process", async () => {
     const { clock, store, path, warnings } = await counted();
     await spend(store(), clock, 10, 3);
-    // The page cache is made so small that SQLite writes to the file before it commits.
+    // A tiny page cache makes SQLite write to the file before it commits.
     const killed = `
       import { DatabaseSync } from "@photostructure/sqlite";
       const database = new DatabaseSync(${JSON.stringify(path)});
@@ -110,7 +110,7 @@ describe("a quota counted in a folder", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("is as exact when eight processes share it", async () => {
+  test("is exact when eight processes share it", async () => {
     const { folder } = await counted();
     const program = `
       import { Quota } from "./dist/store/quota/quota.js";
@@ -139,7 +139,7 @@ describe("a quota counted in a folder", () => {
     expect(spent.reduce((a, b) => a + b)).toBe(40);
   });
 
-  test("waits for a process that holds the count, and says so", async () => {
+  test("waits for a process that holds the lock, with a warning", async () => {
     const { clock, store, path, warnings } = await counted();
     await spend(store(), clock, 10, 3);
     const other = new DatabaseSync(path);
@@ -174,7 +174,7 @@ describe("a damaged count", () => {
     expect(await spend(store(), clock, 10)).toBe(0);
     expect(warnings).toEqual([expect.stringMatching(/is damaged: .*; delete the file to count/)]);
     expect(warnings[0]).toContain(path);
-    // The next run has nothing to complain about, and another window is as used up.
+    // The next run needs no warning, and quotas of other lengths are used up too.
     expect(await spend(store(), clock, 10)).toBe(0);
     const rate = { count: 5, perMs: day / 2 };
     const nowMs = clock.now();
@@ -185,7 +185,7 @@ describe("a damaged count", () => {
     expect(await spend(store(), clock, 10)).toBe(10);
   });
 
-  test("with a time in the future ends a window from now at the latest", async () => {
+  test("with a time in the future ends at most one window from now", async () => {
     const { clock, store, path } = await counted();
     await spend(store(), clock, 10, 3);
     await writeFile(path, "");
@@ -201,7 +201,7 @@ function replaced(bytes: Buffer, before: RegExp, after: string): Buffer {
   return Buffer.from(bytes.toString("latin1").replace(before, after), "latin1");
 }
 
-describe("where quotas are counted", () => {
+describe("quota counts", () => {
   async function places() {
     const root = await temporaryFolder();
     const warnings: string[] = [];
@@ -212,7 +212,7 @@ describe("where quotas are counted", () => {
     return { root, warnings, onWarning, service, stateFolder, output, clock: new ManualClock() };
   }
 
-  test("is the user's state folder, for all outputs", async () => {
+  test("are in the user's state folder, for all outputs", async () => {
     const { clock, warnings, ...where } = await places();
     await spend(openQuotas(where), clock, 10, 3);
     expect(await spend(openQuotas({ ...where, output: "elsewhere.csv" }), clock, 10)).toBe(7);
@@ -221,7 +221,7 @@ describe("where quotas are counted", () => {
     expect(await readdir(join(where.root, "out"))).toEqual([]);
   });
 
-  test("is beside the output when the state folder cannot be written, with a warning", async () => {
+  test("are beside the output if the state folder isn't writable, with a warning", async () => {
     const { clock, warnings, ...where } = await places();
     await writeFile(where.stateFolder, "a file");
     await spend(openQuotas(where), clock, 10, 3);
@@ -233,14 +233,14 @@ describe("where quotas are counted", () => {
     expect(await spend(openQuotas(where), clock, 10)).toBe(7);
   });
 
-  test("is beside the output when there is no home folder", async () => {
+  test("are beside the output if there is no home folder", async () => {
     const { clock, warnings, ...where } = await places();
     await spend(openQuotas({ ...where, stateFolder: null }), clock, 10, 3);
     expect(warnings[0]).toMatch(/neither XDG_STATE_HOME nor HOME is set; they are counted in /);
     expect(await spend(openQuotas({ ...where, stateFolder: null }), clock, 10)).toBe(7);
   });
 
-  test("is this run alone when there is no place at all, with a warning", async () => {
+  test("are in memory if no folder is writable, with a warning", async () => {
     const { clock, warnings, ...where } = await places();
     const nowhere = { ...where, stateFolder: null, output: null };
     expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
@@ -248,10 +248,10 @@ describe("where quotas are counted", () => {
     expect(warnings[0]).toContain("they are counted for this run alone");
   });
 
-  test("respects what either place has counted when the state folder comes and goes", async () => {
+  test("include both folders when the state folder becomes writable again", async () => {
     const { clock, warnings: _warnings, ...where } = await places();
     await spend(openQuotas(where), clock, 10, 3);
-    // Neither a privileged user nor anyone else can put a file where a folder is.
+    // A file in place of a folder stops privileged users, too.
     const journal = join(where.stateFolder, "quota", `${quotaFileName(service)}-journal`);
     await mkdir(journal);
     expect(await spend(openQuotas(where), clock, 10, 5)).toBe(5);

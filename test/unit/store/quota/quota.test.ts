@@ -31,11 +31,11 @@ function spendAll(quota: Quota): number {
   return spent;
 }
 
-test("a quota may be spent at once, and to the last request", () => {
+test("a quota can be spent at once and completely", () => {
   expect(spendAll(quotaOf(1234).quota)).toBe(1234);
 });
 
-test("in no window of its length more is spent, whenever it is asked", async () => {
+test("no window of the quota's length contains more than its count", async () => {
   const { clock, quota } = quotaOf(50);
   const spent: number[] = [];
   for (let step = 0; step < 400; step++) {
@@ -57,7 +57,7 @@ test("a used-up quota tells how long to wait", async () => {
   expect(spendAll(quota)).toBeGreaterThan(0);
 });
 
-test("what is given back can be spent by another", async () => {
+test("released permits can be spent by others", async () => {
   const { clock, store, quota } = quotaOf(1000);
   quota.wait();
   quota.spend();
@@ -65,13 +65,13 @@ test("what is given back can be spent by another", async () => {
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
 });
 
-test("what is reserved and never given back stays counted", () => {
+test("a reservation that is never settled stays counted", () => {
   const { clock, store, quota } = quotaOf(1000);
   quota.wait();
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(990);
 });
 
-test("a rate that is given twice is counted once, by its lowest count", () => {
+test("repeated rates with the same window count once, at the lowest count", () => {
   const rates = [
     { count: 80, perMs: day },
     { count: 50, perMs: day },
@@ -80,7 +80,7 @@ test("a rate that is given twice is counted once, by its lowest count", () => {
   expect(tightestQuotas(rates)).toEqual([{ count: 50, perMs: day }]);
 });
 
-test("what another process reserved and may not use is waited for, not taken for spent", async () => {
+test("another process's reservation is waited for until it is settled or over", async () => {
   const { clock, store, quota } = quotaOf(100);
   const rate = { count: 100, perMs: day };
   const nowMs = clock.now();
@@ -91,7 +91,7 @@ test("what another process reserved and may not use is waited for, not taken for
   expect(spendAll(quota)).toBe(60);
 });
 
-test("what is held stays to be settled when another process holds the count", async () => {
+test("a block stays to be settled while another process holds the lock", async () => {
   const memory = new MemoryQuotaStore();
   let busy = false;
   const store: QuotaStore = {
@@ -112,7 +112,7 @@ test("what is held stays to be settled when another process holds the count", as
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
 });
 
-test("a long day of small runs leaves a bounded number of entries, none of them early", () => {
+test("a long day of short runs leaves a bounded number of entries, none counted early", () => {
   const rate = { count: 1_000_000, perMs: day };
   let entries: readonly QuotaEntry[] = [];
   const start = Date.UTC(2026, 0, 1);
@@ -125,13 +125,13 @@ test("a long day of small runs leaves a bounded number of entries, none of them 
   expect(entries.length).toBeLessThanOrEqual(1_000);
   const spentAt = (nowMs: number): number => spentOf(entries, { rate, nowMs });
   expect(spentAt(start + 1_800 * 43_200)).toBe(5_400);
-  // The first slot holds two runs and comes free when the later one does.
+  // The first slot contains two runs and is freed with the later one.
   const lastOfSlot = start + 43_210;
   expect(spentAt(lastOfSlot + day - 1)).toBe(5_400);
   expect(spentAt(lastOfSlot + day)).toBe(5_394);
 });
 
-test("what a clock counted that was a year ahead is counted from now, not for a year", async () => {
+test("entries from a clock a year ahead count from now, not for a year", async () => {
   const clock = new ManualClock();
   const store = new MemoryQuotaStore();
   const rate = { count: 10, perMs: day };
