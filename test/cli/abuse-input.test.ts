@@ -80,9 +80,14 @@ describe("an unusable input is reported in a line, with advice", () => {
       "CSV, behind a quote",
       "in.csv",
       'id,ip\n1,192.0.2.1\n2,"',
-      /^repute: line 3 of in\.csv: a quote opens here and is not closed within 16 MiB/,
+      /^repute: line 3 of in\.csv: the quote opened here isn't closed within 16 MiB/,
     ],
-    ["text", "in.txt", "192.0.2.1\n", /^repute: line 2 of in\.txt is longer than 16 MiB/],
+    [
+      "text",
+      "in.txt",
+      "192.0.2.1\n",
+      /^repute: line 2 of in\.txt is longer than the limit of 16 MiB/,
+    ],
     [
       "NDJSON",
       "in.ndjson",
@@ -109,7 +114,7 @@ describe("an unusable input is reported in a line, with advice", () => {
     const { code, stderr } = await refused("in.csv", cwd);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^repute: in\.csv does not begin with names of columns\n {2}It seems to be/,
+      /^repute: in\.csv doesn't start with column names\n {2}It doesn't look like text/,
     );
   });
 });

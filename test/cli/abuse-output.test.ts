@@ -53,7 +53,7 @@ describe("an impossible output is reported before anything is requested or overw
       2,
       /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and set the format with --to\n/,
     ],
-    ["an address that is none", ["-o", "sqlite:out.db"], 2, /there is no output for sqlite:/],
+    ["an address that is none", ["-o", "sqlite:out.db"], 2, /cannot write to sqlite:/],
     [
       "an unknown parameter of an address",
       ["-o", "duckdb:w.db?tabel=night"],

@@ -169,7 +169,7 @@ describe("a damaged cache costs one warning", () => {
     const second = await enrich("-o", "second.csv");
     expect(second.code).toBe(0);
     expect(second.stderr).toMatch(
-      /^repute: warning: the cache cache is damaged: .*; remove it with repute cache clear cache; the run goes on without it\n$/,
+      /^repute: warning: the cache cache is damaged: .*; remove it with repute cache clear cache; the run continues without the cache\n$/,
     );
     expect(server.total - asked).toBe(asked);
     const { warnings } = await manifestOf(join(cwd, "second.csv"));
@@ -191,7 +191,7 @@ describe("a damaged cache costs one warning", () => {
     const { code, stderr } = await enrich("-o", "out.csv");
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^repute: warning: cannot open the cache cache: .*; the run goes on without it\n$/,
+      /^repute: warning: cannot open the cache cache: .*; the run continues without the cache\n$/,
     );
   });
 
@@ -200,7 +200,7 @@ describe("a damaged cache costs one warning", () => {
     const elsewhere = args("-o", "out.csv").with(3, "/proc/self/none");
     const { code, stderr } = await runRepute(elsewhere, { cwd });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/cannot open the cache \/proc\/self\/none: .*; the run goes on/);
+    expect(stderr).toMatch(/cannot open the cache \/proc\/self\/none: .*; the run continues/);
   });
 });
 
@@ -261,7 +261,7 @@ describe("cache commands", () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: "",
-      stderr: `repute: there is no cache in none\n  it is made by a run with --cache DIR\n  see: repute cache ${name} --help\n`,
+      stderr: `repute: there is no cache in none\n  check the path; a run with --cache DIR creates it\n  see: repute cache ${name} --help\n`,
     });
     expect(await readdir(cwd)).toEqual([]);
   });

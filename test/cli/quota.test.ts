@@ -120,7 +120,7 @@ test("without a state folder quotas are counted beside the output, also for --re
   const first = await runRepute(anew, homeless);
   expect([first.code, requests()]).toEqual([75, 10]);
   expect(first.stderr).toMatch(
-    /^repute: warning: cannot count quotas in the user's state folder: neither XDG_STATE_HOME nor HOME is set; they are counted in .*repute-quota instead; /,
+    /^repute: warning: cannot count quotas in the user's state folder: neither XDG_STATE_HOME nor HOME is set; counting them in .*repute-quota instead; /,
   );
   expect([(await runRepute(anew, homeless)).code, requests()]).toEqual([75, 10]);
 });
@@ -132,9 +132,7 @@ test.skipIf(process.getuid?.() === 0)("a read-only home folder is not an error",
   await chmod(env.XDG_STATE_HOME, 0o500);
   const first = await run("--rate", "10/d");
   expect([first.code, requests()]).toEqual([75, 10]);
-  expect(first.stderr).toMatch(
-    /cannot count quotas in .*: permission denied; they are counted in /,
-  );
+  expect(first.stderr).toMatch(/cannot count quotas in .*: permission denied; counting them in /);
   expect([(await run("--rate", "10/d", "--restart")).code, requests()]).toEqual([75, 10]);
   expect(await readdir(cwd)).toContain("repute-quota");
 });

@@ -177,7 +177,7 @@ describe.each(sourceFormats)("%s source", (format) => {
 
     it("says what it was", async () => {
       const { source } = await readSource(format, piped(content), options);
-      const warning = `the input is ${encoding}; it is read as UTF-8`;
+      const warning = `the input is ${encoding}; converted to UTF-8`;
       expect(source.warnings.get(warning)).toBe(1);
     });
 

@@ -122,7 +122,7 @@ it.each(["parquet-groups.ndjson", "parquet-rows-1.ndjson"])(
           message: expect.stringMatching(
             `${name} is damaged at line \\d+ \\(byte \\d+\\): `,
           ) as string,
-          hint: "start anew with --restart",
+          hint: "start again with --restart",
         });
       }
     }
@@ -156,7 +156,7 @@ it("says who wrote it, in which run, by which schema", async () => {
   ]);
 });
 
-it("notices when it is not as it was written", async () => {
+it("notices when it is damaged", async () => {
   const { file, opened } = await open();
   await opened.sink.write(someRows(1, 25));
   await opened.audit();

@@ -75,9 +75,7 @@ describe("a bundle", () => {
     const flags = ["--lookups", "query", "--rate", "1000000/s", "--concurrency", "32"];
     const { code, stderr } = await runRepute([...args, server.url, ...flags]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /out\.json\.part is damaged between byte 0 and byte \d+: it is not what the interrupted run wrote/,
-    );
+    expect(stderr).toMatch(/out\.json\.part is damaged between byte 0 and byte \d+/);
     expect(stderr).toContain("--restart");
   });
 });

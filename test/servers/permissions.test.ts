@@ -37,7 +37,7 @@ test("an input that may not be read", async () => {
   expect(await repute(folder, args)).toEqual({
     code: 1,
     stderr:
-      "repute: no permission to read in.csv\n  Look at the permissions of the file and of the folders above it.\n",
+      "repute: no permission to read in.csv\n  Check the permissions of the file and its parent folders.\n",
   });
 });
 

@@ -80,7 +80,7 @@ describe("enrich into a table", () => {
     const wrong = output.replace(/:[^:@/]+@/, ":wr0ng@");
     const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", wrong, "--local"], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/refuses the login[^]*PGPASSWORD or ~\/\.pgpass/);
+    expect(stderr).toMatch(/rejected the login[^]*PGPASSWORD or ~\/\.pgpass/);
     expect(await readdir(cwd)).toEqual(["in.csv"]);
   });
 

@@ -67,7 +67,7 @@ function checkResume(
   throw new FatalError(
     "output_table_differs",
     `${display} contains ${rows} rows of the interrupted run, which wrote ${expected}`,
-    { hint: "start over with --restart" },
+    { hint: "start again with --restart" },
   );
 }
 

@@ -54,14 +54,14 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     const warnings = new Warnings();
     expect(await unzipped(Buffer.concat([member, rest]), size, warnings)).toBe("hello\n");
     expect([...warnings.counts.keys()]).toEqual([
-      `dump.csv.gz: trailing garbage after the gzip data (from byte ${member.length}) is ignored`,
+      `dump.csv.gz: ignored trailing garbage after the gzip data (from byte ${member.length})`,
     ]);
   });
 
   it("names the place where the data is cut off", async () => {
     await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
       code: "input_gzip",
-      message: "dump.csv.gz is cut off: its gzip data ends in the middle, at byte 20",
+      message: "dump.csv.gz is truncated: its gzip data ends at byte 20",
     });
   });
 
@@ -71,7 +71,7 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     await expect(unzipped(damaged, size)).rejects.toMatchObject({
       code: "input_gzip",
       message: expect.stringMatching(
-        /^dump\.csv\.gz is damaged: bad gzip data before byte \d+ /,
+        /^dump\.csv\.gz is damaged: invalid gzip data before byte \d+ /,
       ) as string,
     });
   });

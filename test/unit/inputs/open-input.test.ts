@@ -118,7 +118,7 @@ describe("openInput", () => {
     await expect(reading).rejects.toMatchObject({
       name: "FatalError",
       code: "input_unreadable",
-      message: "cannot read stdin beyond byte 4: the pipe burst",
+      message: "cannot read stdin after byte 4: the pipe burst",
     });
   });
 

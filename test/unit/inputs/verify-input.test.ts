@@ -53,10 +53,12 @@ describe("an input that an earlier part of the run read", () => {
     const error = await reading.catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "input_changed",
-      hint: "restore the input and continue with --resume, or start anew with --restart",
+      hint: "restore the input and continue with --resume, or start again with --restart",
     });
     const [, from, to] =
-      /in\.csv has changed between byte (\d+) and byte (\d+)/.exec(String(error)) ?? [];
+      /in\.csv has changed since it was read, between byte (\d+) and byte (\d+)/.exec(
+        String(error),
+      ) ?? [];
     expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
   });
 
@@ -94,7 +96,7 @@ describe("a file that is changed while it is read", () => {
     const path = await fileOf(text);
     await expect(readWhile(path, () => truncate(path, 200_000))).rejects.toMatchObject({
       code: "input_changed",
-      message: `${path} became shorter while it was read: ${text.length} bytes, now 200000`,
+      message: `${path} was truncated while it was read, from ${text.length} to 200000 bytes`,
     });
   });
 
@@ -109,7 +111,9 @@ describe("a file that is changed while it is read", () => {
     };
     await expect(readWhile(path, change)).rejects.toMatchObject({
       code: "input_changed",
-      message: expect.stringMatching(/in\.csv has changed between byte 0 and byte \d+/) as string,
+      message: expect.stringMatching(
+        /in\.csv has changed since it was read, between byte 0 and byte \d+/,
+      ) as string,
     });
   });
 });

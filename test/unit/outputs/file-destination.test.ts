@@ -43,7 +43,7 @@ test("a part that is gone is told, and how to go on", async () => {
   const position = await interruptedAfter(await target(), "one\n");
   await expect(openFileDestination(await target(), position)).rejects.toMatchObject({
     code: "output_part_gone",
-    hint: "start anew with --restart",
+    hint: "start again with --restart",
   });
 });
 
@@ -53,7 +53,7 @@ test("a part that has become shorter is not filled up with zeros", async () => {
   await truncate(partPath(path), 3);
   await expect(openFileDestination(path, position)).rejects.toMatchObject({
     code: "output_part_gone",
-    message: `${partPath(path)} ends at byte 3; the interrupted run wrote 8 bytes`,
+    message: `${partPath(path)} has 3 bytes; the interrupted run wrote 8`,
   });
   expect(await readFile(partPath(path), "utf8")).toBe("one");
 });
@@ -73,9 +73,9 @@ test("a changed byte is told with its place, also after several sessions", async
     const error = await openFileDestination(path, position).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "output_part_damaged",
-      hint: "start anew with --restart",
+      hint: "start again with --restart",
     });
-    const [, from, to] = /between byte (\d+) and byte (\d+):/.exec(String(error)) ?? [];
+    const [, from, to] = /between byte (\d+) and byte (\d+)$/.exec(String(error)) ?? [];
     expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
     expect(damaged.equals(await readFile(partPath(path)))).toBe(true);
   }

@@ -80,7 +80,7 @@ describe.each(Object.keys(stores))("%s", (name) => {
       expect(await store.get(`query ${key}`)).toEqual(kept(each));
   });
 
-  test.skipIf(name === "stores failures")("keeps failures", async () => {
+  test.skipIf(name === "a cache")("stores failures", async () => {
     const { store, kept } = await open();
     await store.put("query key", kept(failed("timeout")));
     expect(await store.get("query key")).toEqual(kept(failed("timeout")));

@@ -32,7 +32,7 @@ describe("unknownColumn", () => {
       flag: "--kind-column",
       wanted: "hostname",
     });
-    expect(other.hint).toBe("Give --kind-column one of them.");
+    expect(other.hint).toBe("Set --kind-column to one of them.");
   });
 
   it("escapes control characters", () => {
@@ -57,34 +57,36 @@ describe("noItemColumn", () => {
     expect([error.code, error.message, error.hint]).toEqual([
       "column_ambiguous",
       [
-        "dump.csv: several columns may hold the item. Indicators in each:",
+        "dump.csv: several columns could hold the items. Share of indicators per column:",
         '  "src"  100% of 200 sampled cells',
         '  "dst"  100% of 180 sampled cells',
         '  "column_3"  0% of 1 sampled cell',
       ].join("\n"),
-      "Say with --item-column NAME which one holds the items.",
+      "Name the item column with --item-column NAME.",
     ]);
   });
 
   it("tells when no column qualifies", () => {
     const { code, message } = noItemColumn("dump.csv", shares(["Data"]), "none");
     expect(`${code}: ${message}`).toBe(
-      "column_not_found: dump.csv: no column holds indicators in at least half of its sampled " +
-        'cells. Indicators in each:\n  "Data"  0% of 9 sampled cells',
+      "column_not_found: dump.csv: no column has indicators in at least half of its sampled " +
+        'cells. Share of indicators per column:\n  "Data"  0% of 9 sampled cells',
     );
   });
 
   it.each([
-    ["Data\tNote", "tabs"],
-    ["Data,Note", "commas"],
-    ["Data;Note", "semicolons"],
-  ])("sees in a single column %j that it is separated by %s", (column, separator) => {
-    expect(noItemColumn("dump", shares([column]), "none").hint).toContain(separator);
+    ["Data\tNote", "tab"],
+    ["Data,Note", "comma"],
+    ["Data;Note", "semicolon"],
+  ])("recognises a single column %j as %s-separated", (column, separator) => {
+    expect(noItemColumn("dump", shares([column]), "none").hint).toContain(
+      `looks ${separator}-separated`,
+    );
   });
 
   it("doesn't list the columns of binary input", () => {
     const { message, hint } = noItemColumn("dump.csv", shares(["PK\u0003\u0004", "x"]), "none");
-    expect(message).toBe("dump.csv does not begin with names of columns");
-    expect(hint).toContain("no text file");
+    expect(message).toBe("dump.csv doesn't start with column names");
+    expect(hint).toContain("doesn't look like text");
   });
 });

@@ -38,7 +38,7 @@ describe("warnOfDuplicateName", () => {
     const warnings = new Warnings();
     warnOfDuplicateName(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
     expect([...warnings.counts.keys()]).toEqual([
-      'several columns are named "data"; the first of them is used',
+      'several columns are named "data"; using the first',
     ]);
   });
 

@@ -46,12 +46,9 @@ describe("csv header", () => {
     expect(await cellsOf("item,note")).toEqual([]);
   });
 
-  it.each(["is missing in %j", "\n\r\n", "\ufeff", "# nothing\n"])(
-    "is missed in %j",
-    async (content) => {
-      expect(await errorOf(content, { comment: "#" })).toMatchObject({ code: "input_empty" });
-    },
-  );
+  it.each(["", "\n\r\n", "\ufeff", "# nothing\n"])("is missing in %j", async (content) => {
+    expect(await errorOf(content, { comment: "#" })).toMatchObject({ code: "input_empty" });
+  });
 });
 
 describe("csv cells", () => {
@@ -277,7 +274,7 @@ describe("csv quote that is never closed", () => {
     expect(await errorOf(content, { comment: "#" })).toMatchObject({
       name: "FatalError",
       code: "input_quote",
-      message: `line ${line} of stdin: a quote opens here and is never closed`,
+      message: `line ${line} of stdin: the quote opened here is never closed`,
     });
   });
 
@@ -285,7 +282,7 @@ describe("csv quote that is never closed", () => {
     const content = 'item\na\nb\n"c\n';
     const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
     expect(await errorOf(content, { resume })).toMatchObject({
-      message: "line 4 of stdin: a quote opens here and is never closed",
+      message: "line 4 of stdin: the quote opened here is never closed",
     });
   });
 
@@ -307,14 +304,14 @@ describe("csv record over 16 MiB", () => {
     expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
       name: "FatalError",
       code: "input_record_too_long",
-      message: "the record on line 4 of stdin is longer than 16 MiB",
+      message: "the record on line 4 of stdin is longer than the limit of 16 MiB",
     });
   });
 
   it("reports the line of an unclosed quote", async () => {
     expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
       code: "input_record_too_long",
-      message: "line 6 of stdin: a quote opens here and is not closed within 16 MiB",
+      message: "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
     });
   });
 });

@@ -127,7 +127,7 @@ describe("ndjson line that isn't an object", () => {
     const rows = await rowsOf(`{"item":"a"}\n${line}\n`);
     expect(rows[1]?.fault).toEqual({
       code: "input_row",
-      message: expect.stringMatching(/^line 2 is no JSON object: ./) as string,
+      message: expect.stringMatching(/^line 2 is not a JSON object: ./) as string,
     });
   });
 
@@ -226,7 +226,7 @@ describe("ndjson line over 16 MiB", () => {
     expect(await errorOf(`{"item":"a"}\n\n${long}${end}`)).toMatchObject({
       name: "FatalError",
       code: "input_record_too_long",
-      message: "line 3 of stdin is longer than 16 MiB",
+      message: "line 3 of stdin is longer than the limit of 16 MiB",
     });
   });
 

@@ -49,7 +49,7 @@ describe("text source", () => {
     expect(source.reading.item.name).toBe("item");
   });
 
-  it.each(["rejects another %s", "kindColumn"] as const)("refuses another %s", async (option) => {
+  it.each(["itemColumn", "kindColumn"] as const)("rejects another %s", async (option) => {
     const opening = openSource("text", piped("a\n"), { [option]: "data" });
     await expect(opening).rejects.toMatchObject({ code: "column_not_found" });
   });
@@ -58,7 +58,7 @@ describe("text source", () => {
     const reading = readSource("text", piped(`a\n${"x".repeat(16 * 1024 * 1024 + 1)}\n`));
     await expect(reading).rejects.toMatchObject({
       code: "input_record_too_long",
-      message: "line 2 of stdin is longer than 16 MiB",
+      message: "line 2 of stdin is longer than the limit of 16 MiB",
     });
   });
 });

@@ -42,7 +42,7 @@ it("does not read a file that others may read, and says so", async () => {
   const found = await readPasswordFile(wanted, environment, (text) => warnings.push(text));
   expect({ found, warnings }).toEqual({
     found: null,
-    warnings: [`${path} was not read because others may read it: chmod 600 it`],
+    warnings: [`ignored ${path} because other users can read it; run chmod 600 ${path}`],
   });
 });
 

@@ -59,7 +59,7 @@ it("refuses columns of other types and says which they are", () => {
   ).toThrow(
     expect.objectContaining({
       code: "table_types_differ",
-      message: expect.stringContaining("rep_run_id is UUID and must be VARCHAR"),
+      message: expect.stringContaining("rep_run_id is UUID but must be VARCHAR"),
     }),
   );
 });

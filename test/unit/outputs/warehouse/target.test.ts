@@ -32,7 +32,7 @@ it.each([
   expect(() => findWarehouse(output)).toThrow(
     expect.objectContaining({
       code: "unknown_output",
-      message: `there is no output for ${scheme} addresses${near}`,
+      message: `cannot write to ${scheme} addresses${near}`,
     }),
   );
 });
@@ -100,9 +100,9 @@ describe("a DuckDB table", () => {
   );
 
   it.each([
-    ["duckdb:", "duckdb: names no DuckDB file and table"],
-    ["duckdb:?table=a", "duckdb:?table=a names no DuckDB file and table"],
-    ["duckdb::memory:", "duckdb::memory: names no DuckDB file and table"],
+    ["duckdb:", "duckdb: does not name a DuckDB file"],
+    ["duckdb:?table=a", "duckdb:?table=a does not name a DuckDB file"],
+    ["duckdb::memory:", "duckdb::memory: does not name a DuckDB file"],
     ["duckdb:w.db?tabel=a", 'duckdb:w.db has an unknown parameter "tabel" (did you mean table?)'],
     ["duckdb:w.db?mode=ro", 'duckdb:w.db has an unknown parameter "mode"'],
     ["duckdb:w.db?table=a&table=b", "duckdb:w.db has the parameter table twice"],

@@ -202,7 +202,7 @@ describe("an unusable cache warns once and acts as an empty one", () => {
     expect([await cache.get("query key"), await cache.get("query key 0"), warnings.length]).toEqual(
       [null, null, 1],
     );
-    expect(warnings[0]).toMatch(/; the run goes on without it$/);
+    expect(warnings[0]).toMatch(/; the run continues without the cache$/);
     return warnings[0];
   }
 });
@@ -229,7 +229,7 @@ test("a cache of another version is replaced, with a warning", async () => {
   writtenByAnother(folder);
   const first = await openIn(folder);
   expect(await first.cache.get("query key 0")).toBeNull();
-  expect(first.warnings).toEqual([expect.stringMatching(/another version .* begun anew$/)]);
+  expect(first.warnings).toEqual([expect.stringMatching(/another version .*; replacing it$/)]);
   await first.cache.close();
   await filled(folder);
   const second = await openIn(folder);
@@ -335,7 +335,7 @@ describe("when read-only", () => {
     const { cache, warnings } = await lookAt(folder);
     expect([await cache.get("query key 0"), warnings]).toEqual([
       null,
-      [expect.stringMatching(/another version .*; a run begins it anew$/)],
+      [expect.stringMatching(/another version .*; the next run replaces it$/)],
     ]);
     expect(await readdir(folder)).toEqual(["answers"]);
   });

@@ -150,7 +150,9 @@ describe("a quota counted in a folder", () => {
       expect(await settledWait(quota)).toBe(250);
       await clock.advance(250);
     }
-    expect(warnings).toEqual([expect.stringContaining(`another process holds ${path};`)]);
+    expect(warnings).toEqual([
+      expect.stringContaining(`another process has locked the quota count ${path};`),
+    ]);
     other.close();
     expect(await settledWait(quota)).toBe(0);
   });
@@ -227,8 +229,8 @@ describe("quota counts", () => {
     await spend(openQuotas(where), clock, 10, 3);
     expect(warnings).toEqual([
       `cannot count quotas in ${join(where.stateFolder, "quota")}: a part of the path is no folder; ` +
-        `they are counted in ${join(where.root, "out", "repute-quota")} instead; ` +
-        "to count them across all runs, set XDG_STATE_HOME to a folder that you can write to",
+        `counting them in ${join(where.root, "out", "repute-quota")} instead; ` +
+        "to share the count between runs, set XDG_STATE_HOME to a writable folder",
     ]);
     expect(await spend(openQuotas(where), clock, 10)).toBe(7);
   });
@@ -236,7 +238,7 @@ describe("quota counts", () => {
   test("are beside the output if there is no home folder", async () => {
     const { clock, warnings, ...where } = await places();
     await spend(openQuotas({ ...where, stateFolder: null }), clock, 10, 3);
-    expect(warnings[0]).toMatch(/neither XDG_STATE_HOME nor HOME is set; they are counted in /);
+    expect(warnings[0]).toMatch(/neither XDG_STATE_HOME nor HOME is set; counting them in /);
     expect(await spend(openQuotas({ ...where, stateFolder: null }), clock, 10)).toBe(7);
   });
 
@@ -245,7 +247,7 @@ describe("quota counts", () => {
     const nowhere = { ...where, stateFolder: null, output: null };
     expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
     expect(await spend(openQuotas(nowhere), clock, 10)).toBe(10);
-    expect(warnings[0]).toContain("they are counted for this run alone");
+    expect(warnings[0]).toContain("this run counts them alone");
   });
 
   test("include both folders when the state folder becomes writable again", async () => {
