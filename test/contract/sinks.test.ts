@@ -17,7 +17,7 @@ const variants = sinkFormats.flatMap((format) =>
   [false, true].map((gzip) => ({ format, gzip, name: gzip ? `${format}.gz` : format })),
 );
 
-/** Lines that are no rows: the header of a table; a bundle's beginning, who it is by, and its end. */
+/** Lines that aren't rows: the header of a table; a bundle's start, identity and end. */
 const frame: Readonly<Record<SinkFormat, number>> = {
   csv: 1,
   tsv: 1,
@@ -30,7 +30,7 @@ const frame: Readonly<Record<SinkFormat, number>> = {
 describe.each(variants)("every file sink keeps the contract: $name", ({ format, gzip }) => {
   const lines = (rows: number): number => rows + frame[format];
 
-  it("shows nothing under the final name before it is finished", async () => {
+  it("shows nothing under the final name before finish", async () => {
     const { sink, target } = await open(format, gzip);
     await sink.write(rows(1, 3));
     await sink.checkpoint();
@@ -40,14 +40,14 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     expect(await textOf(target, gzip)).toHaveLength(lines(3));
   });
 
-  it("says in finish how many bytes there are", async () => {
+  it("returns the number of bytes from finish", async () => {
     const { sink, target } = await open(format, gzip);
     await sink.write(rows(1, 5));
     const result = await sink.finish();
     expect(result.bytes).toBe((await readFile(target)).length);
   });
 
-  it("is whole before it is finished, and still goes on from before its end", async () => {
+  it("is complete after end, and still resumes from before its footer", async () => {
     const first = await open(format, gzip);
     await first.sink.write(rows(1, 3));
     await first.sink.checkpoint();
@@ -68,7 +68,7 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     expect(existsSync(target)).toBe(false);
   });
 
-  it("cuts back to a checkpoint and goes on to the same rows", async () => {
+  it("truncates to a checkpoint and continues with the same rows", async () => {
     const whole = await open(format, gzip);
     await whole.sink.write(rows(1, 20));
     await whole.sink.finish();
@@ -87,14 +87,14 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     expect(await textOf(first.target, gzip)).toEqual(await textOf(whole.target, gzip));
   });
 
-  it("makes a readable file of no rows", async () => {
+  it("writes a readable file without rows", async () => {
     const { sink, target } = await open(format, gzip);
     await sink.checkpoint();
     await sink.finish();
     expect(await textOf(target, gzip)).toHaveLength(lines(0));
   });
 
-  it("says that the folder is missing", async () => {
+  it("reports a missing folder", async () => {
     const folder = await temporaryFolder();
     await expect(open(format, gzip, null, join(folder, "absent", "out"))).rejects.toThrow(
       FatalError,
@@ -103,7 +103,7 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
 });
 
 describe("a stream as output", () => {
-  it("passes rows on as they come", async () => {
+  it("writes rows as they come", async () => {
     const stream = new PassThrough();
     const sink = await openSink(streamTarget, {
       encoder,
@@ -136,7 +136,7 @@ describe("a stream as output", () => {
     expect(taken).toBe(true);
   });
 
-  it("says that the reader has gone", async () => {
+  it("reports that the reader has closed it", async () => {
     const stream = new PassThrough();
     const sink = await openSink(streamTarget, {
       encoder,
@@ -192,15 +192,16 @@ function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
 async function textOf(path: string, gzip: boolean): Promise<string[]> {
   const bytes = await readFile(path);
   const text = (gzip ? gunzipSync(bytes) : bytes).toString();
-  // A bundle's own identifier is another one in every run.
+  // A bundle's own identifier differs in every run.
   return text
     .replace(/"bundle--[^"]+"/, '"bundle"')
     .split("\n")
     .slice(0, -1);
 }
 
-// A sink never reads what is under the final name: an older output stays until the new one is whole.
-it("keeps the previous output until the new one is whole", async () => {
+// A sink never reads the file under the final name: an older output stays until the new one is
+// complete.
+it("keeps the previous output until the new one is complete", async () => {
   const target = join(await temporaryFolder(), "out.csv");
   await writeFile(target, "old");
   const { sink } = await open("csv", false, null, target);

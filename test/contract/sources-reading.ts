@@ -10,7 +10,7 @@ import type {
   SourcePosition,
 } from "../../src/inputs/types.js";
 
-/** Options that leave nothing to be found: the tests of it give their own. */
+/** Options that leave nothing to detect; tests of detection set their own. */
 const plainOptions: Omit<SourceOptions, "format"> = {
   gzip: false,
   guessed: false,
@@ -21,7 +21,7 @@ const plainOptions: Omit<SourceOptions, "format"> = {
   resume: null,
 };
 
-/** Content as a stream in chunks of `size` bytes. */
+/** Content as a stream of chunks of `size` bytes. */
 export function streamOf(content: string | Buffer, size = 65_536): Readable {
   const bytes = Buffer.from(content);
   const chunks: Buffer[] = [];
@@ -29,7 +29,7 @@ export function streamOf(content: string | Buffer, size = 65_536): Readable {
   return Readable.from(chunks, { objectMode: false });
 }
 
-/** An input that is piped in. */
+/** A piped input. */
 export function piped(content: string | Buffer, size?: number): SourceInput {
   return { stream: streamOf(content, size), name: "stdin" };
 }
@@ -42,7 +42,7 @@ export async function openSource(
   return open(input, { ...plainOptions, format, ...options });
 }
 
-/** Everything that a source gives. */
+/** Everything a source returns. */
 export interface ReadSource {
   readonly source: OpenedSource;
   readonly rows: readonly Row[];
@@ -59,7 +59,7 @@ export async function readSource(
   return { source, rows };
 }
 
-/** A row's members as plain data, whatever the class that holds them. */
+/** A row's members as plain data, whatever its class. */
 export function plainRow(row: Row): Row {
   return {
     number: row.number,
@@ -76,7 +76,7 @@ export function plainRow(row: Row): Row {
   };
 }
 
-/** Where a run goes on whose last row was this one. */
+/** Position after this row. */
 export function positionAfter(
   row: Row,
   { columns, reading }: Pick<OpenedSource, "columns" | "reading">,
@@ -84,7 +84,7 @@ export function positionAfter(
   return { offset: row.end, row: row.number, line: row.endLine, columns, reading };
 }
 
-/** How an input is read whose item was named by a flag. */
+/** How an input is read if a flag names the item column. */
 export function readingOf(
   format: SourceFormat,
   item = "item",
@@ -103,7 +103,7 @@ export function readingOf(
   };
 }
 
-/** What separates the cells of a format by default; null where it has none. */
+/** Default delimiter of a format; null if it has none. */
 export function delimiterOf(name: SourceFormat): string | null {
   const format: Partial<WritableFormat> = formats[name];
   return format.earlier?.delimiter ?? null;

@@ -1,17 +1,17 @@
 import type { SourceFormat } from "../../src/formats/types.js";
 
-/** A messy input of one format and what every source has to make of it. */
+/** A messy input of one format and what every source must read from it. */
 export interface SourceSample {
   readonly content: string;
   readonly columns: readonly string[];
   readonly items: readonly string[];
-  /** Lines on which the rows start. */
+  /** First line of each row. */
   readonly lines: readonly number[];
 }
 
 const bom = "\ufeff";
 
-/** BOM, mixed line ends, blank lines, comments, text beyond ASCII, no line end at the end. */
+/** BOM, mixed line ends, blank lines, comments, non-ASCII text, no line end at the end. */
 export const sourceSamples: Record<SourceFormat, SourceSample> = {
   csv: {
     content:

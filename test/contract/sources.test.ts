@@ -18,7 +18,7 @@ import {
 } from "./sources-reading.js";
 import { sourceSamples } from "./sources-samples.js";
 
-/** Ways in which the same bytes come in. */
+/** Ways in which the same bytes arrive. */
 const arrivals = ["file", "chunks of 1", "chunks of 7", "chunks of 65536"] as const;
 const storages = ["plain", "gzip"] as const;
 
@@ -58,31 +58,31 @@ describe.each(sourceFormats)("%s source", (format) => {
         });
       });
 
-      it("gives one row for each record, in order", async () => {
+      it("returns one row per record, in order", async () => {
         const { rows } = await readSource(format, await input(), options);
         expect(rows.map((row) => row.itemText)).toEqual(sample.items);
       });
 
-      it("numbers rows from 1 and tells the line on which each starts", async () => {
+      it("numbers rows from 1 and reports the first line of each", async () => {
         const { rows } = await readSource(format, await input(), options);
         expect(rows.map((row) => [row.number, row.line])).toEqual(
           sample.lines.map((line, index) => [index + 1, line]),
         );
       });
 
-      it("gives every row as many cells as there are columns", async () => {
+      it("gives every row one cell per column", async () => {
         const { rows } = await readSource(format, await input(), options);
         expect(rows.map((row) => row.cells.length)).toEqual(
           sample.items.map(() => sample.columns.length),
         );
       });
 
-      it("ends the last row where the decompressed input ends", async () => {
+      it("ends the last row at the end of the decompressed input", async () => {
         const { rows } = await readSource(format, await input(), options);
         expect(rows.at(-1)?.end).toBe(Buffer.byteLength(sample.content));
       });
 
-      it("goes on behind any row with exactly the rows that remain", async () => {
+      it("continues after any row with exactly the remaining rows", async () => {
         const { rows, source } = await readSource(format, await input(), options);
         for (const [index, row] of rows.entries()) {
           const resume = positionAfter(row, source);
@@ -91,7 +91,7 @@ describe.each(sourceFormats)("%s source", (format) => {
         }
       });
 
-      it("has the same columns and is read in the same way when it goes on", async () => {
+      it("has the same columns and layout when continued", async () => {
         const { rows, source } = await readSource(format, await input(), options);
         const resume = positionAfter(rows[1]!, source);
         const resumed = await readSource(format, await input(), { ...options, resume });
@@ -101,7 +101,7 @@ describe.each(sourceFormats)("%s source", (format) => {
         ]);
       });
 
-      it("refuses to go on behind the end of an input that has shrunk", async () => {
+      it("refuses to continue after the end of a truncated input", async () => {
         const { columns } = sample;
         const resume = { offset: 100_000, row: 9, line: 9, columns, reading: readingOf(format) };
         const reading = input().then(async (bytes) =>
@@ -110,12 +110,12 @@ describe.each(sourceFormats)("%s source", (format) => {
         await expect(reading).rejects.toMatchObject({ code: "input_changed" });
       });
 
-      it("has read the whole input as stored when it is done", async () => {
+      it("has read the whole stored input at the end", async () => {
         const { source } = await readSource(format, await input(), options);
         expect(source.bytesRead()).toBe(bytes(sample.content).length);
       });
 
-      it("gives batches that are neither empty nor larger than 512 rows", async () => {
+      it("returns batches of 1 to 512 rows", async () => {
         const head = delimiterOf(format) !== null ? "item\n" : "";
         const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "192.0.2.1\n";
         const source = await openSource(format, await input(head + record.repeat(1300)));
@@ -127,7 +127,7 @@ describe.each(sourceFormats)("%s source", (format) => {
     });
   });
 
-  it("tells the size of a file and not that of a stream", async () => {
+  it("knows the size of a file but not of a stream", async () => {
     const path = join(folder, `${format}-size`);
     await writeFile(path, sample.content);
     const file = await openSource(format, { path }, options);
@@ -143,7 +143,7 @@ describe.each(sourceFormats)("%s source", (format) => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it("can be closed before a row was read, and twice", async () => {
+  it("can be closed before the first row, and twice", async () => {
     const stream = streamOf(sample.content);
     const source = await openSource(format, { stream, name: "stdin" }, options);
     await source.close();
@@ -151,7 +151,7 @@ describe.each(sourceFormats)("%s source", (format) => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it("reads no further than it is asked to, but for a few chunks", async () => {
+  it("reads at most a few chunks ahead", async () => {
     const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "item\n";
     let given = 0;
     async function* endless(): AsyncGenerator<Buffer> {
@@ -170,18 +170,18 @@ describe.each(sourceFormats)("%s source", (format) => {
     const content = Buffer.from(sample.content, "utf16le");
     if (encoding === "UTF-16BE") content.swap16();
 
-    it("has the rows that it has in UTF-8", async () => {
+    it("has the same rows as in UTF-8", async () => {
       const { rows } = await readSource(format, piped(content, 7), options);
       expect(rows.map((row) => row.itemText)).toEqual(sample.items);
     });
 
-    it("says what it was", async () => {
+    it("warns about the encoding", async () => {
       const { source } = await readSource(format, piped(content), options);
       const warning = `the input is ${encoding}; converted to UTF-8`;
       expect(source.warnings.get(warning)).toBe(1);
     });
 
-    it("goes on in a file behind any row", async () => {
+    it("continues in a file after any row", async () => {
       const path = join(folder, `${format}-${encoding}`);
       await writeFile(path, content);
       const { rows, source } = await readSource(format, { path }, options);
@@ -193,7 +193,7 @@ describe.each(sourceFormats)("%s source", (format) => {
     });
   });
 
-  it("reads as from the beginning when no row was done", async () => {
+  it("starts at the beginning if no row was done", async () => {
     const { source } = await readSource(format, piped(sample.content), options);
     const { columns, reading } = source;
     const resume = { offset: 0, row: 0, line: 0, columns, reading };
@@ -201,14 +201,14 @@ describe.each(sourceFormats)("%s source", (format) => {
     expect(rows.map((row) => row.number)).toEqual(sample.items.map((_, index) => index + 1));
   });
 
-  it("survives binary junk", async () => {
+  it("survives random bytes", async () => {
     const junk = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 89) % 256));
     const content = Buffer.concat([Buffer.from(sample.content + "\n"), junk.filter(notQuote)]);
     const { rows } = await readSource(format, piped(content, 1000), options);
     expect(rows.length).toBeGreaterThan(sample.items.length);
   });
 
-  it("stops at damaged gzip data", async () => {
+  it("ends with an error at damaged gzip data", async () => {
     const stored = gzipSync(sample.content);
     stored[stored.length - 6]! ^= 1;
     const reading = readSource(format, piped(stored), options);
@@ -216,7 +216,7 @@ describe.each(sourceFormats)("%s source", (format) => {
   });
 });
 
-/** Gzip data of three members, the content cut in the middle of lines. */
+/** Gzip data of three members, split in the middle of lines. */
 function inMembers(content: string): Buffer {
   const bytes = Buffer.from(content);
   const third = Math.floor(bytes.length / 3);

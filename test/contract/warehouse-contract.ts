@@ -7,18 +7,18 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { someCells, someOptions, someRows } from "./warehouse-opening.js";
 import type { ReadRow } from "./warehouse-readers.js";
 
-/** A kind of warehouse, and how a test looks into it without repute. */
+/** A kind of warehouse, and how a test reads it without repute. */
 export interface WarehousePlace {
   readonly name: string;
-  /** What `-o` would be for a fresh one in this folder. */
+  /** Value of `-o` for a new output in this folder. */
   readonly output: (folder: string) => string;
-  /** All rows in the order of `rep_row`, every run's. */
+  /** All rows of all runs, ordered by `rep_row`. */
   readonly read: (folder: string) => Promise<readonly ReadRow[]>;
-  /** Longest name of an input column in bytes; a longer one is refused. Default: no limit. */
+  /** Longest name of an input column in bytes; longer ones are rejected. @default no limit */
   readonly maxNameLength?: number;
 }
 
-/** The contract that every warehouse output keeps. */
+/** The contract of every warehouse output. */
 export function describeWarehouse({
   name,
   output,
@@ -35,7 +35,7 @@ export function describeWarehouse({
       expect((await read(folder))[0]).toEqual(fullRow);
     });
 
-    it("stores null for what is not known", async () => {
+    it("stores null for unknown values", async () => {
       const { folder, opened } = await open({});
       await opened.sink.write([anEnrichedRow({}, { lookedUpAt: null }, null)]);
       await opened.sink.finish();
@@ -43,7 +43,7 @@ export function describeWarehouse({
       expect(row).toMatchObject({ rep_item: null, rep_tags: null, rep_looked_up_at: null });
     });
 
-    it("tells an empty list from none", async () => {
+    it("distinguishes an empty list from null", async () => {
       const { folder, opened } = await open({});
       await opened.sink.write([
         anEnrichedRow({ number: 1 }, { query: { tags: [] } }),
@@ -53,7 +53,7 @@ export function describeWarehouse({
       expect((await read(folder)).map((row) => row["rep_tags"])).toEqual([[], null]);
     });
 
-    it("keeps the order of the rows", async () => {
+    it("preserves the order of the rows", async () => {
       const { folder, opened } = await open({});
       for (let first = 1; first <= 5_000; first += 500) {
         await opened.sink.write(someRows(first, first + 499));
@@ -63,7 +63,7 @@ export function describeWarehouse({
       expect((await read(folder)).map((row) => row["ip"])).toEqual(someCells(1, 5_000));
     });
 
-    it("is readable without a row", async () => {
+    it("is readable without rows", async () => {
       const { folder, opened } = await open({});
       await opened.sink.checkpoint(() => "note");
       const result = await opened.sink.finish();
@@ -71,7 +71,7 @@ export function describeWarehouse({
       expect(await read(folder)).toEqual([]);
     });
 
-    it("counts what is there by reading it back", async () => {
+    it("counts its rows by reading them back", async () => {
       const { opened } = await open({});
       await opened.sink.write([
         anEnrichedRow({ number: 1 }, { query: { intent: "malicious" } }),
@@ -88,7 +88,7 @@ export function describeWarehouse({
       await opened.sink.finish();
     });
 
-    it("goes on behind its checkpoint without a row lost or doubled", async () => {
+    it("continues after its checkpoint without losing or doubling a row", async () => {
       const first = await open({});
       await first.opened.sink.write(someRows(1, 7));
       const position = await first.opened.sink.checkpoint(() => "note");
@@ -101,7 +101,7 @@ export function describeWarehouse({
       expect((await read(first.folder)).map((row) => row["ip"])).toEqual(someCells(1, 20));
     });
 
-    it("goes on from the state of an audited run", async () => {
+    it("continues from the state of an audited run", async () => {
       const first = await open({});
       await first.opened.sink.write(someRows(1, 7));
       await first.opened.audit().catch(() => undefined);
@@ -112,7 +112,7 @@ export function describeWarehouse({
       expect(await read(first.folder)).toHaveLength(7);
     });
 
-    it("refuses to go on when its rows are gone", async () => {
+    it("refuses to continue if its rows are gone", async () => {
       const first = await open({});
       await first.opened.sink.abandon();
       await expect(
@@ -122,7 +122,7 @@ export function describeWarehouse({
       });
     });
 
-    it("stores columns under names that it can tell apart", async () => {
+    it("stores columns under unique names", async () => {
       const columns = hostileNames.filter((column) => Buffer.byteLength(column) <= maxNameLength);
       const { folder, opened } = await open({ columns });
       await opened.sink.write([anEnrichedRow({ cells: columns.map((_, n) => `cell ${n}`) })]);
@@ -133,13 +133,13 @@ export function describeWarehouse({
       expect(Object.keys(row ?? {})).toHaveLength(2 + columns.length + addedColumns.length);
     });
 
-    it("refuses an input column that would be added", async () => {
+    it("rejects an input column that would be added", async () => {
       await expect(open({ columns: ["ip", "Rep_Item"] })).rejects.toMatchObject({
         code: "column_clash",
       });
     });
 
-    it("stores what it can of hostile values and counts what it changed", async () => {
+    it("stores hostile values as far as possible and counts the changed ones", async () => {
       const warnings: string[] = [];
       const { folder, opened } = await open({ onWarning: (text) => warnings.push(text) });
       await opened.sink.write(
@@ -151,7 +151,7 @@ export function describeWarehouse({
       expect(warnings).toHaveLength(3);
     });
 
-    it("stores null for a time that is none, and counts it", async () => {
+    it("stores null for an invalid time, and counts it", async () => {
       const warnings: string[] = [];
       const { folder, opened } = await open({ onWarning: (text) => warnings.push(text) });
       await opened.sink.write([anEnrichedRow({}, { query: { firstSeen: "yesterday" } })]);
@@ -160,7 +160,7 @@ export function describeWarehouse({
       expect(warnings).toHaveLength(1);
     });
 
-    it("stores cells of a megabyte", async () => {
+    it("stores cells of one megabyte", async () => {
       const large = "ä".repeat(512 * 1024);
       const { folder, opened } = await open({});
       for (let number = 1; number <= 18; number++) {

@@ -12,8 +12,8 @@ import { someCells, someOptions, someRows } from "./warehouse-opening.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 import type { ReadRow } from "./warehouse-readers.js";
 
-describe("night after night", () => {
-  it("a run is appended to those before it", async () => {
+describe("several runs into one table", () => {
+  it("a run appends to earlier ones", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 3);
     await load(place, { runId: "night 2" }, 2);
@@ -28,7 +28,7 @@ describe("night after night", () => {
     ]);
   });
 
-  it("the view has the newest row of each item", async () => {
+  it("the view has each item's newest row", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 3);
     await load(place, { runId: "night 2" }, 3);
@@ -37,7 +37,7 @@ describe("night after night", () => {
     ]);
   });
 
-  it("a row of a run cannot be there twice", async () => {
+  it("a row of a run cannot occur twice", async () => {
     const place = await aPlace();
     await load(place, {}, 1);
     await expect(
@@ -45,14 +45,14 @@ describe("night after night", () => {
     ).rejects.toThrow(/constraint/i);
   });
 
-  it("no note of a finished run stays", async () => {
+  it("a finished run leaves no note", async () => {
     const place = await aPlace();
     await load(place, {}, 3);
     expect(await query(place, "FROM repute_checkpoint")).toEqual([]);
   });
 });
 
-it("asks for a checkpoint when much waits for one", async () => {
+it("requests a checkpoint when much is buffered", async () => {
   const { sink } = await open(await aPlace());
   const large = "x".repeat(1024 * 1024);
   expect(sink.full).toBe(false);
@@ -66,7 +66,7 @@ it("asks for a checkpoint when much waits for one", async () => {
 });
 
 describe("an interrupted run", () => {
-  it("finds the note that was committed with its rows", async () => {
+  it("finds the note committed with its rows", async () => {
     const place = await aPlace();
     const first = await open(place);
     await first.sink.write(someRows(1, 3));
@@ -85,7 +85,7 @@ describe("an interrupted run", () => {
     expect(stored.map((row) => row["ip"])).toEqual(someCells(1, 12));
   });
 
-  it("can be finished again when it did not get to say that it was", async () => {
+  it("can finish again if its first finish wasn't recorded", async () => {
     const place = await aPlace();
     const first = await open(place);
     await first.sink.write(someRows(1, 3));
@@ -96,7 +96,7 @@ describe("an interrupted run", () => {
     expect(await second.sink.finish()).toMatchObject({ rows: 3 });
   });
 
-  it("refuses to go on when its rows were taken away", async () => {
+  it("refuses to continue if its rows were deleted", async () => {
     const place = await aPlace();
     const first = await open(place);
     await first.sink.write(someRows(1, 3));
@@ -105,11 +105,11 @@ describe("an interrupted run", () => {
     await query(place, "DELETE FROM enriched WHERE rep_row = 2");
     await expect(open(place, { resume: position })).rejects.toMatchObject({
       code: "output_table_differs",
-      message: expect.stringContaining("holds 2 rows of the interrupted run, which wrote 3"),
+      message: expect.stringContaining("contains 2 rows of the interrupted run, which wrote 3"),
     });
   });
 
-  it("can be thrown away without touching others", async () => {
+  it("can be discarded without affecting others", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 3);
     const opened = await open(place, { runId: "night 2" });
@@ -125,8 +125,8 @@ describe("an interrupted run", () => {
   });
 });
 
-describe("a table that is there already", () => {
-  it("may have other columns, in any order, which keep their defaults", async () => {
+describe("an existing table", () => {
+  it("may have additional columns in any order, which keep their defaults", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 1);
     await query(
@@ -141,7 +141,7 @@ describe("a table that is there already", () => {
     ]);
   });
 
-  it("is refused when it lacks columns, with statements that add them", async () => {
+  it("is rejected if columns are missing, with the statements that add them", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 1);
     const wider = { runId: "night 2", columns: ["ip", 'odd "name"'] };
@@ -156,7 +156,7 @@ describe("a table that is there already", () => {
     expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 2n }]);
   });
 
-  it("takes the verdict after the statements that its error prints", async () => {
+  it("accepts the verdict after running the statements in its error", async () => {
     const place = await aPlace();
     await load(place, { runId: "night 1" }, 1);
     await query(
@@ -185,7 +185,7 @@ describe("a table that is there already", () => {
     ]);
   });
 
-  it("is refused when a column has another type", async () => {
+  it("is rejected if a column has the wrong type", async () => {
     const place = await aPlace();
     await query(place, "CREATE TABLE enriched (rep_row VARCHAR)");
     await expect(open(place)).rejects.toMatchObject({ code: "table_lacks_columns" });
@@ -195,17 +195,17 @@ describe("a table that is there already", () => {
     const other = { ...place, output: place.output.replace("enriched", "other") };
     await expect(open(other)).rejects.toMatchObject({
       code: "table_types_differ",
-      message: expect.stringContaining("ip is INTEGER and must be VARCHAR"),
+      message: expect.stringContaining("ip is INTEGER but must be VARCHAR"),
     });
   });
 
-  it("is refused when it is a view", async () => {
+  it("is rejected if it is a view", async () => {
     const place = await aPlace();
     await query(place, "CREATE VIEW enriched AS SELECT 1 AS one");
     await expect(open(place)).rejects.toMatchObject({ code: "not_a_table" });
   });
 
-  it("may be in a schema, which must be there", async () => {
+  it("may be in a schema, which must exist", async () => {
     const place = await aPlace("table=intel.hits");
     await expect(open(place)).rejects.toMatchObject({
       code: "schema_missing",
@@ -223,7 +223,7 @@ describe("a table that is there already", () => {
     expect(await query(place, 'SELECT count(*) AS n FROM "sel""ect; --"')).toEqual([{ n: 2n }]);
   });
 
-  it("keeps something else that has the view's name", async () => {
+  it("keeps another object with the view's name", async () => {
     const place = await aPlace();
     await query(place, "CREATE TABLE enriched_newest (mine INTEGER)");
     await load(place, {}, 1);
@@ -231,7 +231,7 @@ describe("a table that is there already", () => {
   });
 });
 
-describe("a file that cannot be used", () => {
+describe("an unusable file", () => {
   it("is open in another program", async () => {
     const place = await aPlace();
     await load(place, {}, 1);
@@ -254,7 +254,7 @@ describe("a file that cannot be used", () => {
     });
   });
 
-  it("is something else", async () => {
+  it("is not a database", async () => {
     const place = await aPlace();
     await writeFile(place.file, "ip,note\n192.0.2.1,\n".repeat(1_000));
     await expect(open(place)).rejects.toMatchObject({ code: "output_not_duckdb" });
@@ -266,7 +266,7 @@ describe("a file that cannot be used", () => {
     await expect(open(place)).rejects.toMatchObject({ code: "output_is_directory" });
   });
 
-  it("is in a folder that does not exist", async () => {
+  it("is in a missing folder", async () => {
     const place = await aPlace();
     const output = place.output.replace("out.duckdb", "absent/out.duckdb");
     await expect(open({ ...place, output })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import type { EnrichedRow } from "../../src/core/row.js";
 import type { WarehouseOptions } from "../../src/outputs/warehouse/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
-/** Options of a new run whose state folder is in `folder`. */
+/** Options of a new run with its state folder in `folder`. */
 export async function someOptions(
   folder: string,
   members: Partial<WarehouseOptions> = {},
@@ -21,7 +21,7 @@ export async function someOptions(
   };
 }
 
-/** Rows by their numbers, whose one input cell is `cell N`. */
+/** Rows by number; their only input cell is `cell N`. */
 export function someRows(from: number, to: number): readonly EnrichedRow[] {
   return someCells(from, to).map((cell, index) =>
     anEnrichedRow({ number: from + index, cells: [cell] }),

@@ -13,10 +13,10 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { someCells, someOptions, someRows } from "./warehouse-opening.js";
 import { queryDuckdb, readParquet } from "./warehouse-readers.js";
 
-/** Small row groups, so that few rows make several. */
+/** Small row groups, so that few rows fill several. */
 const bounds = { rows: 10, characters: 5_000 };
 
-it("shows nothing under its name before it is whole", async () => {
+it("shows nothing under its name before it is complete", async () => {
   const { file, opened } = await open();
   await opened.sink.write(someRows(1, 25));
   await opened.sink.checkpoint();
@@ -27,7 +27,7 @@ it("shows nothing under its name before it is whole", async () => {
   expect(existsSync(file)).toBe(true);
 });
 
-it("does not end a row group for a checkpoint", async () => {
+it("doesn't end a row group at a checkpoint", async () => {
   const { file, opened } = await open();
   for (let number = 1; number <= 25; number++) {
     await opened.sink.write(someRows(number, number));
@@ -37,7 +37,7 @@ it("does not end a row group for a checkpoint", async () => {
   expect(await groupSizes(file)).toEqual([10, 10, 5]);
 });
 
-it("ends a row group early when its cells are large", async () => {
+it("ends a row group early if its cells are large", async () => {
   const { file, opened } = await open();
   const large = "x".repeat(2_000);
   await opened.sink.write(
@@ -47,7 +47,7 @@ it("ends a row group early when its cells are large", async () => {
   expect(await groupSizes(file)).toEqual([3, 2]);
 });
 
-it("is the same file whether it was interrupted or not", async () => {
+it("is identical with and without an interruption", async () => {
   const whole = await open();
   await whole.opened.sink.write(someRows(1, 34));
   await whole.opened.sink.finish();
@@ -70,7 +70,7 @@ it("is the same file whether it was interrupted or not", async () => {
   expect((await stat(file)).size).toBe((await stat(whole.file)).size);
 });
 
-it("goes back to a checkpoint that is older than the last one", async () => {
+it("resumes from a checkpoint before the last one", async () => {
   const { file, folder, opened } = await open();
   await opened.sink.write(someRows(1, 4));
   const known = await opened.sink.checkpoint();
@@ -83,7 +83,7 @@ it("goes back to a checkpoint that is older than the last one", async () => {
   expect((await readParquet(file)).map((row) => row["ip"])).toEqual(someCells(1, 12));
 });
 
-it("keeps no rows beside it that no checkpoint can need", async () => {
+it("deletes side files that no checkpoint needs", async () => {
   const { folder, opened } = await open();
   for (let number = 1; number <= 95; number++) {
     await opened.sink.write(someRows(number, number));
@@ -94,7 +94,7 @@ it("keeps no rows beside it that no checkpoint can need", async () => {
   await opened.sink.abandon();
 });
 
-it("refuses to go on with a part that is shorter than it was", async () => {
+it("refuses to continue with a truncated part", async () => {
   const { file, folder, opened } = await open();
   await opened.sink.write(someRows(1, 15));
   const position = await opened.sink.checkpoint();
@@ -104,7 +104,7 @@ it("refuses to go on with a part that is shorter than it was", async () => {
 });
 
 it.each(["parquet-groups.ndjson", "parquet-rows-1.ndjson"])(
-  "refuses to go on when any byte of %s has changed",
+  "refuses to continue if any byte of %s has changed",
   async (name) => {
     const { folder, opened } = await open();
     await opened.sink.write(someRows(1, 15));
@@ -136,7 +136,7 @@ it.each(["parquet-groups.ndjson", "parquet-rows-1.ndjson"])(
   },
 );
 
-it("keeps microseconds", async () => {
+it("preserves microseconds", async () => {
   const { file, opened } = await open();
   const firstSeen = "2025-01-01T00:00:00.123456Z";
   await opened.sink.write([anEnrichedRow({}, { query: { firstSeen } })]);
@@ -145,7 +145,7 @@ it("keeps microseconds", async () => {
   expect(row?.["t"]).toBe(BigInt(Date.parse("2025-01-01T00:00:00.123Z")) * 1000n + 456n);
 });
 
-it("says who wrote it, in which run, by which schema", async () => {
+it("records its writer, run and schema version", async () => {
   const { file, opened } = await open();
   await opened.sink.finish();
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
@@ -156,7 +156,7 @@ it("says who wrote it, in which run, by which schema", async () => {
   ]);
 });
 
-it("notices when it is damaged", async () => {
+it("detects damage", async () => {
   const { file, opened } = await open();
   await opened.sink.write(someRows(1, 25));
   await opened.audit();
@@ -165,7 +165,7 @@ it("notices when it is damaged", async () => {
   await opened.sink.abandon();
 });
 
-it("says that the folder is missing", async () => {
+it("reports a missing folder", async () => {
   const folder = await temporaryFolder();
   const target = parseParquetTarget(join(folder, "absent", "out.parquet"))!;
   await expect(openParquet(target, await someOptions(folder))).rejects.toMatchObject({

@@ -2,16 +2,16 @@ import { DuckDBInstance, DuckDBListValue, DuckDBTimestampTZValue } from "@duckdb
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 
-/** Values as every reader gives them here: times as microseconds, counts as bigint, lists as arrays. */
+/** Values as all readers return them: times as microseconds, counts as bigint, lists as arrays. */
 export type ReadRow = Readonly<Record<string, unknown>>;
 
-/** Reads with hyparquet. */
+/** Reads a file with hyparquet. */
 export async function readParquet(file: string): Promise<readonly ReadRow[]> {
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(file), compressors });
   return rows.map((row) => mapValues(row, plain));
 }
 
-/** Reads with DuckDB: a query over a database file, or over Parquet files with `read_parquet`. */
+/** Reads with a DuckDB query over a database file, or over Parquet files with `read_parquet`. */
 export async function queryDuckdb(sql: string, file = ":memory:"): Promise<readonly ReadRow[]> {
   const instance = await DuckDBInstance.create(file);
   const connection = await instance.connect();
@@ -29,7 +29,7 @@ function mapValues(row: ReadRow, change: (value: unknown) => unknown): ReadRow {
 }
 
 function plain(value: unknown): unknown {
-  // hyparquet leaves a list that is null undefined.
+  // hyparquet returns undefined for a null list.
   if (value === undefined) return null;
   if (value instanceof Date) return BigInt(value.getTime()) * 1000n;
   if (value instanceof DuckDBTimestampTZValue) return value.micros;

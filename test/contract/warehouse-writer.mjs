@@ -1,9 +1,7 @@
-// Writes rows into a warehouse the way a run does: checkpoints, an audit, the end. Killed at any
-// moment and started again, it goes on from what the newest checkpoint says.
-//
+// Writes rows into a warehouse like a run does: checkpoints, audit, finish. After a kill at any
+// point and a restart, it continues from the newest checkpoint.
 // node warehouse-writer.mjs '{"kind", "file", "state", "rows", "every", "kill"}'
-//
-// `kill` is null, or a moment: a step and how often it has been reached.
+// `kill` is null, or a step and how often it is reached before the kill.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openParquet } from "../../dist/outputs/parquet/open-parquet.js";
@@ -50,7 +48,7 @@ rmSync(job.state, { recursive: true });
 async function open(options) {
   if (job.kind === "duckdb") return findWarehouse(`duckdb:${job.file}`).open(options);
   const part = `${job.file}.part`;
-  // As a run does whose output has its name already.
+  // Like a run whose output already has its final name.
   if (saved?.complete && !existsSync(part)) renameSync(job.file, part);
   return openParquet(parseParquetTarget(job.file), options, { rows: 700, characters: 1e6 });
 }

@@ -135,6 +135,6 @@ async function damaged(
   const fault = await faultOf(fixture, resumed);
   if (fault !== null) return `${kind} at ${at}: ${fault}`;
   const isTold = resumed.error !== null || resumed.warnings.length > 0;
-  const isCorrupt = kind !== "none" && kind !== "append";
-  return !isTold && isCorrupt && mustBeTold(at, fixture) ? `${kind} at ${at}: is not told` : null;
+  const isDamage = kind !== "none" && kind !== "append";
+  return !isTold && isDamage && mustBeTold(at, fixture) ? `${kind} at ${at}: is not told` : null;
 }

@@ -8,7 +8,7 @@ describe("an input that is not text", () => {
     ["%PDF-1.7\n", "a PDF document"],
     ["PAR1\x15\x00", "a Parquet file"],
     ["\xd0\xcf\x11\xe0\xa1", "an Excel workbook"],
-  ])("%j is refused and named", async (start, kind) => {
+  ])("%j is rejected and named", async (start, kind) => {
     const bytes = Buffer.from(start, "latin1");
     await expect(openInput(piped(bytes), { gzip: false, offset: 0 })).rejects.toMatchObject({
       code: "input_binary",
@@ -17,7 +17,7 @@ describe("an input that is not text", () => {
   });
 });
 
-test("text that begins like a word is not taken for one of them", async () => {
+test("text that starts like a signature is accepted", async () => {
   const input = await openInput(piped("PKI,note\n"), { gzip: false, offset: 0 });
   await input.close();
   expect(input.start).toBe(0);

@@ -33,13 +33,13 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     expect(await unzipped(Buffer.concat([long, long]), size)).toBe("hello\nhello\n");
   });
 
-  it("finds a length that does not match", async () => {
+  it("detects a wrong length", async () => {
     const wrong = Buffer.from(member);
     wrong[wrong.length - 1] = 9;
     await expect(unzipped(wrong, size)).rejects.toMatchObject({ code: "input_gzip" });
   });
 
-  it("takes zeros behind the last member for padding", async () => {
+  it("ignores zero padding after the last member", async () => {
     const warnings = new Warnings();
     const padded = Buffer.concat([member, Buffer.alloc(100)]);
     expect(await unzipped(padded, size, warnings)).toBe("hello\n");
@@ -50,7 +50,7 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     ["text", Buffer.from("more")],
     ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
     ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
-  ])("ignores %s behind the last member, with a warning", async (_, rest) => {
+  ])("ignores %s after the last member, with a warning", async (_, rest) => {
     const warnings = new Warnings();
     expect(await unzipped(Buffer.concat([member, rest]), size, warnings)).toBe("hello\n");
     expect([...warnings.counts.keys()]).toEqual([
@@ -58,14 +58,14 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
     ]);
   });
 
-  it("names the place where the data is cut off", async () => {
+  it("reports the offset where the data is truncated", async () => {
     await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
       code: "input_gzip",
       message: "dump.csv.gz is truncated: its gzip data ends at byte 20",
     });
   });
 
-  it("names the input and a place behind the damage", async () => {
+  it("reports the input and an offset after the damage", async () => {
     const damaged = Buffer.from(member);
     damaged[damaged.length - 6]! ^= 1;
     await expect(unzipped(damaged, size)).rejects.toMatchObject({
@@ -77,8 +77,8 @@ describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
   });
 });
 
-describe("an input that is said to be gzip", () => {
-  it.each(["", "item\n"])("is refused when it is %j", async (content) => {
+describe("an input declared as gzip", () => {
+  it.each(["", "item\n"])("is rejected if it is %j", async (content) => {
     await expect(openInput(piped(content), { gzip: true, offset: 0 })).rejects.toMatchObject({
       name: "FatalError",
       code: "input_gzip",
@@ -92,7 +92,7 @@ describe("looksGzipped", () => {
     [member, true],
     [Buffer.from("item"), false],
     [Buffer.from([0x1f]), false],
-  ])("tells of %o: %s", (head, looks) => {
+  ])("recognises %o: %s", (head, looks) => {
     expect(looksGzipped(head)).toBe(looks);
   });
 });

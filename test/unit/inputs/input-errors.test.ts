@@ -13,20 +13,20 @@ describe("openError", () => {
     ["EACCES", "input_unreadable", "FatalError"],
     ["EPERM", "input_unreadable", "FatalError"],
     ["EMFILE", "input_unreadable", "FatalError"],
-  ])("makes of %s %s, a %s", (system, code, name) => {
+  ])("turns %s into %s, a %s", (system, code, name) => {
     expect(openError("dump.csv", systemError(system))).toMatchObject({ code, name });
   });
 
-  it("says what to look at when permission is missing", () => {
+  it("says what to check if permission is missing", () => {
     expect(openError("dump.csv", systemError("EACCES")).hint).toContain("permissions");
   });
 
-  it("gives the reason of an error that it does not know", () => {
+  it("quotes an unknown error", () => {
     const error = openError("dump.csv", systemError("EMFILE"));
     expect(error.message).toBe("cannot open dump.csv: EMFILE: it failed");
   });
 
-  it("makes do with what is no error", () => {
+  it("accepts values that aren't errors", () => {
     expect(openError("dump.csv", "gone").message).toBe("cannot open dump.csv: gone");
   });
 });

@@ -11,7 +11,7 @@ async function namedPipe(): Promise<string> {
   return path;
 }
 
-test("a named pipe is read to the end of its writer", async () => {
+test("a named pipe is read until its writer closes it", async () => {
   const path = await namedPipe();
   const [stored, writer] = await Promise.all([openStored({ path }), open(path, "w")]);
   await writer.write("ip\n192.0.2.1\n");

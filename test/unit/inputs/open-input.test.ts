@@ -29,30 +29,30 @@ describe("openInput", () => {
     expect(await contentOf(await fileOf("a\nb\n"))).toBe("a\nb\n");
   });
 
-  it("reads a stream of texts", async () => {
+  it("reads a stream of strings", async () => {
     const stream = Readable.from(["ü\n", "", "b\n"]);
     expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
   });
 
-  it("reads what is no regular file", async () => {
+  it("reads a device", async () => {
     expect(await contentOf({ path: "/dev/null" })).toBe("");
   });
 
-  it("takes a byte order mark away and counts it", async () => {
+  it("skips a byte order mark and counts its bytes", async () => {
     const bytes = await openInput(piped("\ufeffa\n", 1), fromStart);
     expect(bytes.start).toBe(3);
     await bytes.close();
   });
 
-  it("sees gzip by its first bytes, whatever it is called", async () => {
+  it("detects gzip by its first bytes, whatever the name", async () => {
     expect(await contentOf(await fileOf(gzipSync("a\n")))).toBe("a\n");
   });
 
-  it("sees a byte order mark in gzip data", async () => {
+  it("skips a byte order mark in gzip data", async () => {
     expect(await contentOf(piped(gzipSync("\ufeffa\n"), 5), { gzip: true })).toBe("a\n");
   });
 
-  it("reads UTF-16 with a pair of surrogates spread over chunks", async () => {
+  it("reads UTF-16 with a surrogate pair split between chunks", async () => {
     expect(await contentOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
   });
 
@@ -61,32 +61,32 @@ describe("openInput", () => {
     ["a file with a byte order mark", async () => fileOf("\ufeff3456789")],
     ["a gzipped file", async () => fileOf(gzipSync("0123456789"))],
     ["a stream", async () => piped("0123456789", 3)],
-  ])("goes on at an offset in %s", async (_, input) => {
+  ])("continues at an offset in %s", async (_, input) => {
     expect(await contentOf(await input(), { offset: 4 })).toBe("456789");
   });
 
-  it("counts bytes as stored, those before the offset of a file included", async () => {
+  it("counts stored bytes, including those before the offset of a file", async () => {
     const bytes = await openInput(await fileOf("0123456789"), { gzip: false, offset: 4 });
     for await (const chunk of bytes.chunks) expect(chunk.length).toBe(6);
     expect([bytes.bytesRead(), bytes.bytesTotal]).toEqual([10, 10]);
     await bytes.close();
   });
 
-  it("ends quietly when the offset is the input's end", async () => {
+  it("returns nothing if the offset is the end of the input", async () => {
     expect(await contentOf(await fileOf("0123"), { offset: 4 })).toBe("");
   });
 
   it.each([
     ["a file", async () => fileOf("0123")],
     ["a stream", async () => piped("0123")],
-  ])("refuses an offset behind the end of %s", async (_, input) => {
+  ])("rejects an offset after the end of %s", async (_, input) => {
     await expect(contentOf(await input(), { offset: 5 })).rejects.toMatchObject({
       name: "FatalError",
       code: "input_changed",
     });
   });
 
-  it("tells of a file that does not exist", async () => {
+  it("reports a missing file", async () => {
     const path = join(await temporaryFolder(), "absent.csv");
     await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
       name: "UsageError",
@@ -95,13 +95,13 @@ describe("openInput", () => {
     });
   });
 
-  it("tells of a file under something that is no folder", async () => {
+  it("reports a file below something that isn't a folder", async () => {
     const { path } = await fileOf("");
     const opening = openInput({ path: join(path, "a.csv") }, fromStart);
     await expect(opening).rejects.toMatchObject({ code: "input_not_found" });
   });
 
-  it("tells of a directory", async () => {
+  it("reports a directory", async () => {
     const path = join(await temporaryFolder(), "folder.csv");
     await mkdir(path);
     await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe("openInput", () => {
     });
   });
 
-  it("tells of a stream that breaks off, and where", async () => {
+  it("reports a stream that fails, with the offset", async () => {
     const stream = new Readable({ read() {} });
     stream.push("abc\n");
     const reading = contentOf({ stream, name: "stdin" });
@@ -122,13 +122,13 @@ describe("openInput", () => {
     });
   });
 
-  it("closes the stream when it cannot read its beginning", async () => {
+  it("closes the stream if its start cannot be read", async () => {
     const stream = streamOf("abc");
     await openInput({ stream, name: "stdin" }, { gzip: true, offset: 0 }).catch(() => null);
     expect(stream.destroyed).toBe(true);
   });
 
-  it("does not wait for more than the first line", async () => {
+  it("waits only for the first line", async () => {
     const stream = new Readable({ read() {} });
     stream.push("abc\n");
     const bytes = await openInput({ stream, name: "stdin" }, fromStart);

@@ -36,20 +36,20 @@ describe("sniffFormat", () => {
     ["text", "a line\nanother, with a comma\n"],
     ["text", ""],
     ["text", "# nothing today\n"],
-  ])("finds %s in %j", async (format, content) => {
+  ])("detects %s in %j", async (format, content) => {
     expect(await formatOf(content)).toBe(format);
   });
 
-  it("looks into gzip data and UTF-16", async () => {
+  it("detects formats in gzip data and UTF-16", async () => {
     expect(await formatOf(gzipSync("ip\tn\n192.0.2.1\t1\n"))).toBe("tsv");
     expect(await formatOf(Buffer.from("\ufeffip;n\n192.0.2.1;1\n", "utf16le"))).toBe("csv");
   });
 
-  it("reads lines that end with CR alone", async () => {
+  it("reads lines that end with CR only", async () => {
     expect(await formatOf("ip\tn\r192.0.2.1\t1\r")).toBe("tsv");
   });
 
-  it("loses nothing of a stream", async () => {
+  it("keeps all bytes of a stream", async () => {
     const content = "# list\n192.0.2.1\n192.0.2.2\n";
     const { input, format, comment } = await sniffFormat(piped(content, 3), options);
     const source = await openSource(input, {

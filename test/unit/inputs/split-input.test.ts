@@ -36,7 +36,7 @@ async function saved(content: string): Promise<string> {
   return path;
 }
 
-/** All of a row but its offset, which counts from the beginning of the range. */
+/** A row without its offset, which counts from the start of the range. */
 const withoutEnd = ({ number, line, cells, itemText, endLine }: Row) => ({
   number,
   line,
@@ -45,7 +45,7 @@ const withoutEnd = ({ number, line, cells, itemText, endLine }: Row) => ({
   endLine,
 });
 
-describe("an input that is split", () => {
+describe("a split input", () => {
   it.each([
     [
       "csv",
@@ -75,7 +75,7 @@ describe("an input that is split", () => {
     }
   });
 
-  it("goes on within a range", async () => {
+  it("continues within a range", async () => {
     const path = await saved("ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n");
     const ranges: InputRange[] = [];
     for await (const range of splitInput(path, plain, 20)) ranges.push(range);
@@ -90,7 +90,7 @@ describe("an input that is split", () => {
     expect(rows.map(({ number, itemText }) => [number, itemText])).toEqual([[4, "192.0.2.4"]]);
   });
 
-  it("refuses a range of a file that became shorter", async () => {
+  it("rejects a range of a file that was truncated", async () => {
     const path = await saved("ip\n192.0.2.1\n192.0.2.2\n");
     const ranges: InputRange[] = [];
     for await (const range of splitInput(path, plain, 10)) ranges.push(range);

@@ -10,12 +10,12 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const text = Buffer.from(Array.from({ length: 40_000 }, (_, n) => `192.0.2.${n}\n`).join(""));
 
-describe("an input that an earlier part of the run read", () => {
+describe("an input that earlier sessions read", () => {
   it.each([
     ["a plain file, gone on with behind its beginning", (path: string) => ({ path }), 123_456],
     ["a plain file, read anew", (path: string) => ({ path }), 0],
     ["a stream", piped, 123_456],
-  ])("is read when it is still the same: %s", async (_, inputOf, offset) => {
+  ])("is read if unchanged: %s", async (_, inputOf, offset) => {
     const path = await fileOf(text);
     const before = await readBefore(path, 200_000);
     const bytes = await openInput(await inputOf(path), { gzip: false, offset, before });
@@ -23,14 +23,14 @@ describe("an input that an earlier part of the run read", () => {
     expect(bytes.checksum()).toMatchObject({ bytes: text.length });
   });
 
-  it("is read when it is still the same: gzip", async () => {
+  it("is read if unchanged: gzip", async () => {
     const path = await fileOf(gzipSync(text));
     const before = await readBefore(path, 5_000);
     const bytes = await openInput({ path }, { gzip: true, offset: 123_456, before });
     expect(text.subarray(123_456).equals(await rest(bytes))).toBe(true);
   });
 
-  it("may have become longer", async () => {
+  it("may have grown", async () => {
     const path = await fileOf(text);
     const before = await readBefore(path, text.length);
     await appendFile(path, "192.0.2.1\n");
@@ -42,7 +42,7 @@ describe("an input that an earlier part of the run read", () => {
     ["a plain file", (path: string) => ({ path }), false],
     ["a stream", piped, false],
     ["gzip", (path: string) => ({ path }), true],
-  ])("is refused with the place when its middle was edited: %s", async (_, inputOf, gzip) => {
+  ])("is rejected with the byte range if its middle was edited: %s", async (_, inputOf, gzip) => {
     const path = await fileOf(gzip ? gzipSync(text, { level: 0 }) : text);
     const before = await readBefore(path, 300_000);
     const at = 200_000;
@@ -62,7 +62,7 @@ describe("an input that an earlier part of the run read", () => {
     expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
   });
 
-  it("is refused when it ends before the place that was read", async () => {
+  it("is rejected if it ends before the offset already read", async () => {
     const path = await fileOf(text);
     const before = await readBefore(path, 300_000);
     await truncate(path, 200_000);
@@ -70,7 +70,7 @@ describe("an input that an earlier part of the run read", () => {
     await expect(reading).rejects.toMatchObject({ code: "input_changed" });
   });
 
-  it("is as well known as before when a session ends early", async () => {
+  it("keeps its checksum when a session ends early", async () => {
     const path = await fileOf(text);
     const before = await readBefore(path, 300_000);
     const bytes = await openInput({ path }, { gzip: false, offset: 100_000, before });
@@ -80,19 +80,19 @@ describe("an input that an earlier part of the run read", () => {
   });
 });
 
-describe("a file that is changed while it is read", () => {
-  it("may become longer", async () => {
+describe("a file changed during reading", () => {
+  it("may grow", async () => {
     const path = await fileOf(text);
     const read = await readWhile(path, () => appendFile(path, "192.0.2.1\n"));
     expect(read.length).toBe(text.length + 10);
   });
 
-  it("may have its times changed", async () => {
+  it("may get a new modification time", async () => {
     const path = await fileOf(text);
     expect(text.equals(await readWhile(path, () => utimes(path, 1, 1)))).toBe(true);
   });
 
-  it("is refused when it becomes shorter", async () => {
+  it("is rejected if it is truncated", async () => {
     const path = await fileOf(text);
     await expect(readWhile(path, () => truncate(path, 200_000))).rejects.toMatchObject({
       code: "input_changed",
@@ -100,13 +100,13 @@ describe("a file that is changed while it is read", () => {
     });
   });
 
-  it("is refused when what was read is written anew", async () => {
+  it("is rejected if bytes already read are overwritten", async () => {
     const path = await fileOf(text);
     const change = async (): Promise<void> => {
       const handle = await open(path, "r+");
       await handle.write("x", 3);
       await handle.close();
-      // Whatever the clock of the file system says.
+      // Independent of the file system's time resolution.
       await utimes(path, 1, 1);
     };
     await expect(readWhile(path, change)).rejects.toMatchObject({
@@ -132,7 +132,7 @@ async function piped(path: string): Promise<SourceInput> {
   return { stream: Readable.from(pieces, { objectMode: false }), name: path };
 }
 
-/** Checksum of an input of which at least so many bytes were read. */
+/** Checksum of an input of which at least `least` bytes were read. */
 async function readBefore(path: string, least: number): Promise<ChecksumState> {
   const bytes = await openInput({ path }, { gzip: false, offset: 0 });
   while (bytes.bytesRead() < least && !(await bytes.chunks.next()).done);
@@ -151,7 +151,7 @@ async function rest(bytes: InputBytes): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Reads a file and changes it after its first chunks. */
+/** Reads a file and changes it after the first chunks. */
 async function readWhile(path: string, change: () => Promise<void>): Promise<Buffer> {
   const bytes = await openInput({ path }, { gzip: false, offset: 0 });
   const chunks: Buffer[] = [];

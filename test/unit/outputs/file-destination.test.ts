@@ -10,7 +10,7 @@ async function target(): Promise<string> {
   return join(await temporaryFolder(), "out.csv");
 }
 
-/** Writes to a part, abandons it and returns the position behind the first text. */
+/** Writes to a part, abandons it and returns the position after the first text. */
 async function interruptedAfter(path: string, text: string, more = ""): Promise<FilePosition> {
   const destination = await openFileDestination(path, null);
   await destination.write(Buffer.from(text));
@@ -20,7 +20,7 @@ async function interruptedAfter(path: string, text: string, more = ""): Promise<
   return position;
 }
 
-test("what is empty is gone when it is abandoned, and is gone on with all the same", async () => {
+test("an empty part is removed when abandoned, and can be resumed all the same", async () => {
   const path = await target();
   const position = await interruptedAfter(path, "");
   expect(existsSync(partPath(path))).toBe(false);
@@ -30,7 +30,7 @@ test("what is empty is gone when it is abandoned, and is gone on with all the sa
   expect(await readFile(path, "utf8")).toBe("{}\n");
 });
 
-test("what was written beyond the checkpoint is cut away", async () => {
+test("bytes after the checkpoint are truncated", async () => {
   const path = await target();
   const position = await interruptedAfter(path, "one\n", "two\n");
   const resumed = await openFileDestination(path, position);
@@ -39,7 +39,7 @@ test("what was written beyond the checkpoint is cut away", async () => {
   expect(await readFile(path, "utf8")).toBe("one\n2\n");
 });
 
-test("a part that is gone is told, and how to go on", async () => {
+test("a missing part is reported, with a hint", async () => {
   const position = await interruptedAfter(await target(), "one\n");
   await expect(openFileDestination(await target(), position)).rejects.toMatchObject({
     code: "output_part_gone",
@@ -47,7 +47,7 @@ test("a part that is gone is told, and how to go on", async () => {
   });
 });
 
-test("a part that has become shorter is not filled up with zeros", async () => {
+test("a truncated part is not padded with zeros", async () => {
   const path = await target();
   const position = await interruptedAfter(path, "one\ntwo\n");
   await truncate(partPath(path), 3);
@@ -58,7 +58,7 @@ test("a part that has become shorter is not filled up with zeros", async () => {
   expect(await readFile(partPath(path), "utf8")).toBe("one");
 });
 
-test("a changed byte is told with its place, also after several sessions", async () => {
+test("a changed byte is reported with its range, also after several sessions", async () => {
   const path = await target();
   const first = await interruptedAfter(path, "a".repeat(200_000));
   const second = await openFileDestination(path, first);
@@ -83,7 +83,7 @@ test("a changed byte is told with its place, also after several sessions", async
   await (await openFileDestination(path, position)).finish();
 });
 
-test("what a symbolic link in the part's place points to stays as it is", async () => {
+test("a symbolic link in place of the part is rejected and its target unchanged", async () => {
   const path = await target();
   const position = await interruptedAfter(path, "one\n");
   const linked = await target();

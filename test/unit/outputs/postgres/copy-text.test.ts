@@ -5,7 +5,7 @@ import { copyText } from "../../../../src/outputs/postgres/copy-text.js";
 import { ColumnBatch } from "../../../../src/outputs/warehouse/column-batch.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 
-// As PostgreSQL's documentation of COPY, Text Format, and of arrays (8.15.6) has it.
+// Expected texts follow the PostgreSQL manual: COPY, Text Format, and arrays (section 8.15.6).
 
 it.each<[ColumnType, CellValue, string]>([
   ["text", null, "\\N"],

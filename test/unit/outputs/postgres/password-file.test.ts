@@ -6,34 +6,34 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const wanted = { host: "db.example.com", port: 5432, database: "intel", user: "loader" };
 
-it("takes the first line that fits", async () => {
+it("returns the first matching line", async () => {
   const file = "other.example.com:5432:intel:loader:a\n*:5432:*:loader:b\n*:*:*:*:c\n";
   expect(await read(file)).toBe("b");
 });
 
-it("finds none where no line fits", async () => {
+it("returns null if no line matches", async () => {
   expect(await read("db.example.com:5433:intel:loader:a\n")).toBeNull();
 });
 
-it("reads escaped colons and backslashes, and colons in the password", async () => {
+it("unescapes colons and backslashes and allows colons in the password", async () => {
   expect(await read("*:*:*:*:a\\:b\\\\c:d\n")).toBe("a:b\\c:d");
 });
 
-it("leaves comments and broken lines out", async () => {
+it("skips comments and invalid lines", async () => {
   expect(await read("#*:*:*:*:a\n*:*:b\n\r\n*:*:*:*:c\r\n")).toBe("c");
 });
 
-it("knows a socket's folder as localhost", async () => {
+it("matches a socket folder as localhost", async () => {
   const socket = { ...wanted, host: "/var/run/postgresql" };
   expect(await read("localhost:5432:intel:loader:a\n", socket)).toBe("a");
 });
 
-it("finds none where there is no file", async () => {
+it("returns null if there is no file", async () => {
   const environment = { HOME: await temporaryFolder() };
   expect(await readPasswordFile(wanted, environment, () => undefined)).toBeNull();
 });
 
-it("does not read a file that others may read, and says so", async () => {
+it("ignores a file that other users can read, with a warning", async () => {
   const path = join(await temporaryFolder(), "passwords");
   await writeFile(path, "*:*:*:*:a\n");
   await chmod(path, 0o644);

@@ -4,7 +4,7 @@ import { isStarting, isTransient } from "../../../../src/outputs/postgres/server
 const fault = (code: string): Error => Object.assign(new Error("no"), { code });
 
 test.each(["57P01", "57P02", "57P03", "53300", "55P03"])(
-  "a server that says %s is there, and is asked again from the start on",
+  "%s is retried from the start, because the server is there",
   (code) => {
     expect(isStarting(fault(code))).toBe(true);
     expect(isTransient(fault(code))).toBe(true);
@@ -12,14 +12,14 @@ test.each(["57P01", "57P02", "57P03", "53300", "55P03"])(
 );
 
 test.each(["ECONNREFUSED", "ENOTFOUND", "08006"])(
-  "%s passes in the middle of a run, but is told of at its start",
+  "%s is retried during a run but reported at its start",
   (code) => {
     expect(isStarting(fault(code))).toBe(false);
     expect(isTransient(fault(code))).toBe(true);
   },
 );
 
-test.each(["28P01", "42501", "42P07", ""])("%o does not pass by itself", (code) => {
+test.each(["28P01", "42501", "42P07", ""])("%o is not transient", (code) => {
   expect(isStarting(fault(code))).toBe(false);
   expect(isTransient(fault(code))).toBe(false);
 });

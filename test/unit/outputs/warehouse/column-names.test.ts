@@ -8,23 +8,23 @@ const safe = (target: Parameters<typeof safeColumnNames>[0], ...names: string[])
   safeColumnNames(target, names, ["rep_item", "rep_status"]);
 
 describe("names of input columns", () => {
-  it("stay as they are where they can", () => {
+  it("stay unchanged if possible", () => {
     expect(safe("duckdb", "ip", 'a "b"', "select")).toEqual(["ip", 'a "b"', "select"]);
   });
 
-  it("become column_N where they are empty", () => {
+  it("become column_N if empty", () => {
     expect(safe("duckdb", "", "ip", "  ")).toEqual(["column_1", "ip", "column_3"]);
   });
 
-  it("are told apart by a number", () => {
+  it("are numbered if repeated", () => {
     expect(safe("duckdb", "a", "a", "a")).toEqual(["a", "a_2", "a_3"]);
   });
 
-  it("count as the same when only their case differs", () => {
+  it("are equal if only their case differs", () => {
     expect(safe("postgres", "Ip", "IP", "ip")).toEqual(["Ip", "IP_2", "ip_3"]);
   });
 
-  it("never take the name of a column that needs no change", () => {
+  it("never take the name of a column that stays unchanged", () => {
     expect(safe("duckdb", "a", "a", "a_2", "", "column_4")).toEqual([
       "a",
       "a_3",
@@ -34,17 +34,17 @@ describe("names of input columns", () => {
     ]);
   });
 
-  it("lose spaces around them and control characters", () => {
+  it("lose surrounding spaces and control characters", () => {
     expect(safe("parquet", " ip ", "a\nb\tc")).toEqual(["ip", "a_b_c"]);
   });
 
-  it("have U+FFFD for what is no character", () => {
+  it("get U+FFFD for invalid characters", () => {
     expect(safe("duckdb", "a\uD800", "b\0")).toEqual(["a\uFFFD", "b\uFFFD"]);
   });
 });
 
 describe("names for PostgreSQL", () => {
-  it("are refused above 63 bytes, where the server would cut them", () => {
+  it("are rejected above 63 bytes, where the server would truncate them", () => {
     const longest = `${"ä".repeat(31)}n`;
     expect(safe("postgres", longest, ` ${longest} `)[0]).toBe(longest);
     expect(() => safe("postgres", "ip", `${longest}n`)).toThrow(
@@ -55,53 +55,53 @@ describe("names for PostgreSQL", () => {
     );
   });
 
-  it("stay within 63 bytes when a number tells them apart", () => {
+  it("stay within 63 bytes with a number", () => {
     const long = "n".repeat(63);
     expect(safe("postgres", long, long)).toEqual([long, `${"n".repeat(61)}_2`]);
   });
 
-  it("have room for every added column behind the longest prefix", () => {
+  it("leave room for all added columns with the longest prefix", () => {
     const prefix = "p".repeat(32);
     expect(sinkOptions.shape.prefix.safeParse(`${prefix}p`).success).toBe(false);
     for (const { name } of columns) expect(prefix.length + name.length).toBeLessThanOrEqual(63);
   });
 
-  it("make way for the system's columns", () => {
+  it("avoid the names of system columns", () => {
     expect(safe("postgres", "xmin", "CTID")).toEqual(["xmin_2", "CTID_2"]);
   });
 });
 
 describe("names for DuckDB", () => {
-  it("are cut at 1,024 characters, and stay apart", () => {
+  it("are truncated to 1,024 characters and stay unique", () => {
     const long = "n".repeat(1_030);
     expect(safe("duckdb", long, `${long}m`)).toEqual(["n".repeat(1_024), `${"n".repeat(1_022)}_2`]);
   });
 });
 
 describe("names for BigQuery", () => {
-  it("have letters, digits and underscores", () => {
+  it("contain only letters, digits and underscores", () => {
     expect(safe("bigquery", "first seen (UTC)", "größe")).toEqual(["first_seen_UTC_", "gr_e"]);
   });
 
-  it("do not begin with a digit or a reserved word", () => {
+  it("don't start with a digit or a reserved prefix", () => {
     expect(safe("bigquery", "1st", "_TABLE_SUFFIX")).toEqual(["c_1st", "c_TABLE_SUFFIX"]);
   });
 
-  it("are numbered where nothing is left", () => {
+  it("are numbered if nothing is left", () => {
     expect(safe("bigquery", "名前", "?")).toEqual(["column_1", "column_2"]);
   });
 
-  it("are cut at 300 characters", () => {
+  it("are truncated to 300 characters", () => {
     expect(safe("bigquery", "n".repeat(400))[0]).toHaveLength(300);
   });
 });
 
-describe("a column that would be added", () => {
-  it("is refused, whatever its case", () => {
+describe("an added column that exists in the input", () => {
+  it("is rejected in any case", () => {
     expect(() => safe("duckdb", "ip", "REP_Item")).toThrow(/REP_Item/);
   });
 
-  it("is refused with the way out", () => {
+  it("is rejected with a hint", () => {
     expect(() => safe("duckdb", "rep_status")).toThrow(
       expect.objectContaining({ code: "column_clash", hint: expect.stringContaining("--prefix") }),
     );
@@ -109,7 +109,7 @@ describe("a column that would be added", () => {
 });
 
 it.each(["postgres", "duckdb", "bigquery", "parquet"] as const)(
-  "any names come to distinct ones that %s can store",
+  "arbitrary names become unique names that %s can store",
   (target) => {
     const word = fc.oneof(
       fc.string({ unit: "binary", maxLength: 15 }),

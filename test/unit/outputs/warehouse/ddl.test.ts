@@ -5,18 +5,18 @@ import { schemaFormats, schemaText } from "../../../../src/outputs/warehouse/ddl
 const options = { inputColumns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
 
 describe.each(schemaFormats)("the schema as %s", (format) => {
-  it("names every column", () => {
+  it("contains every column", () => {
     const text = schemaText(format, options);
     for (const name of ["note", "rep_item", "rep_honeypot_observations", "rep_extra"]) {
       expect(text).toContain(name);
     }
   });
 
-  it("ends with a line end", () => {
+  it("ends with a line feed", () => {
     expect(schemaText(format, options)).toMatch(/[^\n]\n$/);
   });
 
-  it("refuses an input column that would be added", () => {
+  it("rejects an input column that would be added", () => {
     const inputColumns = ["rep_item"];
     expect(() => schemaText(format, { ...options, inputColumns })).toThrow(
       expect.objectContaining({ code: "column_clash" }),
@@ -30,7 +30,7 @@ describe.each(schemaFormats)("the schema as %s", (format) => {
   });
 });
 
-it("has the types and quotes of PostgreSQL", () => {
+it("has PostgreSQL's types and quotes", () => {
   const text = schemaText("postgres", options);
   expect(text).toContain('CREATE TABLE IF NOT EXISTS "intel"."hits" (');
   expect(text).toContain('"rep_run_id" text NOT NULL');
@@ -42,7 +42,7 @@ it("has the types and quotes of PostgreSQL", () => {
   expect(text).toContain('SELECT DISTINCT ON ("rep_kind", "rep_item") *');
 });
 
-it("has the types and quotes of BigQuery", () => {
+it("has BigQuery's types and quotes", () => {
   const text = schemaText("bigquery", { ...options, table: "project.intel.hits" });
   expect(text).toContain("CREATE TABLE IF NOT EXISTS `project.intel`.`hits` (");
   expect(text).toContain("`a_b_` STRING");
@@ -50,7 +50,7 @@ it("has the types and quotes of BigQuery", () => {
   expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
 });
 
-it("refuses a table whose view would have a longer name than PostgreSQL stores", () => {
+it("rejects a table whose view would have too long a name for PostgreSQL", () => {
   const longest = "t".repeat(56);
   const text = schemaText("postgres", { ...options, table: longest });
   expect(text).toContain(`CREATE VIEW "${longest}_newest"`);
@@ -63,7 +63,7 @@ it("refuses a table whose view would have a longer name than PostgreSQL stores",
   expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_newest");
 });
 
-it("refuses more columns than the database has", () => {
+it("rejects more columns than the database allows", () => {
   const inputColumns = Array.from({ length: 1_600 }, (_, index) => `c${index}`);
   expect(() => schemaText("postgres", { ...options, inputColumns })).toThrow(
     expect.objectContaining({ code: "too_many_columns" }),
@@ -71,7 +71,7 @@ it("refuses more columns than the database has", () => {
   expect(() => schemaText("duckdb", { ...options, inputColumns })).not.toThrow();
 });
 
-it("makes a table and a view of the newest row of each item in DuckDB", async () => {
+it("creates a table and a view of each item's newest row in DuckDB", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   await connection.run(`CREATE SCHEMA intel; ${schemaText("duckdb", options)}`);

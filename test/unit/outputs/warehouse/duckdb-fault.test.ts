@@ -17,12 +17,12 @@ it.each([
   expect(fault).toBeInstanceOf(FatalError);
 });
 
-it("keeps the first line only of what it cannot explain", () => {
+it("quotes only the first line of an unknown error", () => {
   const fault = duckdbFault(display, new Error("Binder Error: what\n\nLINE 1: SELECT secret"));
   expect(fault.message).toBe(`cannot write ${display}: Binder Error: what`);
 });
 
-it("passes what is explained already", () => {
+it("passes an explained error unchanged", () => {
   const explained = new UsageError("driver_missing", "none");
   expect(duckdbFault(display, explained)).toBe(explained);
 });

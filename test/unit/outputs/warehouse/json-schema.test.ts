@@ -29,11 +29,11 @@ describe.each(["flat", "nested"] as const)("the JSON Schema of %s rows", (shape)
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it("fits what is written", () => {
+  it("accepts the rows that are written", () => {
     expect(records.map((record) => schema.safeParse(record).success)).toEqual([true, true, true]);
   });
 
-  it("fits no row without a status", () => {
+  it("rejects a row without a status", () => {
     const [record] = records;
     const broken =
       shape === "flat"

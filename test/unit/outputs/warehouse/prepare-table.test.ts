@@ -17,7 +17,7 @@ const check = (dialect: "duckdb" | "postgres", ...found: [name: string, type: st
     found.map(([name, type]) => ({ name, type })),
   );
 
-it("passes a table that has the columns, in any order, and others", () => {
+it("accepts additional columns and any order", () => {
   expect(() =>
     check(
       "duckdb",
@@ -29,7 +29,7 @@ it("passes a table that has the columns, in any order, and others", () => {
   ).not.toThrow();
 });
 
-it("names the columns that are lacking and gives the statements that add them", () => {
+it("lists missing columns and the statements that add them", () => {
   expect(() => check("duckdb", ["Note", "VARCHAR"])).toThrow(
     expect.objectContaining({
       code: "table_lacks_columns",
@@ -43,7 +43,7 @@ it("names the columns that are lacking and gives the statements that add them", 
   );
 });
 
-it("tells names apart by case in PostgreSQL only", () => {
+it("distinguishes names by case only in PostgreSQL", () => {
   const found: [string, string][] = [
     ["rep_run_id", "varchar"],
     ["note", "varchar"],
@@ -53,7 +53,7 @@ it("tells names apart by case in PostgreSQL only", () => {
   expect(() => check("postgres", ...found)).toThrow(/lacks the column Note/);
 });
 
-it("refuses columns of other types and says which they are", () => {
+it("rejects columns of the wrong type and names them", () => {
   expect(() =>
     check("duckdb", ["rep_run_id", "UUID"], ["Note", "VARCHAR"], ["rep_tags", "VARCHAR[]"]),
   ).toThrow(

@@ -14,7 +14,7 @@ interface MemoryTarget extends WarehouseTarget {
 const opened: string[] = [];
 const items: (string | undefined)[] = [];
 
-/** All that another warehouse needs. */
+/** Everything another warehouse needs. */
 const memory: WarehouseKind<MemoryTarget> = {
   parse(output) {
     const name = /^memory:(\w+)$/.exec(output)?.[1];
@@ -40,7 +40,7 @@ const memory: WarehouseKind<MemoryTarget> = {
   },
 };
 
-it("takes another kind of warehouse with one line", async () => {
+it("accepts another kind of warehouse as one entry", async () => {
   const found = findWarehouse("memory:intel", [...warehouses, defineWarehouse(memory)]);
   const { sink } = await found!.open({
     columns: ["ip"],
@@ -53,7 +53,7 @@ it("takes another kind of warehouse with one line", async () => {
   expect({ opened, items }).toEqual({ opened: ["intel for a run"], items: ["192.0.2.1"] });
 });
 
-it("has nothing to throw away where a kind keeps no rows of unfinished runs", async () => {
+it("discards nothing for a kind without rows of unfinished runs", async () => {
   const found = findWarehouse("out.parquet");
   await expect(found?.discard({ runId: "a run", prefix: "rep_" })).resolves.toBeUndefined();
 });

@@ -3,8 +3,8 @@ import { columns, schemaVersion } from "../../../../src/core/columns.js";
 import { tableSchema } from "../../../../src/outputs/warehouse/table-schema.js";
 
 /**
- * The columns of every schema version that was ever released, as `name type`. A version is never
- * edited: whoever changes a column raises `schemaVersion` and records the new table here.
+ * The columns of every released schema version, as `name type`. Never edit a version: to change a
+ * column, raise `schemaVersion` and add the new table here.
  */
 const recorded: Readonly<Record<number, readonly string[]>> = {
   1: [
@@ -88,16 +88,16 @@ const recorded: Readonly<Record<number, readonly string[]>> = {
   ],
 };
 
-it("has the columns that were recorded for its schema version", () => {
+it("has the columns recorded for its schema version", () => {
   const { columns: table } = tableSchema("duckdb", { inputColumns: [], prefix: "" });
   expect(table.map(({ name, type }) => `${name} ${type}`)).toEqual(recorded[schemaVersion]);
 });
 
-it("keeps a record of every schema version", () => {
+it("has a record of every schema version", () => {
   const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
   expect(Object.keys(recorded).map(Number)).toEqual(versions);
 });
 
-it("says of every column what it holds", () => {
+it("describes every column", () => {
   expect(columns.filter(({ description }) => description.trim() === "")).toEqual([]);
 });

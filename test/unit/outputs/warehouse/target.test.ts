@@ -7,12 +7,12 @@ import {
   parsePostgresTarget,
 } from "../../../../src/outputs/warehouse/target.js";
 
-describe("an output that is no warehouse", () => {
+describe("an output that isn't a warehouse", () => {
   it.each(["-", "out.csv", "out.ndjson.gz", "folder/out", "/dev/null"])("%s", (output) => {
     expect(findWarehouse(output)).toBeNull();
   });
 
-  it("is refused when it is the address of something unknown, without showing it", () => {
+  it("is rejected if its scheme is unknown, without showing the address", () => {
     expect(() => findWarehouse("mysql://u:secret@localhost/db")).toThrow(
       expect.objectContaining({
         code: "unknown_output",
@@ -28,7 +28,7 @@ it.each([
   ["s3://bucket/out.parquet", "s3:", ""],
   ["postgre://h/db", "postgre:", " (did you mean postgres:?)"],
   ["dukdb:w.db", "dukdb:", " (did you mean duckdb:?)"],
-])("%s is no output, and no file of that name", (output, scheme, near) => {
+])("%s is neither an output nor a file of that name", (output, scheme, near) => {
   expect(() => findWarehouse(output)).toThrow(
     expect.objectContaining({
       code: "unknown_output",
@@ -45,7 +45,7 @@ it.each(["./sqlite:out.csv", "C:out.csv", "2026-01-01T10:00.csv", "dir/a:b.csv"]
 );
 
 describe("a Parquet file", () => {
-  it("is known by its extension, in any case", () => {
+  it("is recognised by its extension in any case", () => {
     expect(parseParquetTarget("Out.PARQUET")).toMatchObject({
       file: resolve("Out.PARQUET"),
       base: resolve("Out.PARQUET"),
@@ -53,7 +53,7 @@ describe("a Parquet file", () => {
     });
   });
 
-  it("is known when its run had too many failures", () => {
+  it("is recognised by the name it gets after too many failures", () => {
     expect(parseParquetTarget("out.parquet.failed")?.file).toBe(resolve("out.parquet.failed"));
   });
 
@@ -65,7 +65,7 @@ describe("a Parquet file", () => {
 });
 
 describe("a DuckDB table", () => {
-  it("is named behind the file", () => {
+  it("is named after the file", () => {
     expect(parseDuckdbTarget("duckdb:dir/w.duckdb?table=intel.hits")).toMatchObject({
       file: resolve("dir/w.duckdb"),
       table: { schema: "intel", name: "hits" },
@@ -74,13 +74,13 @@ describe("a DuckDB table", () => {
     });
   });
 
-  it("is called enriched when it has no name", () => {
+  it("is called enriched by default", () => {
     expect(parseDuckdbTarget("duckdb:w.db")).toMatchObject({
       table: { schema: null, name: "enriched" },
     });
   });
 
-  it("has run files of its own whatever it is called", () => {
+  it("has its own run files for any name", () => {
     const bases = ["a/b", "a:b"].map(
       (name) => parseDuckdbTarget(`duckdb:w.db?table=${name}`)?.base,
     );
@@ -92,7 +92,7 @@ describe("a DuckDB table", () => {
   });
 
   it.each(["nightly", "Nightly", "main.nightly", "MAIN.NIGHTLY"])(
-    "has the same run files for every name of the same table: %s",
+    "has the same run files for every spelling of a table: %s",
     (name) => {
       const base = `${resolve("w.db")}.nightly`;
       expect(parseDuckdbTarget(`duckdb:w.db?table=${name}`)).toMatchObject({ base });
@@ -116,13 +116,13 @@ describe("a DuckDB table", () => {
     );
   });
 
-  it.each(["?table=", "?table=.a", "?table=a."])("has no name in %s", (query) => {
+  it.each(["?table=", "?table=.a", "?table=a."])("is not named by %s", (query) => {
     expect(() => parseDuckdbTarget(`duckdb:w.db${query}`)).toThrow(
       expect.objectContaining({ code: "bad_table" }),
     );
   });
 
-  it("is asked for by its scheme, not by the file's extension", () => {
+  it("requires the scheme, not the file's extension", () => {
     expect(() => findWarehouse("w.duckdb")).toThrow(
       expect.objectContaining({ hint: "write duckdb:w.duckdb?table=enriched" }),
     );
@@ -130,7 +130,7 @@ describe("a DuckDB table", () => {
 });
 
 describe("a PostgreSQL table", () => {
-  it("keeps its password out of what is shown", () => {
+  it("doesn't show its password", () => {
     const target = parsePostgresTarget(
       "postgresql://u:secret@db.example.com:5433/intel?table=feeds.hits&sslmode=require",
     );
@@ -142,7 +142,7 @@ describe("a PostgreSQL table", () => {
     expect(`${target?.display} ${target?.base}`).not.toContain("secret");
   });
 
-  it("keeps its run files in the working folder, one set a table", () => {
+  it("keeps its run files in the working directory, one set per table", () => {
     const base = (output: string): string | undefined => parsePostgresTarget(output)?.base;
     expect(base("postgres://db.example.com/intel")).toBe(
       resolve("repute-db.example.com-intel-enriched"),
@@ -158,7 +158,7 @@ describe("a PostgreSQL table", () => {
     ["?dbname=intel", 'an unknown parameter "dbname"'],
     ["?table=a&table=b", "the parameter table twice"],
     ["?password=pa&ss", "an unknown parameter"],
-  ])("has no effectless parameter: %s", (query, fault) => {
+  ])("rejects parameters without effect: %s", (query, fault) => {
     expect(() => parsePostgresTarget(`postgres://u:secret@db.example.com/intel${query}`)).toThrow(
       expect.objectContaining({
         code: "bad_output",
@@ -167,7 +167,7 @@ describe("a PostgreSQL table", () => {
     );
   });
 
-  it("takes what the driver makes use of", () => {
+  it("accepts the driver's parameters", () => {
     const query =
       "sslmode=verify-full&sslrootcert=ca.pem&sslcert=c.pem&sslkey=k.pem&application_name=night";
     expect(parsePostgresTarget(`postgres://u@db.example.com/intel?table=a&${query}`)?.url).toBe(
@@ -175,7 +175,7 @@ describe("a PostgreSQL table", () => {
     );
   });
 
-  it.each(["?table=", "?table=.a", "?table=a."])("has no name in %s", (query) => {
+  it.each(["?table=", "?table=.a", "?table=a."])("is not named by %s", (query) => {
     expect(() => parsePostgresTarget(`postgres://db.example.com/intel${query}`)).toThrow(
       expect.objectContaining({ code: "bad_table" }),
     );
@@ -185,7 +185,7 @@ describe("a PostgreSQL table", () => {
     ["t".repeat(57), "the table name", 56],
     [`${"s".repeat(64)}.hits`, "the schema name", 63],
     [`feeds.${"ä".repeat(29)}`, "the table name", 56],
-  ])("has a name that PostgreSQL stores whole: %s", (name, what, longest) => {
+  ])("has a name that PostgreSQL stores in full: %s", (name, what, longest) => {
     const parsed = (table: string) =>
       parsePostgresTarget(`postgres://db.example.com/intel?table=${table}`);
     expect(() => parsed(name)).toThrow(
@@ -198,7 +198,7 @@ describe("a PostgreSQL table", () => {
     expect(parsed(`${"s".repeat(63)}.${"t".repeat(56)}`)).not.toBeNull();
   });
 
-  it("can be reached by a socket", () => {
+  it("can be reached through a Unix socket", () => {
     expect(parsePostgresTarget("postgres:///intel?host=/run/postgresql")).toMatchObject({
       display: "postgres:///intel?table=enriched",
       url: "postgres:///intel?host=%2Frun%2Fpostgresql",
@@ -211,7 +211,7 @@ describe("a PostgreSQL table", () => {
     "postgres://u:1/ss@db.example.com/intel",
     "postgres://u:1?ss@db.example.com/intel",
     "postgres://u:1#ss@db.example.com/intel",
-  ])("is refused without a trace of it when its password is not encoded", (output) => {
+  ])("is rejected without showing the address if its password is not encoded", (output) => {
     let fault: unknown = null;
     try {
       parsePostgresTarget(output);

@@ -179,7 +179,7 @@ describe("an unusable cache warns once and acts as an empty one", () => {
         await rm(folder, { recursive: true });
         await writeFile(folder, "");
       },
-      /^cannot open the cache .*: a part of the path is no folder/,
+      /^cannot open the cache .*: part of the path is not a folder/,
     ],
   ])("%s", async (_how, ruin, reason) => {
     const folder = await newFolder();

@@ -228,7 +228,7 @@ describe("quota counts", () => {
     await writeFile(where.stateFolder, "a file");
     await spend(openQuotas(where), clock, 10, 3);
     expect(warnings).toEqual([
-      `cannot count quotas in ${join(where.stateFolder, "quota")}: a part of the path is no folder; ` +
+      `cannot count quotas in ${join(where.stateFolder, "quota")}: part of the path is not a folder; ` +
         `counting them in ${join(where.root, "out", "repute-quota")} instead; ` +
         "to share the count between runs, set XDG_STATE_HOME to a writable folder",
     ]);
