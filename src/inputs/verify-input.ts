@@ -65,7 +65,7 @@ export function inputChanged(name: string, { from, to }: Damage): FatalError {
 
 function changed(message: string): FatalError {
   return new FatalError("input_changed", message, {
-    hint: "restore the input and continue with --resume, or start again with --restart",
+    hint: "restore the input and continue with --resume, or start over with --restart",
   });
 }
 
@@ -123,7 +123,7 @@ export function tooShortError(name: string, offset: number): FatalError {
   return new FatalError(
     "input_changed",
     `${name} ends before byte ${offset}, where the earlier run stopped`,
-    { hint: "It isn't the input that the run started with; start again with --restart." },
+    { hint: "It isn't the input that the run started with; start over with --restart." },
   );
 }
 

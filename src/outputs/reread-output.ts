@@ -54,7 +54,7 @@ async function* linesOf(path: string, length: number, gzip: boolean): AsyncGener
 /** Read size in bytes. */
 const readBytes = 1024 * 1024;
 
-const hint = "start again with --restart";
+const hint = "start over with --restart";
 
 /**
  * Verifies what an interrupted run wrote, up to its checkpoint.

@@ -66,7 +66,7 @@ describe("an unusable input is reported in a line, with advice", () => {
     await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");
     const { code, stderr } = await refused("in.csv.gz", cwd);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^repute: in\.csv\.gz is cut off/);
+    expect(stderr).toMatch(/^repute: in\.csv\.gz is truncated/);
   });
 
   test.each([

@@ -105,7 +105,9 @@ describe("an interrupted run", () => {
     await query(place, "DELETE FROM enriched WHERE rep_row = 2");
     await expect(open(place, { resume: position })).rejects.toMatchObject({
       code: "output_table_differs",
-      message: expect.stringContaining("contains 2 rows of the interrupted run, which wrote 3"),
+      message: expect.stringContaining(
+        "holds 2 rows of the interrupted run, but its checkpoint says 3",
+      ),
     });
   });
 

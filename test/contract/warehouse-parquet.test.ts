@@ -122,7 +122,7 @@ it.each(["parquet-groups.ndjson", "parquet-rows-1.ndjson"])(
           message: expect.stringMatching(
             `${name} is damaged at line \\d+ \\(byte \\d+\\): `,
           ) as string,
-          hint: "start again with --restart",
+          hint: "start over with --restart",
         });
       }
     }

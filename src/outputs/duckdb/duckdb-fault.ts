@@ -14,7 +14,7 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
     "it contains rows with this run's ID that this run didn't write",
-    "start again with --restart",
+    "start over with --restart",
   ],
   [
     /could not set lock|conflicting lock/i,

@@ -1,6 +1,6 @@
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import type { EarlierRecord } from "../../formats/types.js";
-import { loadDriver } from "../warehouse/load-driver.js";
+import { loadDriver } from "../../core/load-driver.js";
 import { recordOf, type SavedColumns, savedColumns } from "../warehouse/saved-rows.js";
 import type { SavedRows, SavedRowsOptions } from "../warehouse/types.js";
 import { corrupt } from "./read-back.js";

@@ -69,7 +69,7 @@ export async function readCheckedLines(path: string): Promise<CheckedLines> {
   });
 }
 
-const hint = "start again with --restart";
+const hint = "start over with --restart";
 
 /** The error for a line that is missing or damaged. */
 export function sideFileDamaged(

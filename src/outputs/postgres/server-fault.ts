@@ -85,7 +85,7 @@ export function serverFault(error: unknown, display: string): Error {
   }
   if (code === "23505") {
     const reason = `${display} contains rows with this run's ID that this run didn't write`;
-    const hint = "start again with --restart";
+    const hint = "start over with --restart";
     return new FatalError("output_table_differs", reason, { ...options, hint });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];

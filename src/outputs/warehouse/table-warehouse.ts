@@ -66,8 +66,8 @@ function checkResume(
   if (rows === expected || (note !== null && rows > expected)) return;
   throw new FatalError(
     "output_table_differs",
-    `${display} contains ${rows} rows of the interrupted run, which wrote ${expected}`,
-    { hint: "start again with --restart" },
+    `${display} holds ${rows} rows of the interrupted run, but its checkpoint says ${expected}`,
+    { hint: "start over with --restart" },
   );
 }
 

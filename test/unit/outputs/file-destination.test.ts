@@ -43,7 +43,7 @@ test("a missing part is reported, with a hint", async () => {
   const position = await interruptedAfter(await target(), "one\n");
   await expect(openFileDestination(await target(), position)).rejects.toMatchObject({
     code: "output_part_gone",
-    hint: "start again with --restart",
+    hint: "start over with --restart",
   });
 });
 
@@ -73,7 +73,7 @@ test("a changed byte is reported with its range, also after several sessions", a
     const error = await openFileDestination(path, position).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "output_part_damaged",
-      hint: "start again with --restart",
+      hint: "start over with --restart",
     });
     const [, from, to] = /between byte (\d+) and byte (\d+)$/.exec(String(error)) ?? [];
     expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
