@@ -166,7 +166,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     );
     const { code, stderr } = await enrich(["in.ndjson", "-o", output]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/warning: values with the character U\+0000 were stored with U\+FFFD/);
+    expect(stderr).toMatch(/warning: replaced U\+0000 with U\+FFFD in values/);
     const stored = await query(cwd, (rows) => `SELECT v FROM ${rows} ORDER BY rep_row`);
     expect(stored.slice(0, 4).map(({ v }) => v)).toEqual([
       "a\uFFFDb",

@@ -110,7 +110,7 @@ const checkedInFull = 256e6;
 export async function cacheCheck(cache: string | undefined): Promise<Check> {
   if (cache === undefined) return ok("cache", "none in use");
   if (cache.includes("://")) return ok("cache", "on a server, not checked");
-  const { bytesOf, cacheFault, hasCache, openCacheFile } =
+  const { cacheBytes, cacheFault, hasCache, openCacheFile } =
     await import("../../store/cache/cache-file.js");
   if (!hasCache(cache)) return ok("cache", `${cache} is empty; the first run fills it`);
   const notes: string[] = [];
@@ -120,7 +120,7 @@ export async function cacheCheck(cache: string | undefined): Promise<Check> {
     if (database === null)
       return warn("cache", notes.join("; "), "nothing to do: a run begins it anew");
     try {
-      const bytes = bytesOf(cache);
+      const bytes = cacheBytes(cache);
       const isSmall = bytes <= checkedInFull;
       const sql = isSmall
         ? "PRAGMA quick_check(1)"
