@@ -52,7 +52,7 @@ function page(entries: string[], more: object = {}): Step {
 }
 
 describe("lookups", () => {
-  test("a query asks for the item below the base address", async () => {
+  test("a query requests the item below the base address", async () => {
     const intel = await client([reply(200, success(ipResult()))]);
     const finding = await intel.query(address, { signal });
     expect(finding).toMatchObject({
@@ -63,7 +63,7 @@ describe("lookups", () => {
     expect(server.requests).toMatchObject([{ method: "GET", path: "/beta/query/192.0.2.7" }]);
   });
 
-  test("a quick check asks its own endpoint", async () => {
+  test("a quick check requests its own endpoint", async () => {
     const intel = await client([reply(200, success(quickCheckResult()))]);
     const finding = await intel.quickCheck(address, { signal });
     expect(finding.answers["quick-check"]?.result).toEqual(quickCheckResult());
@@ -95,7 +95,7 @@ describe("lookups", () => {
     expect(intel).toBeDefined();
   });
 
-  test("no credential is sent unless one is configured", async () => {
+  test("sends no credential unless one is configured", async () => {
     const intel = await client([reply(200, success(ipResult()))]);
     await intel.query(address, { signal });
     expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual(
@@ -103,13 +103,13 @@ describe("lookups", () => {
     );
   });
 
-  test("an API key goes as x-api-key", async () => {
+  test("sends an API key as x-api-key", async () => {
     const intel = await client([reply(200, success(ipResult()))], { apiKey: "k-1" });
     await intel.query(address, { signal });
     expect(server.requests[0]?.headers).toMatchObject({ "x-api-key": "k-1" });
   });
 
-  test("each request is reported once", async () => {
+  test("reports each request once", async () => {
     const attempts: AttemptReport[] = [];
     const intel = await client(
       [reply(503, partialSuccess(ipResult()), { "x-a": "b" }), reply(429)],
@@ -126,18 +126,15 @@ describe("lookups", () => {
   test.each([
     ["an answer", reply(200, success(ipResult()))],
     ["a reset", (socket: Socket) => socket.destroy()],
-  ])(
-    "a listener that throws at %s rejects the lookup, which would wait for ever",
-    async (_, step) => {
-      const onAttempt = (): void => {
-        throw new Error("no room for it");
-      };
-      const intel = await client([step], { onAttempt });
-      await expect(intel.query(address, { signal })).rejects.toThrow("no room for it");
-    },
-  );
+  ])("a listener that throws at %s rejects the lookup instead of blocking it", async (_, step) => {
+    const onAttempt = (): void => {
+      throw new Error("no room for it");
+    };
+    const intel = await client([step], { onAttempt });
+    await expect(intel.query(address, { signal })).rejects.toThrow("no room for it");
+  });
 
-  test("a dispatcher that throws is an attempt that brought no answer", async () => {
+  test("a dispatcher that throws makes an attempt without an answer", async () => {
     const attempts: AttemptReport[] = [];
     const dispatcher = new (class extends Pool {
       override dispatch(): boolean {
@@ -151,17 +148,17 @@ describe("lookups", () => {
     await dispatcher.destroy();
   });
 
-  test("a time allowed that is longer than timers take does not end the request at once", async () => {
+  test("a timeout longer than timers support doesn't end the request at once", async () => {
     const intel = await client([reply(200, success(ipResult()))], { timeoutMs: 2 ** 32 });
     expect(await intel.query(address, { signal })).toMatchObject({ status: "complete" });
   });
 
-  test("an attempt names the values that the interface does not list", async () => {
+  test("an attempt lists values that the interface doesn't know", async () => {
     const intel = await client([reply(200, success({ ...ipResult(), intent: "evil" }))]);
     expect((await intel.attempt("query", address, { signal })).drift).toEqual(["intent=evil"]);
   });
 
-  test("connections are used again", async () => {
+  test("reuses connections", async () => {
     const intel = await client([reply(200, success(ipResult()))]);
     for (let n = 0; n < 5; n++) await intel.query(address, { signal });
     expect(pool.stats.connected).toBeLessThan(5);
@@ -171,31 +168,31 @@ describe("lookups", () => {
 describe("tags", () => {
   const tag = { name: "a:b", intent: "malicious" };
 
-  test("the list of tags", async () => {
+  test("lists all tags", async () => {
     const intel = await client([reply(200, success([tag]))]);
     expect(await intel.tags()).toEqual([tag]);
     expect(server.requests[0]?.path).toBe("/beta/tags");
   });
 
-  test("the list of tags with descriptions", async () => {
+  test("lists all tags with descriptions", async () => {
     const intel = await client([reply(200, success([tag]))]);
     await intel.tags({ includeDescriptions: true });
     expect(server.requests[0]?.path).toBe("/beta/tags?includeDescriptions=true");
   });
 
-  test("one tag", async () => {
+  test("reads one tag", async () => {
     const intel = await client([reply(200, success({ ...tag, extra: 1 }))]);
     expect(await intel.tag("a:b")).toEqual({ ...tag, extra: 1 });
     expect(server.requests[0]?.path).toBe("/beta/tags/a%3Ab");
   });
 
-  test("a tag name that looks like a step up stays a name", async () => {
+  test("escapes a tag name that looks like a parent folder", async () => {
     const intel = await client([reply(200, success(tag))]);
     await intel.tag("..");
     expect(server.requests[0]?.path).toBe("/beta/tags/%2E%2E");
   });
 
-  test("one page of a tag's list", async () => {
+  test("reads one page of a tag's list", async () => {
     const intel = await client([page(["192.0.2.1"])]);
     const snapshot = "abcdefghijklmnopqrstuv+/";
     expect((await intel.tagIps("a:b", { offset: 5, limit: 7, snapshot })).total).toBe(3);
@@ -210,13 +207,13 @@ describe("tags", () => {
     [{ limit: 0 }, "limit must be a whole number from 1 to 10000"],
     [{ limit: 10_001 }, "limit must be a whole number from 1 to 10000"],
     [{ snapshot: "short" }, "snapshot must have exactly 24 characters"],
-  ])("the page %j is refused before it is sent", async (options, words) => {
+  ])("rejects the page %j before sending it", async (options, words) => {
     const intel = await client([page([])]);
     await expect(intel.tagIps("a:b", options)).rejects.toThrow(words);
     expect(server.requests).toEqual([]);
   });
 
-  test("the whole list is read under the snapshot of its first page", async () => {
+  test("reads the whole list under the snapshot of its first page", async () => {
     const intel = await client([page(["192.0.2.1", "192.0.2.2"]), page(["192.0.2.3"])]);
     const entries: string[] = [];
     for await (const each of intel.iterateTagIps("a:b")) entries.push(...each.entries);
@@ -227,7 +224,7 @@ describe("tags", () => {
     ]);
   });
 
-  test("a list that ends before its total ends", async () => {
+  test("ends a list that ends before its total", async () => {
     const intel = await client([page(["192.0.2.1"]), page([])]);
     const pages = await collected(intel.iterateTagIps("a:b"));
     expect(pages.length).toBe(1);
@@ -237,7 +234,7 @@ describe("tags", () => {
     [{ snapshot: "xxxxxxxxxxxxxxxxxxxxxxxx" }, "snapshot"],
     [{ lastUpdate: "2024-01-01T00:00:00Z" }, "lastUpdate"],
     [{ total: 4 }, "total"],
-  ])("a change of the dataset on the way is an error: %j", async (change, member) => {
+  ])("rejects a dataset that changes meanwhile: %j", async (change, member) => {
     const intel = await client([page(["192.0.2.1"]), page(["192.0.2.2"], change)]);
     await expect(collected(intel.iterateTagIps("a:b"))).rejects.toMatchObject({
       code: "snapshot_changed",
@@ -246,7 +243,7 @@ describe("tags", () => {
   });
 });
 
-describe("calls that come to nothing", () => {
+describe("failed calls", () => {
   test("400 is a rejection with the service's words", async () => {
     const intel = await client([reply(400, failure("no such tag"))]);
     const error = await intel.tag("a:b").catch((reason: unknown) => reason);
@@ -263,19 +260,19 @@ describe("calls that come to nothing", () => {
     await expect(intel.tag("a:b")).rejects.toBeInstanceOf(RejectedError);
   });
 
-  test("404 is an error of its own", async () => {
+  test("404 has its own error class", async () => {
     const intel = await client([reply(404)]);
     await expect(intel.tag("a:b")).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  test("429 is throttling and tells how long", async () => {
+  test("429 is throttling and says for how long", async () => {
     const intel = await client([reply(429, "", { "retry-after": "2" })]);
     const error = await intel.tags().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ThrottledError);
     expect(error).toMatchObject({ again: { policy: "throttled", afterMs: 2000 } });
   });
 
-  test("an answer of another shape names the member", async () => {
+  test("an answer of the wrong shape names the member", async () => {
     const intel = await client([reply(200, success({ intent: "none" }))]);
     await expect(intel.tag("a:b")).rejects.toMatchObject({
       code: "response_schema",
@@ -284,7 +281,7 @@ describe("calls that come to nothing", () => {
     });
   });
 
-  test("the policy that was given makes the attempts", async () => {
+  test("makes attempts through the given policy", async () => {
     let attempts = 0;
     const intel = await client([reply(500), reply(200, success({ name: "a:b" }))], {
       send: (attempt) => attempt().catch(() => ((attempts += 1), attempt())),
@@ -298,7 +295,7 @@ describe("configuration", () => {
   const options = { dispatcher: new Pool("http://127.0.0.1:9"), clock: new ManualClock() };
 
   test.each(["", "intel.example.com", "ftp://intel.example.com/"])(
-    "%j is no base address",
+    "rejects %j as a base address",
     (baseUrl) => {
       expect(() => new IntelClient({ ...options, baseUrl })).toThrow("is not an http(s) address");
     },
@@ -307,14 +304,14 @@ describe("configuration", () => {
   test.each([
     ["http://127.0.0.1:9/beta?key=s3cret", "must not have a query"],
     ["http://127.0.0.1:9/beta#s3cret", "must not have a fragment"],
-  ])("%s is no base address", (baseUrl, message) => {
+  ])("rejects %s as a base address", (baseUrl, message) => {
     const make = () => new IntelClient({ ...options, baseUrl });
     expect(make).toThrow(message);
     expect(make).not.toThrow("s3cret");
   });
 
   test.each(["", "two words", "key\n", "schl\u00fcssel"])(
-    "the API key %j cannot be sent, and is not shown",
+    "rejects the API key %j without showing it",
     (apiKey) => {
       const make = () => new IntelClient({ ...options, baseUrl: "http://127.0.0.1:9", apiKey });
       expect(make).toThrow(

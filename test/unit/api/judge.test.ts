@@ -59,7 +59,7 @@ describe("200", () => {
     });
   });
 
-  test("a quick check is kept as such", () => {
+  test("keeps a quick check as such", () => {
     const finding = judged(200, success(quickCheckResult()), {}, "quick-check");
     expect(finding).toMatchObject({
       status: "complete",
@@ -67,12 +67,12 @@ describe("200", () => {
     });
   });
 
-  test("unknown members are kept as received", () => {
+  test("keeps unknown members as received", () => {
     const result = { ...ipResult(), confidence: { score: 7 } };
     expect(judged(200, success(result)).answers.query?.result).toEqual(result);
   });
 
-  test("abusixMailBlocklist is accepted in place of serviceMailBlocklist, and kept", () => {
+  test("accepts and keeps abusixMailBlocklist in place of serviceMailBlocklist", () => {
     const result = {
       ...without(ipResult(), "serviceMailBlocklist"),
       abusixMailBlocklist: "ACTIVE",
@@ -83,14 +83,14 @@ describe("200", () => {
     });
   });
 
-  test("abusixMailBlocklist is held to the same type", () => {
+  test("validates abusixMailBlocklist like the specified member", () => {
     const result = { ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 };
     expect(judged(200, success(result)).error?.message).toContain(
       "result.abusixMailBlocklist must be of type string",
     );
   });
 
-  test("a type that the interface does not name is kept", () => {
+  test("keeps an unknown type", () => {
     const result = { item: "+49", type: "PHONE", carrier: "Example" };
     expect(judged(200, success(result))).toMatchObject({
       status: "complete",
@@ -98,7 +98,7 @@ describe("200", () => {
     });
   });
 
-  test("a type that the interface does not name is held to the members that it shares", () => {
+  test("validates the shared members of an unknown type", () => {
     const result = { item: "+49", type: "PHONE", tags: "spam" };
     expect(judged(200, success(result)).error?.message).toContain(
       "result.tags must be of type array",
@@ -143,7 +143,7 @@ describe("200", () => {
     ["nothing", "", "the body is empty"],
     ["broken JSON", '{"status":', "the body is not JSON"],
     ["NaN", '{"status":"success","statusCode":NaN}', "the body is not JSON"],
-  ])("%s is response_schema, asked once again", (_, body, words) => {
+  ])("%s is response_schema and retried once", (_, body, words) => {
     const finding = judged(200, body);
     expect(finding).toMatchObject({
       status: "failed",
@@ -154,18 +154,18 @@ describe("200", () => {
     });
   });
 
-  test("a page in place of JSON is named with its content type", () => {
+  test("names the content type of a page in place of JSON", () => {
     const finding = judged(200, "<html></html>", { "content-type": "text/html; charset=utf-8" });
     expect(finding.error?.message).toContain("the body is not JSON (content-type text/html)");
   });
 
-  test("the content type of good JSON does not matter", () => {
+  test("ignores the content type of valid JSON", () => {
     expect(judged(200, success(ipResult()), { "content-type": "text/html" }).status).toBe(
       "complete",
     );
   });
 
-  test("another status of success is response_schema", () => {
+  test("any other 2xx status is response_schema", () => {
     expect(judged(204, "")).toMatchObject({
       status: "failed",
       httpStatus: 204,
@@ -176,7 +176,7 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test("the failure envelope makes the item invalid, finally", () => {
+  test("the failure envelope makes the item invalid, without a retry", () => {
     const finding = judged(400, failure("Invalid IP address"));
     expect(finding).toEqual({
       again: null,
@@ -191,23 +191,23 @@ describe("400", () => {
     });
   });
 
-  test("the failure envelope of a quick check does the same", () => {
+  test("so does the failure envelope of a quick check", () => {
     expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
   });
 
-  test("anything else is http_400, finally", () => {
+  test("anything else is http_400, without a retry", () => {
     const finding = judged(400, "Bad Request");
     expect(finding).toMatchObject({ status: "failed", error: { code: "http_400" } });
     expect(finding.again).toBeNull();
   });
 
-  test("an envelope that contradicts the HTTP status says nothing of the item", () => {
+  test("an envelope that contradicts the HTTP status says nothing about the item", () => {
     const finding = judged(400, { ...failure("no"), statusCode: 503 });
     expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
     expect(finding.again).toBeNull();
   });
 
-  test("an endless message is cut", () => {
+  test("truncates an endless message", () => {
     expect(judged(400, failure("x".repeat(100_000))).error?.message.length).toBe(2000);
   });
 });
@@ -232,12 +232,12 @@ describe("503", () => {
     expect(judged(503, without(partialSuccess(ipResult()), "errors")).status).toBe("partial");
   });
 
-  test("Retry-After beside the partial-success envelope is no throttling", () => {
+  test("Retry-After next to the partial-success envelope is not throttling", () => {
     const finding = judged(503, partialSuccess(ipResult()), { "retry-after": "7" });
     expect(finding.again).toEqual({ policy: "partial", afterMs: null });
   });
 
-  test("the envelope around a quick check is data, too", () => {
+  test("the envelope around a quick check is data too", () => {
     const result = { ...quickCheckResult(), intent: null };
     const finding = judged(503, partialSuccess(result), {}, "quick-check");
     expect(finding).toMatchObject({
@@ -247,7 +247,7 @@ describe("503", () => {
     });
   });
 
-  test("abusixMailBlocklist is accepted in a partial result", () => {
+  test("accepts abusixMailBlocklist in a partial result", () => {
     const result = { item: "192.0.2.7", type: "IP", abusixMailBlocklist: "ACTIVE" };
     expect(judged(503, partialSuccess(result)).missing).not.toContain("serviceMailBlocklist");
   });
@@ -257,7 +257,7 @@ describe("503", () => {
     ["the kind that has no partial form", partialSuccess(bogonResult())],
     ["no result", without(partialSuccess(null), "result")],
     ["a contradictory statusCode", { ...partialSuccess(ipResult()), statusCode: 200 }],
-  ])("the envelope around %s is response_schema and may pass", (_, body) => {
+  ])("the envelope around %s is response_schema and retried", (_, body) => {
     expect(judged(503, body)).toMatchObject({
       status: "failed",
       error: { code: "response_schema" },
@@ -288,7 +288,7 @@ describe("other statuses", () => {
     expect(() => judged(status, "{}")).toThrow(expect.objectContaining({ code }));
   });
 
-  test("without an API key, 403 tells where to put one", () => {
+  test("without an API key, 403 says where to set one", () => {
     expect(() => judged(403, "")).toThrow(
       expect.objectContaining({
         message:
@@ -321,7 +321,7 @@ describe("other statuses", () => {
     expect(finding.again).toBeNull();
   });
 
-  test.each([408, 425, 500, 502, 504, 599])("%i may pass", (status) => {
+  test.each([408, 425, 500, 502, 504, 599])("%i is retried", (status) => {
     expect(judged(status, "")).toMatchObject({
       status: "failed",
       error: { code: `http_${status}` },
@@ -329,7 +329,7 @@ describe("other statuses", () => {
     });
   });
 
-  test("a passing fault keeps its Retry-After", () => {
+  test("a transient error keeps its Retry-After", () => {
     expect(judged(502, "", { "retry-after": "3" }).again?.afterMs).toBe(3000);
   });
 
@@ -337,14 +337,14 @@ describe("other statuses", () => {
     expect(judged(429, "").again).toEqual({ policy: "throttled", afterMs: null });
   });
 
-  test("the service's own words stand in the message", () => {
+  test("the message includes the service's own words", () => {
     expect(judged(500, failure("database is down")).error?.message).toBe(
       "the intelligence interface answered 500 Internal Server Error: database is down",
     );
   });
 });
 
-test("a fault of the connection may pass", () => {
+test("a connection error is retried", () => {
   const fault = new TransportError("connection_reset", "https://example.com closed");
   expect(judgeFault(fault, judgeContext().clock)).toMatchObject({
     finding: {
@@ -362,7 +362,7 @@ test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (c
   expect(judgeFault(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
 });
 
-describe("an answer for another item", () => {
+describe("an answer about another item", () => {
   const asked: Item = { kind: "ip", value: "192.0.2.8" };
 
   test.each([
@@ -384,7 +384,7 @@ describe("an answer for another item", () => {
   });
 });
 
-test("the text of a result is kept where it is asked for", () => {
+test("keeps the text of a result on request", () => {
   const result =
     '{"item":"192.0.2.1", "type":"URL","serviceMailBlocklist":null,"n":[1.0,-0,1e400]}';
   const body = `{"status":"success","statusCode":200,\n"result":${result}}`;

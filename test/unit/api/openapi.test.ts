@@ -12,7 +12,7 @@ function at(...path: string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, step) => value?.[step], document);
 }
 
-test("every endpoint of the interface is in it", () => {
+test("contains every endpoint of the interface", () => {
   expect(Object.keys(at("paths") ?? {})).toEqual([
     ...lookupEndpoints.map((endpoint) => `/${endpoint}/{item}`),
     "/tags",
@@ -24,20 +24,20 @@ test("every endpoint of the interface is in it", () => {
   ]);
 });
 
-test("every reference leads to a schema", () => {
+test("has a schema for every reference", () => {
   const names = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = ""]) => reference);
   const loose = names.filter((name) => at(...name.replace("#/", "").split("/")) === undefined);
   expect([names.length > 0, loose]).toEqual([true, []]);
 });
 
-test("every schema is reached from an endpoint or another schema", () => {
+test("has no schema that nothing refers to", () => {
   const idle = Object.keys(at("components", "schemas") ?? {}).filter(
     (name) => !text.includes(`"#/components/schemas/${name}"`),
   );
   expect(idle).toEqual([]);
 });
 
-test("the required members of a full IP result are those of the interface", () => {
+test("requires the specified members in a full IP result", () => {
   expect(at("components", "schemas", "IpResult", "required")).toEqual([
     "item",
     "serviceMailBlocklist",
@@ -54,18 +54,18 @@ test("the required members of a full IP result are those of the interface", () =
   ]);
 });
 
-test("the required members of a partial IP result are item and type", () => {
+test("requires item and type in a partial IP result", () => {
   expect(at("components", "schemas", "PartialIpResult", "required")).toEqual(["item", "type"]);
 });
 
-test("known values are named without closing the enumeration", () => {
+test("names known values without closing the enumeration", () => {
   expect(at("components", "schemas", "IpResult", "properties", "intent")).toMatchObject({
     type: ["string", "null"],
     "x-known-values": ["malicious", "suspicious", "unknown", "none"],
   });
 });
 
-test("every member of a result says what it means", () => {
+test("describes every member of a result", () => {
   const properties = at("components", "schemas", "IpResult", "properties") ?? {};
   const silent = Object.entries(properties).filter(
     ([, schema]) => !("description" in schema || "$ref" in schema),
@@ -73,20 +73,20 @@ test("every member of a result says what it means", () => {
   expect(silent).toEqual([]);
 });
 
-test("what is outside the specification says so", () => {
+test("marks what is outside the specification", () => {
   expect([
     at("paths", "/tags", "get", "x-outside-specification"),
     at("components", "securitySchemes", "intelApiKey", "x-outside-specification"),
   ]).toEqual([true, true]);
 });
 
-test("a public validator finds nothing wrong with it", async () => {
+test("passes a public validator", async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(JSON.parse(text) as Record<string, unknown>);
   expect([valid, errors, validator.version]).toEqual([true, undefined, "3.1"]);
 });
 
-test("it bears the version of the interface description, and the prefix of its paths", () => {
+test("has the specification's version, and its path prefix", () => {
   expect(at("info", "version")).toBe("0.1.0");
   expect(at("servers", "0", "variables", "intel_url", "default")).toMatch(/\/beta$/);
   expect(at("paths")).toHaveProperty("/beta/ops/customers");

@@ -29,7 +29,7 @@ function customers(ids: string[], next?: string | null) {
 }
 
 describe("customers", () => {
-  test("all pages are read by their cursors", async () => {
+  test("follows the cursors through all pages", async () => {
     const ops = new OpsClient({
       ...(await options([customers(["a", "b"], "x/1"), customers(["c"])])),
       accessToken: "t-1",
@@ -42,13 +42,13 @@ describe("customers", () => {
     ]);
   });
 
-  test.each([undefined, null, ""])("the next cursor %j ends the list", async (next) => {
+  test.each([undefined, null, ""])("ends the list at the cursor %j", async (next) => {
     const ops = new OpsClient(await options([customers(["a"], next)]));
     await collected(ops.customers());
     expect(server.requests.length).toBe(1);
   });
 
-  test("a cursor that comes again is an error behind the customers so far", async () => {
+  test("throws on a repeated cursor, after yielding the customers so far", async () => {
     const script = [customers(["a"], "1"), customers(["b"], "2"), customers(["c"], "1")];
     const ops = new OpsClient(await options(script));
     const ids: string[] = [];
@@ -59,7 +59,7 @@ describe("customers", () => {
     expect([ids, server.requests.length]).toEqual([["a", "b", "c"], 3]);
   });
 
-  test("pages are asked for as they are needed", async () => {
+  test("fetches pages as needed", async () => {
     const ops = new OpsClient(await options([customers(["a", "b"], "1"), customers(["c"])]));
     for await (const customer of ops.customers()) {
       expect(customer.customer_id).toBe("a");
@@ -68,7 +68,7 @@ describe("customers", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("a refused token says which one", async () => {
+  test("names the rejected token", async () => {
     const ops = new OpsClient({ ...(await options([reply(401)])), accessToken: "secret" });
     const error = await collected(ops.customers()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(FatalError);
@@ -79,7 +79,7 @@ describe("customers", () => {
     });
   });
 
-  test("a body that says so is a refused token, whatever the status", async () => {
+  test("treats a body that says so as a rejected token, whatever the status", async () => {
     const body = { message: "Authentication Failed" };
     const ops = new OpsClient({ ...(await options([reply(200, body)])), accessToken: "secret" });
     await expect(collected(ops.customers())).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe("customers", () => {
     });
   });
 
-  test("without a token none is sent, and a refusal says so", async () => {
+  test("sends no token without one, and says so if rejected", async () => {
     const ops = new OpsClient(await options([reply(401)]));
     await expect(collected(ops.customers())).rejects.toThrow(
       "401 from the operations interface: it requires an access token, and none is configured",
@@ -97,7 +97,7 @@ describe("customers", () => {
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("a page of another shape names the member", async () => {
+  test("names the member of a page of the wrong shape", async () => {
     const ops = new OpsClient(await options([reply(200, { items: [{}] })]));
     await expect(collected(ops.customers())).rejects.toThrow(
       "customers: the answer of the operations interface does not follow the interface: body.items[0].customer_id is missing",
@@ -133,7 +133,7 @@ describe("case context", () => {
     ]);
   });
 
-  test("a list is no context", async () => {
+  test("a list is not a context", async () => {
     const cases = new CaseClient(await options([reply(200, [])]));
     await expect(cases.context("c-1")).rejects.toMatchObject({ code: "response_schema" });
   });
@@ -148,7 +148,7 @@ describe("case context", () => {
     [200, { s: { resolver_data: {} }, error: "Authentication Failed" }],
     [400, { error: "Authentication Failed" }],
     [500, "AUTHENTICATION FAILED"],
-  ])("a refused key (%i %j) is explained with both steps", async (status, body) => {
+  ])("explains a rejected key (%i %j) with both steps", async (status, body) => {
     const cases = new CaseClient({ ...(await options([reply(status, body)])), apiKey: "secret" });
     const error = await cases.context("c-1").catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(FatalError);
@@ -162,13 +162,13 @@ describe("case context", () => {
     });
   });
 
-  test("data about a failed login is a context like any other", async () => {
+  test("accepts data about a failed login as a context", async () => {
     const body = { s: { resolver_data: { Note: "x" } }, title: "Authentication failed 7 times" };
     const cases = new CaseClient(await options([reply(200, body)]));
     expect(await cases.context("c-1")).toEqual(body);
   });
 
-  test("a refused key says which one", async () => {
+  test("names the rejected key", async () => {
     const cases = new CaseClient({ ...(await options([reply(403)])), apiKey: "secret" });
     await expect(cases.context("c-1")).rejects.toThrow(
       "403 from the case management instance: the API key in REPUTE_CASE_API_KEY was not accepted",

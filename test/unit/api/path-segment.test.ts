@@ -4,7 +4,7 @@ import { pathSegment } from "../../../src/api/caller.js";
 
 const unit = fc.constantFrom(..."aZ09_.-~!*'():/?#%& é".split(""), "\u{1F600}");
 
-test("a segment is escaped as a component of a URI, whatever is in it", () => {
+test("escapes any text as a URI component", () => {
   fc.assert(
     fc.property(fc.string({ unit, minLength: 1, maxLength: 300 }), (text) => {
       fc.pre(text !== "." && text !== "..");
@@ -22,10 +22,10 @@ test.each([
   ["...", "..."],
   ["a\ud800b", "a%EF%BF%BDb"],
   ["a\n", "a%0A"],
-])("the segment of %j is %s", (text, segment) => {
+])("escapes %j as %s", (text, segment) => {
   expect(pathSegment(text)).toBe(segment);
 });
 
-test("a very long text is escaped too", () => {
+test("escapes a very long text", () => {
   expect(pathSegment(`${"a-".repeat(1_000_000)}é`)).toMatch(/^(?:a-){10}.*%C3%A9$/);
 });

@@ -11,16 +11,16 @@ function tagIps(entries: unknown[]) {
   return { tag: "a:b", entries, lastUpdate: "2023-01-02T03:04:05Z", total: 1, snapshot };
 }
 
-test.each([100, large])("a value that follows its schema has no fault, in %i bytes", (bytes) => {
+test.each([100, large])("finds no fault in a valid value of %i bytes", (bytes) => {
   expect(schemaFault(results.IP, ipResult(), bytes, "result")).toBeNull();
 });
 
-test("a long list that follows its schema has no fault", () => {
+test("finds no fault in a long valid list", () => {
   const value = tagIps(Array.from({ length: 200_000 }, () => "192.0.2.7"));
   expect(schemaFault(tagIpsSchema, value, large, "result")).toBeNull();
 });
 
-test("a fault far down a long list is found at its place", () => {
+test("locates a fault far down a long list", () => {
   const entries: unknown[] = Array.from({ length: 200_000 }, () => "192.0.2.7");
   entries[123_456] = 7;
   expect(schemaFault(tagIpsSchema, tagIps(entries), large, "result")).toBe(
@@ -28,7 +28,7 @@ test("a fault far down a long list is found at its place", () => {
   );
 });
 
-test("a long list that is all wrong is left at its first part", () => {
+test("stops at the first slice of a long invalid list", () => {
   const value = tagIps(Array.from({ length: 4_000_000 }, () => 0));
   expect(schemaFault(tagIpsSchema, value, large, "result")).toContain(
     "result.entries[0] must be of type string",

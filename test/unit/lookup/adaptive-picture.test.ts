@@ -45,7 +45,7 @@ const curves: readonly Curve[] = [
   },
 ];
 
-test("the picture of the simulated rates is what the simulation draws", async () => {
+test("the picture of simulated rates is up to date", async () => {
   const parts: string[] = [];
   for (const [index, curve] of curves.entries()) {
     const counts = await simulatePace(curve.server, seconds);

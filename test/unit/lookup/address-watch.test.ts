@@ -9,8 +9,8 @@ function noted(watch: AddressWatch, endpoint: "query" | "quick-check", statuses:
 
 const notFound = (times: number): number[] => Array.from({ length: times }, () => 404);
 
-describe("an address that answers nothing but 404", () => {
-  it("is wrong from the 20th answer on", () => {
+describe("an address that answers only 404", () => {
+  it("is wrong after 20 answers", () => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", notFound(19));
     expect(() => noted(watch, "query", [404])).toThrow(
@@ -23,21 +23,21 @@ describe("an address that answers nothing but 404", () => {
     expect(watch.found).toBe(false);
   });
 
-  it("is asked about otherwise when it ends in /beta", () => {
+  it("gets another question if it ends in /beta", () => {
     const watch = new AddressWatch({ address: "https://intel.example/beta/" });
     expect(() => noted(watch, "query", notFound(20))).toThrow(
       expect.objectContaining({ hint: expect.stringMatching(/^is this the right service/) }),
     );
   });
 
-  it("is wrong for each endpoint on its own", () => {
+  it("is judged per endpoint", () => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", [200, ...notFound(100)]);
     expect(() => noted(watch, "quick-check", notFound(20))).toThrow(/of quick-check at/);
     expect(watch.found).toBe(true);
   });
 
-  it("is warned of when there were fewer answers", () => {
+  it("causes a warning after fewer answers", () => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", notFound(12));
     noted(watch, "quick-check", [404]);
@@ -55,7 +55,7 @@ describe("an address that gave another answer", () => {
     expect(watch.warnings()).toEqual([]);
   });
 
-  it("is not cleared by requests that got no answer", () => {
+  it("is not cleared by requests without an answer", () => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", notFound(19));
     watch.note({ endpoint: "query", httpStatus: null });
@@ -71,7 +71,7 @@ describe("an address that gave another answer", () => {
   });
 });
 
-it("counts the answers of before an interruption", () => {
+it("counts answers from before an interruption", () => {
   const before = { query: { outcomes: { "404": 15, connection_reset: 2 } } };
   const watch = new AddressWatch({ address, before });
   noted(watch, "query", notFound(4));

@@ -3,7 +3,7 @@ import { EarlyEndError, FatalError } from "../../../src/core/errors.js";
 import { allLookups } from "../../../src/lookup/combine.js";
 import { complete, held, item, unaborted } from "./findings.js";
 
-test("an early end at one endpoint waits for what is open at the other", async () => {
+test("an early end at one endpoint waits for requests open at the other", async () => {
   const query = held();
   const end = new EarlyEndError("requests_spent", "enough");
   let over = false;
@@ -18,7 +18,7 @@ test("an early end at one endpoint waits for what is open at the other", async (
   await expect(both).rejects.toBe(end);
 });
 
-test("a run that cannot go on ends at once", async () => {
+test("a fatal error ends both at once", async () => {
   const fault = new FatalError("unauthorized", "no");
   const both = allLookups([
     ["query", held()],

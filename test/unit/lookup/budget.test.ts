@@ -3,7 +3,7 @@ import type { EarlyEndError } from "../../../src/core/errors.js";
 import { budget } from "../../../src/lookup/compose.js";
 import { complete, item, scripted, unaborted } from "./attempts.js";
 
-test("all endpoints together send no more than the budget", async () => {
+test("all endpoints together stay within the budget", async () => {
   const ends: EarlyEndError[] = [];
   const query = scripted(complete());
   const quickCheck = scripted(complete());
@@ -20,7 +20,7 @@ test("all endpoints together send no more than the budget", async () => {
   expect(ends).toHaveLength(1);
 });
 
-test("a budget that is enough ends nothing", async () => {
+test("a sufficient budget ends nothing", async () => {
   const ends: EarlyEndError[] = [];
   const lookup = budget({ maxRequests: 1, onSpent: (error) => ends.push(error) })(
     scripted(complete()),

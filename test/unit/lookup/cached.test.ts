@@ -20,7 +20,7 @@ function wrap(
   return cached({ endpoint: "query", address, store, partials })(next);
 }
 
-test("what was asked before is not asked again, and says where it comes from", async () => {
+test("answers from the cache, and says so", async () => {
   const next = scripted({ ...complete(), attempts: 3 });
   const lookup = wrap(next);
   await lookup(item, unaborted());
@@ -29,7 +29,7 @@ test("what was asked before is not asked again, and says where it comes from", a
   expect(next.asked).toHaveLength(1);
 });
 
-test("a finding from the cache is not put into the run's own store", async () => {
+test("does not store a cached finding in the run's own store", async () => {
   const caches = new MemoryStore<Finding>();
   await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const store = new MemoryStore();
@@ -41,21 +41,21 @@ test("a finding from the cache is not put into the run's own store", async () =>
 test.each([
   ["a partial answer", lacking],
   ["an invalid item", invalid()],
-])("%s is kept", async (_name, finding) => {
+])("stores %s", async (_name, finding) => {
   const next = scripted(finding);
   const lookup = wrap(next);
   await lookup(item, unaborted());
   expect((await lookup(item, unaborted())).source).toBe("cache");
 });
 
-test("a failure is not kept", async () => {
+test("does not store a failure", async () => {
   const next = scripted(failed("timeout"), complete());
   const lookup = wrap(next);
   await lookup(item, unaborted());
   expect((await lookup(item, unaborted())).source).toBe("live");
 });
 
-test("partial answers are asked for again where that is wanted", async () => {
+test("looks partial answers up again on request", async () => {
   const store = new MemoryStore<Finding>();
   await wrap(scripted(lacking), { store })(item, unaborted());
   const next = scripted(complete());
@@ -63,7 +63,7 @@ test("partial answers are asked for again where that is wanted", async () => {
   expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
 });
 
-test("another service is asked for itself", async () => {
+test("looks an item up again at another service", async () => {
   const store = new MemoryStore<Finding>();
   await wrap(scripted(complete()), { store })(item, unaborted());
   const next = scripted(complete());
@@ -71,7 +71,7 @@ test("another service is asked for itself", async () => {
   expect(next.asked).toHaveLength(1);
 });
 
-test("an answer does not wait until it is written, unless very many do", async () => {
+test("does not wait for writes, unless too many are pending", async () => {
   const store = new MemoryStore<Finding>();
   store.put = () => new Promise(() => undefined);
   const lookup = wrap(scripted(complete()), { store });
@@ -83,12 +83,12 @@ test("an answer does not wait until it is written, unless very many do", async (
   expect(await Promise.race([last, Promise.resolve("waits")])).toBe("waits");
 });
 
-test("an abort while it is asked is passed on", async () => {
+test("passes an abort on", async () => {
   const lookup = wrap(() => Promise.reject(new Error("aborted")));
   await expect(lookup(item, unaborted())).rejects.toThrow("aborted");
 });
 
-test("rows that repeat what the cache answers say so, however close they follow", async () => {
+test("marks every repetition of a cached answer as cached, however close", async () => {
   const caches = new MemoryStore<Finding>();
   await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const next = scripted(complete());
@@ -101,7 +101,7 @@ test("rows that repeat what the cache answers say so, however close they follow"
   expect([sources, next.asked.length]).toEqual([["cache", "cache", "cache"], 0]);
 });
 
-test("an answer that is there for another item is asked for again, and replaced", async () => {
+test("replaces an answer stored for another item", async () => {
   const store = new MemoryStore<Finding>();
   const foreign = complete({ item: "192.0.2.99", type: "IP" });
   await wrap(scripted(foreign), { store })(item, unaborted());

@@ -34,13 +34,13 @@ describe("the status of a row", () => {
   });
 });
 
-test("the data of both are kept", () => {
+test("keeps the data of both", () => {
   const { answers } = combineFindings(complete({ intent: "none" }), quick());
   const [query, quickCheck] = [answers.query?.result, answers["quick-check"]?.result];
   expect([query?.["intent"], quickCheck?.["activity"]]).toEqual(["none", true]);
 });
 
-test("the data of the query are kept when the quick check failed", () => {
+test("keeps the query's data if the quick check failed", () => {
   const combined = combineFindings(complete(), failed("timeout"));
   expect([combined.status, combined.answers.query?.result["item"]]).toEqual([
     "failed",
@@ -48,35 +48,35 @@ test("the data of the query are kept when the quick check failed", () => {
   ]);
 });
 
-test("attempts are added", () => {
+test("adds up the attempts", () => {
   const combined = combineFindings({ ...complete(), attempts: 3 }, { ...quick(), attempts: 2 });
   expect(combined.attempts).toBe(5);
 });
 
-test("HTTP status is that of the lookup that decided", () => {
+test("takes the HTTP status of the deciding lookup", () => {
   const combined = combineFindings(complete(), { ...failed("http_404"), httpStatus: 404 });
   expect(combined.httpStatus).toBe(404);
 });
 
-test("HTTP status is that of the query when both came to the same", () => {
+test("takes the query's HTTP status in a tie", () => {
   expect(combineFindings(failed("http_500", 500), failed("timeout")).httpStatus).toBe(500);
 });
 
-test("the error of the query stands as it is", () => {
+test("keeps the query's error unchanged", () => {
   const error = combineFindings(invalid("bad item"), quick()).error;
   expect(error).toEqual({ code: "invalid_item", message: "bad item" });
 });
 
-test("the error of the quick check names it", () => {
+test("names the quick check in its error", () => {
   const error = combineFindings(complete(), failed("timeout")).error;
   expect(error).toEqual({ code: "timeout", message: "quick check: it failed with timeout" });
 });
 
-test("missing are the members of the query", () => {
+test("takes the query's missing members", () => {
   expect(combineFindings(partial({}, ["asn"]), quick()).missing).toEqual(["asn"]);
 });
 
-test("the later of both moments counts", () => {
+test("takes the later time", () => {
   const combined = combineFindings(
     { ...complete(), lookedUpAt: "2024-01-01T00:00:01.000Z" },
     { ...quick(), lookedUpAt: "2024-01-01T00:00:02.500Z" },
@@ -84,7 +84,7 @@ test("the later of both moments counts", () => {
   expect(combined.lookedUpAt).toBe("2024-01-01T00:00:02.500Z");
 });
 
-test("a lookup that was not asked has no moment", () => {
+test("ignores the time of a lookup that wasn't made", () => {
   expect(combineFindings(complete(), { ...quick(), lookedUpAt: null }).lookedUpAt).toBe(
     complete().lookedUpAt,
   );
@@ -110,7 +110,7 @@ describe("the source of a row", () => {
   });
 });
 
-test("both endpoints are asked at once", () => {
+test("asks both endpoints at once", () => {
   const [query, quickCheck] = [held(), held()];
   void allLookups([
     ["query", query],
@@ -119,7 +119,7 @@ test("both endpoints are asked at once", () => {
   expect([query.open.length, quickCheck.open.length]).toEqual([1, 1]);
 });
 
-test("both answers make one finding", async () => {
+test("combines both answers into one finding", async () => {
   const lookup = allLookups([
     ["query", scripted(complete())],
     ["quick-check", scripted(quick())],
@@ -127,7 +127,7 @@ test("both answers make one finding", async () => {
   expect(await lookup(item, unaborted())).toEqual(combineFindings(complete(), quick()));
 });
 
-test("what ends one lookup ends both", async () => {
+test("a fatal error of one lookup ends both", async () => {
   const query = held();
   const finding = allLookups([
     ["query", query],

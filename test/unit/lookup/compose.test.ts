@@ -37,7 +37,7 @@ function compose(
   return { clock, lookup };
 }
 
-test("an item is asked for at both endpoints", async () => {
+test("looks an item up at both endpoints", async () => {
   const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
   const { clock, lookup } = compose(client);
   const finding = await clock.run(lookup(item, unaborted()));
@@ -47,7 +47,7 @@ test("an item is asked for at both endpoints", async () => {
   });
 });
 
-test("one endpoint alone is asked where that is wanted", async () => {
+test("looks an item up at one endpoint if only that is chosen", async () => {
   for (const endpoint of ["query", "quick-check"] as const) {
     const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
     const { clock, lookup } = compose(client, { lookups: [endpoint] });
@@ -76,7 +76,7 @@ test("every attempt spends from the rate", async () => {
   expect(clock.monotonic()).toBe(2000);
 });
 
-test("both endpoints share the slots", async () => {
+test("endpoints share the slots", async () => {
   const client = { query: held(), quickCheck: held() };
   const { clock, lookup } = compose(client, { concurrency: 1 });
   void lookup(item, unaborted());
@@ -84,7 +84,7 @@ test("both endpoints share the slots", async () => {
   expect(client.query.open.length + client.quickCheck.open.length).toBe(1);
 });
 
-test("a duplicate costs no attempt", async () => {
+test("a duplicate makes no attempt", async () => {
   const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
   const { clock, lookup } = compose(client);
   await clock.run(lookup(item, unaborted()));
@@ -92,7 +92,7 @@ test("a duplicate costs no attempt", async () => {
   expect([again.source, client.query.asked.length]).toEqual(["duplicate", 1]);
 });
 
-test("what one endpoint answered before the end is not asked for again afterwards", async () => {
+test("an endpoint that answered before an interruption is not asked again", async () => {
   const store = new MemoryStore();
   const before = { query: scripted(complete()), quickCheck: held() };
   const first = compose(before, { store });
@@ -104,7 +104,7 @@ test("what one endpoint answered before the end is not asked for again afterward
   expect([after.query.asked.length, after.quickCheck.asked.length]).toEqual([0, 1]);
 });
 
-test("a throttle answer of one endpoint holds the other back", async () => {
+test("a throttle answer of one endpoint also holds back the other", async () => {
   const client = {
     query: scripted(failed("http_429", "throttled", 5000, 429), complete()),
     quickCheck: scripted(quick()),

@@ -12,8 +12,8 @@ function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new Memor
   return dedupe({ endpoint, store });
 }
 
-describe("while an item is under way", () => {
-  test("it is asked for once", async () => {
+describe("while a lookup is in flight", () => {
+  test("makes one request", async () => {
     const next = held();
     const lookup = wrap()(next);
     const both = [lookup(item, unaborted()), lookup(item, unaborted())];
@@ -22,7 +22,7 @@ describe("while an item is under way", () => {
     expect(next.open).toHaveLength(1);
   });
 
-  test("who asked first has the answer live, who comes later as a duplicate", async () => {
+  test("gives the first caller the live answer and later ones a duplicate", async () => {
     const next = held();
     const lookup = wrap()(next);
     const { signal } = unaborted();
@@ -31,7 +31,7 @@ describe("while an item is under way", () => {
     expect((await Promise.all(both)).map(({ source }) => source)).toEqual(["live", "duplicate"]);
   });
 
-  test("what ends the run ends it for all who wait", async () => {
+  test("rejects all callers with the error that ends the run", async () => {
     const next = held();
     const lookup = wrap()(next);
     const both = [lookup(item, unaborted()), lookup(item, unaborted())];
@@ -40,7 +40,7 @@ describe("while an item is under way", () => {
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  test("who aborts alone ends alone", async () => {
+  test("an aborted caller leaves the others alone", async () => {
     const next = held();
     const lookup = wrap()(next);
     const controller = new AbortController();
@@ -52,7 +52,7 @@ describe("while an item is under way", () => {
     await expect(first).resolves.toMatchObject({ source: "live" });
   });
 
-  test("who shares the answer of one who aborts asks on its own", async () => {
+  test("asks again for a caller that shared an aborted lookup", async () => {
     const next = held();
     const lookup = wrap()(next);
     const controller = new AbortController();
@@ -66,8 +66,8 @@ describe("while an item is under way", () => {
   });
 });
 
-describe("when an item is done", () => {
-  test("it is not asked for again", async () => {
+describe("after a lookup", () => {
+  test("does not ask again", async () => {
     const next = scripted(complete());
     const lookup = wrap()(next);
     await lookup(item, unaborted());
@@ -75,13 +75,13 @@ describe("when an item is done", () => {
     expect([again.source, next.asked.length]).toEqual(["duplicate", 1]);
   });
 
-  test("its duplicate tells the attempts of the first", async () => {
+  test("gives duplicates the attempts of the original", async () => {
     const lookup = wrap()(scripted({ ...complete(), attempts: 4 }));
     await lookup(item, unaborted());
     expect((await lookup(item, unaborted())).attempts).toBe(4);
   });
 
-  test("it is not asked for again when it failed: a run asks for nothing twice", async () => {
+  test("does not ask again after a failure", async () => {
     const next = scripted(failed("timeout"));
     const lookup = wrap()(next);
     await lookup(item, unaborted());
@@ -89,7 +89,7 @@ describe("when an item is done", () => {
     expect([again.status, again.source, next.asked.length]).toEqual(["failed", "duplicate", 1]);
   });
 
-  test("it is asked for again when it was rejected", async () => {
+  test("asks again after a rejection", async () => {
     const next = held();
     const lookup = wrap()(next);
     const first = lookup(item, unaborted());
@@ -100,8 +100,8 @@ describe("when an item is done", () => {
   });
 });
 
-describe("when a run was interrupted", () => {
-  test("the row that asked first gets the answer as its own, later rows as a duplicate", async () => {
+describe("after an interruption", () => {
+  test("gives the row that asked first the original, and later rows a duplicate", async () => {
     const store = new MemoryStore();
     const first = { ...unaborted(), row: 7 };
     await wrap("query", store)(scripted(complete()))(item, first);
@@ -114,7 +114,7 @@ describe("when a run was interrupted", () => {
   });
 });
 
-test("items of another kind or value are asked for on their own", async () => {
+test("looks up items of another kind or value separately", async () => {
   const next = scripted(complete());
   const lookup = wrap()(next);
   await lookup(item, unaborted());
@@ -123,7 +123,7 @@ test("items of another kind or value are asked for on their own", async () => {
   expect(next.asked).toHaveLength(3);
 });
 
-test("the endpoints do not answer for each other", async () => {
+test("looks up endpoints separately", async () => {
   const store = new MemoryStore();
   const [query, quickCheck] = [scripted(complete()), scripted(complete())];
   await wrap("query", store)(query)(item, unaborted());
@@ -131,7 +131,7 @@ test("the endpoints do not answer for each other", async () => {
   expect([query.asked.length, quickCheck.asked.length]).toEqual([1, 1]);
 });
 
-test("a finding is in the store before anyone has it", async () => {
+test("stores a finding before any caller sees it", async () => {
   let kept = (): void => undefined;
   const store = slowStore({ put: () => new Promise((resolve) => (kept = resolve)) });
   let had = false;
@@ -144,7 +144,7 @@ test("a finding is in the store before anyone has it", async () => {
   expect([before, had]).toEqual([false, true]);
 });
 
-test("who asks while the store keeps the finding shares it", async () => {
+test("shares a finding while it is being stored", async () => {
   let kept = (): void => undefined;
   const store = slowStore({ put: () => new Promise((resolve) => (kept = resolve)) });
   const next = scripted(complete());
@@ -157,21 +157,21 @@ test("who asks while the store keeps the finding shares it", async () => {
   expect(next.asked).toHaveLength(1);
 });
 
-test("when the store cannot keep the finding nobody has it", async () => {
+test("passes on nothing that the store cannot keep", async () => {
   const store = slowStore({ put: () => Promise.reject(new Error("disk full")) });
   await expect(wrap("query", store)(scripted(complete()))(item, unaborted())).rejects.toThrow(
     "disk full",
   );
 });
 
-test("who finds the store busy has the answer when it is not", async () => {
+test("reads from a busy store when it is ready", async () => {
   const store = slowStore({ get: () => Promise.resolve(attempt(complete())) });
   const next = scripted(complete());
   const finding = await wrap("query", store)(next)(item, unaborted());
   expect([finding.source, next.asked.length]).toEqual(["duplicate", 0]);
 });
 
-test("of those who find the store busy and without an answer one asks", async () => {
+test("lets one of several callers ask if a busy store has no answer", async () => {
   let busy = true;
   const store = slowStore({ get: () => (busy ? turn().then(() => null) : null) });
   const next = held();
@@ -199,7 +199,7 @@ function turn(): Promise<void> {
 }
 
 describe("in a resumed run", () => {
-  test("a lookup begins with the attempts of the earlier part, and only then", async () => {
+  test("a lookup starts with the attempts from before the interruption", async () => {
     const store = new MemoryStore();
     const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
     await store.put(attemptKey("query", item, 1), reset);

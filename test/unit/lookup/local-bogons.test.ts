@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { localBogons } from "../../../src/lookup/combine.js";
 import { complete, otherItem, scripted, unaborted } from "./findings.js";
 
-test("an address in a reserved range is answered without a request", async () => {
+test("answers an address in a reserved range without a request", async () => {
   const next = scripted(complete());
   const finding = await localBogons(next)({ kind: "ip", value: "10.0.0.1" }, unaborted());
   expect(next.asked).toHaveLength(0);
@@ -14,7 +14,7 @@ test("an address in a reserved range is answered without a request", async () =>
   });
 });
 
-test("anything else is asked for", async () => {
+test("looks anything else up", async () => {
   const next = scripted(complete());
   const lookup = localBogons(next);
   await lookup({ kind: "ip", value: "8.8.8.8" }, unaborted());

@@ -39,7 +39,7 @@ test.each([
   { serviceMailBlocklist: "INFORMATIONAL" },
   { intent: "unknown" },
   { activity: null, intent: null, serviceMailBlocklist: null },
-])("a quick check with %j is followed by none", async (members) => {
+])("a quick check with %j is final", async (members) => {
   expect(await queriesAfter(quick(members))).toBe(0);
 });
 
@@ -50,7 +50,7 @@ test.each([failed("http_500"), invalid()])(
   },
 );
 
-test("what is queried has the data of both", async () => {
+test("a queried item has the data of both", async () => {
   const both = triage(scripted(complete()), scripted(quick({ activity: true })));
   const finding = await both(item, unaborted());
   expect(finding).toMatchObject({

@@ -30,13 +30,13 @@ async function throughProxy(step: Step, baseUrl: string, apiKey?: string) {
   return finding;
 }
 
-test("without a proxy variable it is a pool", () => {
+test("is a pool without a proxy variable", () => {
   const dispatcher = createDispatcher("https://intel.example.com/beta", { connections, env: {} });
   expect(dispatcher).toBeInstanceOf(Pool);
 });
 
 test.each(["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"])(
-  "%s makes it go through a proxy",
+  "goes through a proxy with %s",
   (name) => {
     const env = { [name]: "http://proxy.example.com:3128" };
     const dispatcher = createDispatcher("https://intel.example.com", { connections, env });
@@ -45,14 +45,14 @@ test.each(["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"])(
 );
 
 test.each(["http://127.0.0.1:8080", "http://localhost:8080/beta", "http://[::1]:8080"])(
-  "%s is never reached through a proxy",
+  "never reaches %s through a proxy",
   (baseUrl) => {
     const env = { HTTP_PROXY: "http://proxy.example.com:3128" };
     expect(createDispatcher(baseUrl, { connections, env })).toBeInstanceOf(Pool);
   },
 );
 
-test("plain HTTP is forwarded by the proxy, with the key for the service", async () => {
+test("forwards plain HTTP through the proxy, with the service's key", async () => {
   const step = reply(200, success(ipResult()));
   const finding = await throughProxy(step, "http://intel.example.com/beta", "k-1");
   expect(finding.status).toBe("complete");
@@ -65,7 +65,7 @@ test("plain HTTP is forwarded by the proxy, with the key for the service", async
   ]);
 });
 
-test("HTTPS is tunnelled, and the proxy sees no key", async () => {
+test("tunnels HTTPS and hides the key from the proxy", async () => {
   const finding = await throughProxy(reply(502), "https://intel.example.com/beta", "k-1");
   expect(finding).toMatchObject({
     status: "failed",
@@ -80,12 +80,12 @@ test("HTTPS is tunnelled, and the proxy sees no key", async () => {
   expect(JSON.stringify(proxy?.requests)).not.toContain("k-1");
 });
 
-test("a proxy that wants a password is named", async () => {
+test("names a proxy that requires a password", async () => {
   const finding = await throughProxy(reply(407), "http://intel.example.com/beta");
   expect(finding.error?.code).toBe("proxy_failure");
 });
 
-test("a proxy that refuses the connection is named, without its password", async () => {
+test("names a proxy that refuses the connection, without its password", async () => {
   const finding = await findingThrough({
     http_proxy: `http://user:s3cret@127.0.0.1:${await freePort()}`,
   });
@@ -95,7 +95,7 @@ test("a proxy that refuses the connection is named, without its password", async
   );
 });
 
-test("a proxy may be given without its scheme, as curl takes it", async () => {
+test("accepts a proxy without a scheme, like curl", async () => {
   const finding = await findingThrough({ HTTP_PROXY: `127.0.0.1:${await freePort()}` });
   expect(finding.error?.message).toContain("the proxy http://127.0.0.1:");
 });
@@ -109,7 +109,7 @@ test.each([
   ["example.com:8443", false],
   ["ample.com", false],
   ["", false],
-])("NO_PROXY=%s: reached without a proxy: %j", (entries, direct) => {
+])("NO_PROXY=%s: connects directly: %j", (entries, direct) => {
   const env = { HTTPS_PROXY: "http://proxy.example.com:3128", NO_PROXY: entries };
   const dispatcher = createDispatcher("https://intel.example.com/beta", { connections, env });
   expect(dispatcher).toBeInstanceOf(direct ? Pool : EnvHttpProxyAgent);
@@ -123,7 +123,7 @@ describe.each(["http_proxy", "HTTPS_PROXY"])("%s", (name) => {
       "socks5://s3cret@127.0.0.1:1080",
       `${name} names a SOCKS proxy; only HTTP proxies are supported`,
     ],
-  ])("that is %s is refused", (value, message) => {
+  ])("rejects %s", (value, message) => {
     const env = { [name]: value };
     expect(() => createDispatcher("https://intel.example.com", { connections, env })).toThrow(
       expect.objectContaining({ code: "invalid_proxy", message }),

@@ -17,6 +17,6 @@ test.each([
   expect(rateLimitPolicy({ "ratelimit-policy": policy })).toEqual(expected);
 });
 
-test("no header tells of no rate", () => {
+test("returns null without a header", () => {
   expect(rateLimitPolicy({})).toBeNull();
 });

@@ -18,7 +18,7 @@ test.each([
   ["1000000000", 3_600_000],
   [String(now / 1000), 3_600_000],
   ["9".repeat(400), 3_600_000],
-])("%j is so many seconds, at most an hour", (text, ms) => {
+])("reads %j as seconds, at most an hour", (text, ms) => {
   expect(wait({ "retry-after": text })).toBe(ms);
 });
 
@@ -26,23 +26,23 @@ test.each([
   "Sun, 06 Nov 1994 08:49:37 GMT",
   "Sunday, 06-Nov-94 08:49:37 GMT",
   "Sun Nov  6 08:49:37 1994",
-])("%j is a moment", (text) => {
+])("reads %j as a date", (text) => {
   expect(wait({ "retry-after": text })).toBe(30_000);
 });
 
-test("a moment that has passed is now", () => {
+test("a date in the past means now", () => {
   expect(wait({ "retry-after": "Sun, 06 Nov 1994 08:00:00 GMT" })).toBe(0);
 });
 
-test("a moment far ahead is an hour", () => {
+test("a date far ahead means an hour", () => {
   expect(wait({ "retry-after": "Fri, 31 Dec 9999 23:59:59 GMT" })).toBe(3_600_000);
 });
 
-test.each(["", "soon", "10 minutes", "Sun, 99 Nov 1994", "{}"])("%j says nothing", (text) => {
+test.each(["", "soon", "10 minutes", "Sun, 99 Nov 1994", "{}"])("ignores %j", (text) => {
   expect(wait({ "retry-after": text })).toBeNull();
 });
 
-test("of a header sent twice, the first counts", () => {
+test("uses the first of repeated headers", () => {
   expect(wait({ "retry-after": ["1", "2"] })).toBe(1000);
 });
 
@@ -55,14 +55,14 @@ test.each([
   ["x-ratelimit-reset", "30"],
   ["x-ratelimit-reset", String(in2024 / 1000 + 30)],
   ["x-ratelimit-reset", String(in2024 + 30_000)],
-])("without Retry-After, %s: %s is a hint", (name, value) => {
+])("without Retry-After, uses %s: %s as a hint", (name, value) => {
   expect(wait({ [name]: value }, in2024)).toBe(30_000);
 });
 
-test("Retry-After counts before the hints", () => {
+test("prefers Retry-After over hints", () => {
   expect(wait({ "retry-after": "1", "ratelimit-reset": "30" })).toBe(1000);
 });
 
-test("no header says nothing", () => {
+test("returns null without a header", () => {
   expect(wait({})).toBeNull();
 });

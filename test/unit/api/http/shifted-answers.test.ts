@@ -29,11 +29,11 @@ test.each([
   expect(looksShifted(path, body)).toBe(false);
 });
 
-test("an answer with another status tells nothing", () => {
+test("an answer with another status is inconclusive", () => {
   expect(looksShifted("/query/192.0.2.1", success({ item: "192.0.2.2" }), 400)).toBe(false);
 });
 
-test("a service that spells domains in a way of its own keeps nearly all its connections", () => {
+test("keeps nearly all connections of a service with its own spelling of domains", () => {
   const answers = new ShiftedAnswers();
   const shifted = Array.from({ length: 1_000 }, (_, n) =>
     looksShifted(`/query/d${n}.example.com`, success({ item: `D${n}` }), 200, answers),

@@ -45,11 +45,11 @@ test.each([
   expect(faultOf(code, 200)).toMatchObject({ code: fault, httpStatus: 200 });
 });
 
-test("a connection that fell silent is a timeout", () => {
+test("a connection that falls silent is a timeout", () => {
   expect(faultOf("ETIMEDOUT", null, { syscall: "read" }).code).toBe("timeout");
 });
 
-test("the message names the origin and the code, and keeps the error underneath", () => {
+test("the message names origin and code; the cause is kept", () => {
   const fault = faultOf("ENOTFOUND");
   expect(fault.message).toBe(
     "the host name of https://intel.example.com could not be resolved (ENOTFOUND)",
@@ -57,13 +57,13 @@ test("the message names the origin and the code, and keeps the error underneath"
   expect(fault.cause).toBeInstanceOf(Error);
 });
 
-test("an assertion of the HTTP parser is told as an answer that is not HTTP", () => {
+test("an assertion of the HTTP parser means that the answer is not HTTP", () => {
   const error = faultOf("ERR_ASSERTION");
   expect(error.code).toBe("invalid_http");
   expect(error.message).toBe("the answer of https://intel.example.com is not valid HTTP");
 });
 
-test("without memory for the HTTP parser, the limit is named and nothing is tried again", () => {
+test("if memory for the HTTP parser runs out, names the limit and doesn't retry", () => {
   const cause = new RangeError(
     "WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory",
   );
@@ -80,7 +80,7 @@ test.each([
     "UND_ERR_CONNECT_TIMEOUT",
     "connecting to the proxy http://p.example (from HTTP_PROXY) timed out",
   ],
-])("%s is the proxy's where there is one", (code, message) => {
+])("%s is attributed to the proxy, if there is one", (code, message) => {
   const cause = Object.assign(new Error(), { code });
   const proxy = "http://p.example (from HTTP_PROXY)";
   const error = transportErrorOf(cause, { origin, proxy }, null);

@@ -10,13 +10,13 @@ import {
 } from "../answers.js";
 
 test.each([ipResult(), domainResult(), plainResult("SHA1"), quickCheckResult()])(
-  "known values of type $type are no drift",
+  "known values of type $type are not drift",
   (result) => {
     expect(driftOf(result)).toEqual([]);
   },
 );
 
-test("nulls are no drift", () => {
+test("nulls are not drift", () => {
   const nulls = Object.keys(ipResult()).map((member) => [member, null]);
   expect(driftOf(Object.fromEntries(nulls))).toEqual([]);
 });
@@ -36,13 +36,13 @@ test.each([
   expect(driftOf({ ...ipResult(), [member]: value })).toEqual([drift]);
 });
 
-test("an unknown status under the deployed service's name is drift of the interface's member", () => {
+test("reports an unknown status under the deployed name as drift of the specified member", () => {
   expect(driftOf({ item: "a", type: "URL", abusixMailBlocklist: "GREY" })).toEqual([
     "serviceMailBlocklist=GREY",
   ]);
 });
 
-test("times of the activity are looked at", () => {
+test("checks the times of observed activity", () => {
   const activity = observedActivity();
   activity.honeypotInteractions.lastSeen = "now";
   expect(driftOf({ ...ipResult(), observedActivity: activity })).toEqual([
@@ -51,13 +51,13 @@ test("times of the activity are looked at", () => {
 });
 
 test.each(["2023-01-02T03:04:05Z", "2023-01-02t03:04:05.123456z", "2023-01-02T23:59:60+05:30"])(
-  "%s is a date-time",
+  "accepts %s as a date-time",
   (firstSeen) => {
     expect(driftOf({ ...ipResult(), firstSeen })).toEqual([]);
   },
 );
 
-test("a long value is cut", () => {
+test("truncates a long value", () => {
   const [drift = ""] = driftOf({ ...ipResult(), intent: "e".repeat(10_000) });
   expect(drift.length).toBeLessThan(100);
 });

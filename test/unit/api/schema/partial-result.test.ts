@@ -14,21 +14,21 @@ function gaps(value: object, gap: null | undefined): object {
 }
 
 test.each([ipResult(), domainResult(), plainResult("URL"), plainResult("EMAIL")])(
-  "a full result is a partial result, too: $type",
+  "accepts a full result as a partial one: $type",
   (result) => {
     expect(follows(result)).toBe(true);
   },
 );
 
 test.each([ipResult(), domainResult()])(
-  "every member of type $type but item and type may be null",
+  "accepts null for every member of type $type except item and type",
   (result) => {
     expect(follows(gaps(result, null))).toBe(true);
   },
 );
 
 test.each([ipResult(), domainResult()])(
-  "every member of type $type but item and type may be absent",
+  "accepts type $type without any member except item and type",
   (result) => {
     expect(follows(gaps(result, undefined))).toBe(true);
   },
@@ -38,15 +38,15 @@ test.each(["item", "type"])("type IP requires %s", (member) => {
   expect(follows(without(ipResult(), member))).toBe(false);
 });
 
-test("bogon true is none of a partial result", () => {
+test("rejects bogon true in a partial result", () => {
   expect(follows({ ...ipResult(), bogon: true })).toBe(false);
 });
 
-test("what is present in part has its full shape", () => {
+test("validates the members that are present in full", () => {
   expect(follows(without(ipResult(), "asn.name"))).toBe(false);
 });
 
-test("IP_BOGON is not among the kinds", () => {
+test("rejects IP_BOGON", () => {
   expect(follows(bogonResult())).toBe(false);
 });
 

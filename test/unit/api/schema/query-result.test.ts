@@ -51,7 +51,7 @@ test.each([
 });
 
 test.each(["serviceMailBlocklist", "firstSeen", "lastSeen", "intent"])(
-  "type IP allows null for %s",
+  "type IP accepts null for %s",
   (member) => {
     expect(follows({ ...ipResult(), [member]: null })).toBe(true);
   },
@@ -68,18 +68,18 @@ test.each([
       spamtrapInteractions: { firstSeen: null, lastSeen: null, observations: [] },
     },
   ],
-])("type IP allows nulls within %s", (member, value) => {
+])("type IP accepts nulls within %s", (member, value) => {
   expect(follows({ ...ipResult(), [member]: value })).toBe(true);
 });
 
 test.each(["tags", "bogon", "reverseDns", "abuseContact", "asn", "observedActivity"])(
-  "type IP allows no null for %s in a full result",
+  "type IP rejects null for %s in a full result",
   (member) => {
     expect(follows({ ...ipResult(), [member]: null })).toBe(false);
   },
 );
 
-test("type DOMAIN allows null for observedActivity", () => {
+test("type DOMAIN accepts null for observedActivity", () => {
   expect(follows({ ...domainResult(), observedActivity: null })).toBe(true);
 });
 
@@ -91,7 +91,7 @@ test("type IP_BOGON has bogon true", () => {
   expect(follows({ ...bogonResult(), bogon: false })).toBe(false);
 });
 
-test("an unknown member passes", () => {
+test("accepts unknown members", () => {
   expect(follows({ ...ipResult(), confidence: 0.5 })).toBe(true);
 });
 
@@ -99,7 +99,7 @@ test.each([
   ["serviceMailBlocklist", "GREYLISTED"],
   ["intent", "evil"],
   ["firstSeen", "yesterday"],
-])("an unknown value of %s passes", (member, value) => {
+])("accepts an unknown value of %s", (member, value) => {
   expect(follows({ ...ipResult(), [member]: value })).toBe(true);
 });
 
@@ -110,11 +110,11 @@ test.each([
   ["intent", ["malicious"]],
   ["asn", "AS64496"],
   ["reverseDns", { current: ["mail.example.com"] }],
-])("a wrong type of %s does not pass: %j", (member, value) => {
+])("rejects a wrong type of %s: %j", (member, value) => {
   expect(follows({ ...ipResult(), [member]: value })).toBe(false);
 });
 
-test("the types tell the kinds apart", () => {
+test("selects the kind by the type", () => {
   const intentOf = (result: QueryResult) => (result.type === "DOMAIN" ? result.intent : null);
   expect(intentOf(queryResultSchema.parse(domainResult()))).toBe("suspicious");
 });

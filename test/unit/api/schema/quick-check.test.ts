@@ -6,11 +6,11 @@ function follows(value: unknown): boolean {
   return quickCheckResultSchema.safeParse(value).success;
 }
 
-test("a quick check with every member follows the interface", () => {
+test("accepts a complete quick check", () => {
   expect(follows(quickCheckResult())).toBe(true);
 });
 
-test("item is required", () => {
+test("requires item", () => {
   expect(follows(without(quickCheckResult(), "item"))).toBe(false);
 });
 

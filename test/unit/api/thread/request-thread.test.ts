@@ -53,7 +53,7 @@ const echo = (request: IncomingMessage, response: ServerResponse): void => {
   response.end(`${request.url} ${String(request.headers["x-api-key"])}`);
 };
 
-test("each of many requests gets its own answer", async () => {
+test("gives each of many requests its own answer", async () => {
   const requests = open(`${await serve(echo)}/base/`);
   for (let round = 0; round < 3; round++) {
     const paths = Array.from({ length: 200 }, (_, n) => `/query/${round}-${n}`);
@@ -64,7 +64,7 @@ test("each of many requests gets its own answer", async () => {
   }
 });
 
-test("one that is aborted ends at once; its connection and its seat serve others", async () => {
+test("ends an aborted request at once and reuses its connection", async () => {
   let held = 0;
   const url = await serve((request, response) => {
     if (request.url === "/slow") held++;
@@ -82,7 +82,7 @@ test("one that is aborted ends at once; its connection and its seat serve others
   await expect(get(requests, "/never", controller.signal)).rejects.toBe(reason);
 });
 
-test("no more requests are open than connections; the others queue on the thread", async () => {
+test("opens no more requests than connections; others queue on the thread", async () => {
   const [asked, held]: [string[], ServerResponse[]] = [[], []];
   const url = await serve((request, response) => {
     asked.push(request.url ?? "");
@@ -98,7 +98,7 @@ test("no more requests are open than connections; the others queue on the thread
   expect((await second).body.toString()).toBe("{}");
 });
 
-test("headers and status of an answer cross the thread", async () => {
+test("passes headers and status between threads", async () => {
   const url = await serve((_, response) => {
     response.writeHead(503, { "retry-after": "7", "content-type": "text/plain" }).end();
   });
@@ -110,7 +110,7 @@ test("headers and status of an answer cross the thread", async () => {
   expect(answer.body).toHaveLength(0);
 });
 
-test("what is open when it is destroyed fails, and so does what comes later", async () => {
+test("fails open and later requests when destroyed", async () => {
   const thread = new RequestThread(1, { entry });
   const requests = thread.open({ baseUrl: await serve(() => undefined) });
   const pending = get(requests, "/a");
@@ -123,7 +123,7 @@ test("what is open when it is destroyed fails, and so does what comes later", as
   await thread.destroy();
 });
 
-test("two clients have a thread each, and both end", async () => {
+test("gives two clients a thread each, and ends both", async () => {
   const thread = new RequestThread(1, { entry });
   const one = thread.open({ baseUrl: await serve(echo) });
   const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
@@ -137,7 +137,7 @@ test("two clients have a thread each, and both end", async () => {
   await expect(get(other, "/b")).rejects.toMatchObject({ code: "connection_reset" });
 });
 
-test("a thread that was never opened is destroyed like any other", async () => {
+test("destroys a thread that never started", async () => {
   await expect(new RequestThread(1, { entry }).destroy()).resolves.toBeUndefined();
 });
 
@@ -148,7 +148,7 @@ test.each([
     "breaks down at the first request",
     "data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('no') })",
   ],
-])("a thread that %s is replaced", async (_, module) => {
+])("replaces a thread that %s", async (_, module) => {
   const requests = open(await serve(echo), new URL(module));
   // What is asked before that is known fails as a broken connection does.
   const first = await get(requests, "/a").then(
@@ -162,7 +162,7 @@ test.each([
   await expect(get(requests, "/c", controller.signal)).rejects.toThrow("enough");
 });
 
-test("where no thread is to be had, nothing is lost: nothing was sent yet", async () => {
+test("loses nothing if no thread can start", async () => {
   const thread = new RequestThread(4, { entry: new URL("ftp://192.0.2.1/entry.js") });
   closing.push(() => thread.destroy());
   const headers = [["x-api-key", "secret"]] as const;
@@ -175,7 +175,7 @@ test("where no thread is to be had, nothing is lost: nothing was sent yet", asyn
   expect((await answers).map(({ body }) => body.toString())).toEqual(["/a secret", "/b secret"]);
 });
 
-test("where there is neither a thread nor another way, who asks is told, and it ends in order", async () => {
+test("reports an error, and closes, if neither a thread nor a fallback can start", async () => {
   vi.stubEnv("HTTPS_PROXY", "nonsense");
   const thread = new RequestThread(1, { entry: new URL("ftp://192.0.2.1/entry.js") });
   const requests = thread.open({ baseUrl: "https://intel.example.com" });
@@ -184,7 +184,7 @@ test("where there is neither a thread nor another way, who asks is told, and it 
 });
 
 test.each(["https://intel.example/beta?key=s3cret", "https://intel.example/beta#s3cret"])(
-  "an address with more than a path is refused, and what follows is not shown",
+  "rejects an address with more than a path, without showing the rest",
   (baseUrl) => {
     expect(() => new RequestThread(1, { entry }).open({ baseUrl })).toThrow(
       expect.objectContaining({
@@ -197,7 +197,7 @@ test.each(["https://intel.example/beta?key=s3cret", "https://intel.example/beta#
   },
 );
 
-test("an address that is none is refused at once", () => {
+test("rejects an invalid address at once", () => {
   expect(() => new RequestThread(1, { entry }).open({ baseUrl: "ftp://192.0.2.1/" })).toThrow(
     expect.objectContaining({ code: "invalid_address" }),
   );

@@ -39,7 +39,7 @@ function orders(
 
 const answer = { status: 200, headers: {}, body: Buffer.from("{}") };
 
-test("reports together what ends in one turn of the event loop", async () => {
+test("reports requests that end in the same turn of the event loop together", async () => {
   const { service, asked, arrivals } = scripted();
   service.take(
     orders([
@@ -74,7 +74,7 @@ test("reports together what ends in one turn of the event loop", async () => {
   expect(arrivals).toHaveLength(1);
 });
 
-test("a request that is broken off is not reported", async () => {
+test("does not report an aborted request", async () => {
   const { service, asked, broken, arrivals } = scripted();
   service.take(
     orders([
@@ -89,7 +89,7 @@ test("a request that is broken off is not reported", async () => {
   expect(arrivals).toMatchObject([{ answers: [{ id: 0 }], faults: [] }]);
 });
 
-test("what has ended is not broken off", async () => {
+test("ignores the cancellation of a finished request", async () => {
   const { service, asked, broken } = scripted();
   service.take(orders([[5, "/a"]]));
   asked.get("/a")?.answered(answer);
@@ -97,7 +97,7 @@ test("what has ended is not broken off", async () => {
   expect(broken).toEqual([]);
 });
 
-test("a request that fails at once leaves nothing to break off", async () => {
+test("leaves nothing to abort after a request that fails at once", async () => {
   const arrivals: Arrivals[] = [];
   const requests = {
     get(_path: string, _signal: AbortSignal, receiver: Receiver) {
@@ -116,7 +116,7 @@ test("a request that fails at once leaves nothing to break off", async () => {
   expect(arrivals).toMatchObject([{ faults: [{ id: 0, code: "connect_failed" }] }]);
 });
 
-test("no more are open than there are connections, and a free one takes the next", async () => {
+test("opens no more requests than connections, and fills a free one with the next", async () => {
   const { service, asked } = scripted({ connections: 2 });
   service.take(
     orders([
@@ -141,7 +141,7 @@ test("no more are open than there are connections, and a free one takes the next
   expect([...asked.keys()]).toEqual(["/a", "/b", "/c", "/d"]);
 });
 
-test("a queued request that is cancelled is never sent, and takes no connection away", async () => {
+test("never sends a cancelled queued request, and keeps its connection for others", async () => {
   const { service, asked, broken } = scripted({ connections: 1 });
   service.take(
     orders([

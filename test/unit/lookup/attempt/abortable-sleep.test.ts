@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { AbortableSleep } from "../../../../src/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
-test("a sleep ends after its time", async () => {
+test("ends after its time", async () => {
   const clock = new ManualClock();
   await clock.run(new AbortableSleep(clock).for(700, new AbortController().signal));
   expect(clock.monotonic()).toBe(700);
 });
 
-test("aborting ends all sleeps with the signal's reason, and their timers", async () => {
+test("ends all sleeps and timers on abort, with the signal's reason", async () => {
   const clock = new ManualClock();
   const sleep = new AbortableSleep(clock);
   const controller = new AbortController();
@@ -22,13 +22,13 @@ test("aborting ends all sleeps with the signal's reason, and their timers", asyn
   ]);
 });
 
-test("there is no sleep under a signal that has aborted", async () => {
+test("doesn't start under an aborted signal", async () => {
   const clock = new ManualClock();
   const aborted = AbortSignal.abort(new Error("enough"));
   await expect(new AbortableSleep(clock).for(1000, aborted)).rejects.toThrow("enough");
 });
 
-test("however many sleep, their signal has one listener, and none when they have ended", async () => {
+test("uses one listener per signal, and none afterwards", async () => {
   const clock = new ManualClock();
   const sleep = new AbortableSleep(clock);
   const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { backoffMs } from "../../../../src/lookup/attempt/retry.js";
 
-test("the bound of the wait doubles from half a second", () => {
+test("doubles the bound of the wait from half a second", () => {
   expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0.999_999, null))).toEqual([
     expect.closeTo(500, 0),
     expect.closeTo(1000, 0),
@@ -10,19 +10,19 @@ test("the bound of the wait doubles from half a second", () => {
   ]);
 });
 
-test("the wait may be anything below its bound, down to nothing", () => {
+test("waits for any time below the bound, down to none", () => {
   expect([backoffMs(3, 0, null), backoffMs(3, 0.5, null)]).toEqual([0, 2000]);
 });
 
-test("no wait is longer than half a minute, however many retries there were", () => {
+test("never waits longer than half a minute", () => {
   expect(backoffMs(5000, 0.5, null)).toBe(15_000);
 });
 
-test("what the service asked for is waited in full, with the jitter on top", () => {
+test("waits as long as the service asks, plus jitter", () => {
   expect(backoffMs(0, 0.5, 7000)).toBe(7250);
 });
 
-test("other bounds can be given", () => {
+test("accepts other bounds", () => {
   const bounds = { firstMs: 100, mostMs: 150 };
   expect([backoffMs(0, 0.5, null, bounds), backoffMs(9, 0.5, null, bounds)]).toEqual([50, 75]);
 });

@@ -29,42 +29,42 @@ const throttled = new ServiceError("http_429", "too many", {
   again: { policy: "throttled", afterMs: 3000 },
 });
 
-test("a call that succeeds is made once", async () => {
+test("makes a successful call once", async () => {
   const { call } = policyAt(null);
   await expect(call(failing(), unaborted())).resolves.toBe("answer");
 });
 
-test("a call is made again after a passing fault", async () => {
+test("repeats a call after a transient error", async () => {
   const { clock, call } = policyAt(null);
   await expect(clock.run(call(failing(reset, reset), unaborted()))).resolves.toBe("answer");
 });
 
-test("when the retries are used up the last error is thrown", async () => {
+test("throws the last error when retries are used up", async () => {
   const { clock, call } = policyAt(null, 1);
   const made = call(failing(reset, throttled, reset), unaborted());
   await expect(clock.run(made)).rejects.toBe(throttled);
 });
 
-test("an error that another attempt cannot change is thrown at once", async () => {
+test("throws an error at once that a retry cannot fix", async () => {
   const { clock, call } = policyAt(null);
   const refused = new ServiceError("http_400", "no such tag", { httpStatus: 400 });
   await expect(call(failing(refused), unaborted())).rejects.toBe(refused);
   expect(clock.asked).toEqual([]);
 });
 
-test("an error of another kind is thrown at once", async () => {
+test("throws any other error at once", async () => {
   const { call } = policyAt(null);
   const broken = new TypeError("broken");
   await expect(call(failing(broken), unaborted())).rejects.toBe(broken);
 });
 
-test("every attempt spends from the pace", async () => {
+test("spends from the pace for every attempt", async () => {
   const { clock, call } = policyAt(1);
   await clock.run(call(failing(reset, reset), unaborted()));
   expect(clock.monotonic()).toBe(2000);
 });
 
-test("a throttled call pauses all that keeps the pace", async () => {
+test("a throttled call pauses everything under the same pace", async () => {
   const { clock, pace, call } = policyAt(null);
   void call(failing(throttled), unaborted());
   await clock.advance(0);

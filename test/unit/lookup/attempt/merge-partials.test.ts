@@ -4,24 +4,24 @@ import { partial, quick } from "../findings.js";
 
 const asn = { countryCode: "US", asn: "AS64500", name: "Example" };
 
-test("a single answer stays as it is", () => {
+test("returns a single answer unchanged", () => {
   const only = partial({ asn: null }, ["asn"]);
   expect(mergePartials([only])).toBe(only);
 });
 
-test("the most complete answer wins, whenever it came", () => {
+test("prefers the most complete answer, whenever it came", () => {
   const full = partial({ intent: "none", asn: null }, ["asn"]);
   const poor = partial({ intent: null, asn: null }, ["intent", "asn"]);
   expect(mergePartials([full, poor]).answers.query?.result).toEqual(full.answers.query?.result);
 });
 
-test("of answers that are equally complete the latest wins", () => {
+test("prefers the latest of equally complete answers", () => {
   const earlier = partial({ intent: "unknown", asn: null }, ["asn"]);
   const later = partial({ intent: "malicious", asn: null }, ["asn"]);
   expect(mergePartials([earlier, later]).answers.query?.result["intent"]).toBe("malicious");
 });
 
-test("what a later answer lacks is filled from an earlier one", () => {
+test("fills the gaps of a later answer from an earlier one", () => {
   const earlier = partial({ asn, tags: null }, ["tags"]);
   const later = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
   expect(mergePartials([earlier, later]).answers.query?.result).toMatchObject({
@@ -30,7 +30,7 @@ test("what a later answer lacks is filled from an earlier one", () => {
   });
 });
 
-test("what an earlier but more complete answer lacks is filled from a later one", () => {
+test("fills the gaps of an earlier, more complete answer from a later one", () => {
   const earlier = partial({ intent: "none", tags: ["a:b"], asn: null }, ["asn"]);
   const later = partial({ intent: null, tags: null, asn }, ["tags", "intent"]);
   expect(mergePartials([earlier, later]).answers.query?.result).toMatchObject({
@@ -39,13 +39,13 @@ test("what an earlier but more complete answer lacks is filled from a later one"
   });
 });
 
-test("missing is what no answer had, in the order of the interface", () => {
+test("lists as missing what no answer had, in the order of the interface", () => {
   const earlier = partial({}, ["tags", "intent", "asn"]);
   const later = partial({}, ["tags", "firstSeen", "asn"]);
   expect(mergePartials([earlier, later]).missing).toEqual(["tags", "asn"]);
 });
 
-test("members filled from several answers come from the latest that has them", () => {
+test("fills members from the latest answer that has them", () => {
   const merged = mergePartials([
     partial({ intent: "malicious", asn: "first" }, ["tags", "firstSeen"]),
     partial({ intent: "unknown", asn: null }, ["asn", "tags", "firstSeen"]),
@@ -54,7 +54,7 @@ test("members filled from several answers come from the latest that has them", (
   expect(merged.answers.query?.result).toMatchObject({ intent: "unknown", asn: "first", tags: [] });
 });
 
-test("it stays partial when nothing is missing any more", () => {
+test("stays partial even if nothing is missing", () => {
   const merged = mergePartials([
     partial({ asn, tags: null }, ["tags"]),
     partial({ asn: null, tags: [] }, ["asn"]),
@@ -62,7 +62,7 @@ test("it stays partial when nothing is missing any more", () => {
   expect([merged.status, merged.missing]).toEqual(["partial", []]);
 });
 
-test("an answer of another type fills nothing", () => {
+test("fills nothing from an answer of another type", () => {
   const merged = mergePartials([
     partial({ type: "DOMAIN", intent: "none" }, ["tags"]),
     partial({ intent: null }, ["intent"]),
@@ -70,7 +70,7 @@ test("an answer of another type fills nothing", () => {
   expect([merged.answers.query?.result["intent"], merged.missing]).toEqual([null, ["intent"]]);
 });
 
-test("the blocklist status is filled under the name that the service used", () => {
+test("fills the blocklist status under the service's name for it", () => {
   const merged = mergePartials([
     partial({ abusixMailBlocklist: "ACTIVE", tags: null }, ["tags"]),
     partial({ abusixMailBlocklist: null, tags: [] }, ["serviceMailBlocklist"]),
@@ -78,7 +78,7 @@ test("the blocklist status is filled under the name that the service used", () =
   expect(merged.answers.query?.result["abusixMailBlocklist"]).toBe("ACTIVE");
 });
 
-test("partial quick checks are merged in their own place", () => {
+test("merges partial quick checks separately", () => {
   const merged = mergePartials([
     { ...quick({ type: "IP", intent: "none" }), missing: ["activity"] },
     { ...quick({ type: "IP", intent: null, activity: true }), missing: ["intent"] },
@@ -88,13 +88,13 @@ test("partial quick checks are merged in their own place", () => {
   });
 });
 
-test("the answers themselves are left as they were", () => {
+test("leaves its inputs unchanged", () => {
   const later = partial({ asn: null }, ["asn"]);
   mergePartials([partial({ asn, tags: null }, ["tags"]), later]);
   expect(later.answers.query?.result["asn"]).toBeNull();
 });
 
-test("filled members keep the text in which they were received", () => {
+test("copies the text of filled members as received", () => {
   const earlier = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
   const later = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
   const merged = mergePartials([
@@ -106,7 +106,7 @@ test("filled members keep the text in which they were received", () => {
   );
 });
 
-test("the text stays as it was received where nothing is filled", () => {
+test("keeps the text as received if nothing is filled", () => {
   const text = '{ "asn" : null }';
   const poor = partial({ asn: null }, ["asn"], text);
   expect(mergePartials([partial({ asn: null }, ["asn"]), poor]).answers.query?.text).toBe(text);

@@ -16,13 +16,13 @@ const broken = attempt(
 );
 
 describe("Outage", () => {
-  it("lets single errors through to the retries", async () => {
+  it("passes single errors on to the retries", async () => {
     const service = serviceOf(() => broken);
     for (let n = 0; n < 15; n++) expect(await service.ask()).toBe(broken);
     expect(service.outage.open).toBe(false);
   });
 
-  it("takes many errors at once for an outage, however little time they took", async () => {
+  it("opens after many errors at once", async () => {
     const service = serviceOf(() => broken);
     for (let n = 0; n < 63; n++) await service.ask();
     void service.ask().catch(() => undefined);
@@ -30,7 +30,7 @@ describe("Outage", () => {
     expect(service.outage.open).toBe(true);
   });
 
-  it("is no outage when answers come in between", async () => {
+  it("stays closed if answers come in between", async () => {
     const service = serviceOf((n) => (n % 10 === 0 ? attempt(aFinding()) : broken));
     for (let n = 0; n < 100; n++) {
       await service.clock.advance(1_000);
@@ -39,7 +39,7 @@ describe("Outage", () => {
     expect(service.outage.open).toBe(false);
   });
 
-  it("holds all lookups, probes one at a time at growing intervals, and goes on with an answer", async () => {
+  it("holds all lookups back, probes one at a time at growing intervals, and continues after an answer", async () => {
     let back = false;
     const service = serviceOf(() => (back ? attempt(aFinding()) : broken));
     await trip(service);
@@ -53,7 +53,7 @@ describe("Outage", () => {
     expect(service.said.at(-1)).toMatch(/answers again/);
   });
 
-  it("ends the run when patience is at its end, for everybody who waits", async () => {
+  it("ends the run for everyone when patience runs out", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
     const held = Promise.allSettled([service.ask(), service.ask(), service.ask()]);
@@ -64,7 +64,7 @@ describe("Outage", () => {
     expect(service.clock.monotonic()).toBeLessThan(12 * 60_000);
   });
 
-  it("waits only briefly for a service that never answered", async () => {
+  it("waits only briefly for a service that has never answered", async () => {
     const service = serviceOf(() => broken, false);
     await trip(service);
     await expect(service.clock.run(service.ask())).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe("Outage", () => {
     expect(service.clock.monotonic()).toBeLessThan(60_000);
   });
 
-  it("lets go at once when the run is stopped", async () => {
+  it("releases at once when the run is stopped", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
     const held = Promise.allSettled([service.ask(), service.ask()]);
@@ -82,7 +82,7 @@ describe("Outage", () => {
     for (const end of await held) expect(end).toMatchObject({ reason: { message: "stop" } });
   });
 
-  it("gives the turn to probe to another when the one who had it leaves", async () => {
+  it("passes the probe on when the prober leaves", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
     const leaving = new AbortController();
@@ -95,7 +95,7 @@ describe("Outage", () => {
     expect(service.asked()).toBeGreaterThan(before);
   });
 
-  it("lets one probe wait at a time, also when attempts of before it fail late", async () => {
+  it("schedules one probe at a time, even if earlier attempts fail late", async () => {
     const service = serviceOf(() => broken);
     await trip(service);
     const held = Array.from({ length: 20 }, () => service.ask().catch(() => undefined));
@@ -106,7 +106,7 @@ describe("Outage", () => {
     await Promise.all(held);
   });
 
-  it("lets another one probe when a probe is given up while it is open", async () => {
+  it("lets another lookup probe when an open probe is aborted", async () => {
     const leaving = new AbortController();
     const service = serviceOf((n) => {
       if (n === 18) throw leaving.signal.reason;

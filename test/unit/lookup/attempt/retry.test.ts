@@ -24,26 +24,26 @@ async function outcome(
   return { finding, asked: next.asked.length, slept: clock.asked };
 }
 
-test("an answer that nothing can better is passed on as it is", async () => {
+test("passes on a complete answer unchanged", async () => {
   const answer = complete();
   const { finding, asked } = await outcome([answer]);
   expect([finding === answer.finding, asked]).toEqual([true, 1]);
 });
 
-test("a rejection is passed on and not tried again", async () => {
+test("passes on a rejection without a retry", async () => {
   const lookup = retry({ retries: 5, partialRetries: 2, clock: new ManualClock() })(() =>
     Promise.reject(new Error("forbidden")),
   );
   await expect(lookup(item, unaborted())).rejects.toThrow("forbidden");
 });
 
-describe("passing faults", () => {
-  test("are tried again until an answer comes", async () => {
+describe("transient errors", () => {
+  test("are retried until an answer comes", async () => {
     const { finding, asked } = await outcome([reset, throttled, reset, complete()]);
     expect([finding.status, asked]).toEqual(["complete", 4]);
   });
 
-  test("and throttle answers share one number of retries", async () => {
+  test("share one number of retries with throttle answers", async () => {
     const { finding, asked } = await outcome([throttled, reset, throttled, reset], { retries: 3 });
     expect([finding.status, asked]).toEqual(["failed", 4]);
   });
@@ -53,17 +53,17 @@ describe("passing faults", () => {
     expect(asked).toBe(1);
   });
 
-  test("end in the finding of the last attempt, with all attempts counted", async () => {
+  test("end in the finding of the last attempt, counting all attempts", async () => {
     const { finding } = await outcome([reset, throttled], { retries: 1 });
     expect(finding).toEqual({ ...throttled.finding, attempts: 2 });
   });
 
-  test("are waited for with bounds that double, drawn at random below them", async () => {
+  test("wait for a random time below a bound that doubles", async () => {
     const { slept } = await outcome([reset, reset, reset, reset, complete()], { random: 0.25 });
     expect(slept).toEqual([125, 250, 500, 1000]);
   });
 
-  test("are waited for as long as the service asks, and longer by the jitter", async () => {
+  test("wait as long as the service asks, plus jitter", async () => {
     const wish = failed("http_503", "throttled", 8000, 503);
     const { slept } = await outcome([wish, complete()]);
     expect(slept).toEqual([8250]);
@@ -73,17 +73,17 @@ describe("passing faults", () => {
 describe("an answer that is not the service's", () => {
   const page = failed("response_schema", "once", null, 200);
 
-  test("is asked for again one single time", async () => {
+  test("is retried once", async () => {
     const { finding, asked } = await outcome([page]);
     expect([finding.error?.code, asked]).toEqual(["response_schema", 2]);
   });
 
-  test("leaves the retries for faults as they were", async () => {
+  test("leaves the retries for errors unchanged", async () => {
     const { finding, asked } = await outcome([page, reset, reset, complete()], { retries: 2 });
     expect([finding.status, asked]).toEqual(["complete", 4]);
   });
 
-  test("is asked for again where there are no retries", async () => {
+  test("is retried even without retries", async () => {
     const { finding } = await outcome([page, complete()], { retries: 0 });
     expect(finding.status).toBe("complete");
   });
@@ -93,23 +93,23 @@ describe("partial answers", () => {
   const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
   const lacksAsn = partial({ asn: null, tags: ["a:b"] }, ["asn"]);
 
-  test("are asked for again as often as allowed", async () => {
+  test("are retried as often as allowed", async () => {
     const { finding, asked } = await outcome([lacksTags]);
     expect([finding.status, asked, finding.attempts]).toEqual(["partial", 3, 3]);
   });
 
-  test("are not asked for again when that is not wanted", async () => {
+  test("are not retried with partialRetries 0", async () => {
     const { finding, asked } = await outcome([lacksTags], { partialRetries: 0 });
     expect([finding.status, asked]).toEqual(["partial", 1]);
   });
 
-  test("give way to a full answer", async () => {
+  test("are replaced by a full answer", async () => {
     const full = complete({ asn: null, tags: [] });
     const { finding } = await outcome([lacksTags, full]);
     expect(finding).toEqual({ ...full.finding, attempts: 2 });
   });
 
-  test("with different gaps fill each other", async () => {
+  test("fill each other's gaps", async () => {
     const { finding } = await outcome([lacksTags, lacksAsn], { partialRetries: 1 });
     expect([finding.answers.query?.result, finding.missing]).toEqual([
       { item: "192.0.2.1", type: "IP", asn: "AS64500", tags: ["a:b"] },
@@ -117,19 +117,19 @@ describe("partial answers", () => {
     ]);
   });
 
-  test("are re-asked after a short wait", async () => {
+  test("are retried after a short wait", async () => {
     const { slept } = await outcome([lacksTags]);
     expect(slept).toEqual([125, 250]);
   });
 
-  test("do not use up the retries for faults", async () => {
+  test("leave the retries for errors unchanged", async () => {
     const { finding, asked } = await outcome([lacksTags, reset, lacksTags, reset, complete()], {
       retries: 2,
     });
     expect([finding.status, asked]).toEqual(["complete", 5]);
   });
 
-  test("are kept when only faults follow", async () => {
+  test("are kept if only errors follow", async () => {
     const { finding } = await outcome([lacksTags, reset], { retries: 2 });
     expect([finding.status, finding.answers.query?.result["asn"], finding.attempts]).toEqual([
       "partial",
@@ -138,12 +138,12 @@ describe("partial answers", () => {
     ]);
   });
 
-  test("are kept when a 404 follows", async () => {
+  test("are kept if a 404 follows", async () => {
     const { finding } = await outcome([lacksTags, failed("http_404", null, null, 404)]);
     expect([finding.status, finding.httpStatus, finding.error]).toEqual(["partial", 503, null]);
   });
 
-  test("are kept when a 400 follows", async () => {
+  test("are kept if a 400 follows", async () => {
     const { finding, asked } = await outcome([lacksTags, invalid()]);
     expect([finding.status, asked]).toEqual(["partial", 2]);
   });
@@ -159,7 +159,7 @@ test("aborting ends a wait with the signal's reason", async () => {
   await expect(waiting).rejects.toThrow("enough");
 });
 
-describe("with attempts of an earlier part of the run", () => {
+describe("after an interruption", () => {
   const part = partial({ tags: ["a"] }, ["verdict"]);
 
   function begunWith(earlier: Attempt[], ...attempts: Attempt[]) {
@@ -173,17 +173,17 @@ describe("with attempts of an earlier part of the run", () => {
     return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
   }
 
-  test("only those are made that are left", async () => {
+  test("only the remaining attempts are made", async () => {
     const { finding, asked } = await begunWith([reset, reset], reset, reset);
     expect([asked.length, finding.attempts, finding.status]).toEqual([1, 3, "failed"]);
   });
 
-  test("nothing is asked when none is left", async () => {
+  test("nothing is requested if no attempts remain", async () => {
     const { finding, asked } = await begunWith([part, part]);
     expect([asked.length, finding.attempts, finding.status]).toEqual([0, 2, "partial"]);
   });
 
-  test("their partial data is kept", async () => {
+  test("earlier partial data is kept", async () => {
     const { finding } = await begunWith([part], reset, reset, reset);
     expect([finding.attempts, finding.status]).toEqual([4, "partial"]);
   });

@@ -30,7 +30,7 @@ test.each(Object.entries(servers))("%s throttles few requests", async (_, server
 test.each([
   ["halves", 75],
   ["doubles", 300],
-])("a limit that %s midway is found again within 15 seconds", async (_, later) => {
+])("finds a limit again within 15 seconds that %s midway", async (_, later) => {
   const seconds = await simulatePace(
     tokenBucket((now) => (now < 40_000 ? 150 : later)),
     80,
@@ -40,7 +40,7 @@ test.each([
 });
 
 test.each([60, 30, 10])(
-  "a limit that falls from 150/s to %i/s is not taken for noise",
+  "does not mistake a limit that falls from 150/s to %i/s for noise",
   async (later) => {
     const seconds = await simulatePace(
       tokenBucket((now) => (now < 40_000 ? 150 : later)),
@@ -51,7 +51,7 @@ test.each([60, 30, 10])(
   },
 );
 
-test("a time in which everything is throttled is no reason for a trial", async () => {
+test("starts no trial because of a time in which everything is throttled", async () => {
   const outage = await simulatePace(
     (now) => ({ afterMs: 40, throttled: now > 20_000 && now < 50_000 }),
     100,
@@ -59,13 +59,13 @@ test("a time in which everything is throttled is no reason for a trial", async (
   expect(sum(outage.slice(70, 80), "accepted")).toBeGreaterThan(10_000);
 });
 
-test("a few throttle answers that no rate would avoid do not slow the run down", async () => {
+test("does not slow down for a few throttle answers that no rate would avoid", async () => {
   let count = 0;
   const seconds = await simulatePace(() => ({ afterMs: 40, throttled: ++count % 50 === 0 }), 30);
   expect(sum(seconds.slice(10), "accepted")).toBeGreaterThan(0.5 * 20 * 64 * 25);
 });
 
-test("a server that slows down is used to its full", async () => {
+test("uses a server that slows down to its full capacity", async () => {
   const seconds = await simulatePace(slowingDown(150), 30);
   expect(used(seconds, 150, 10, 30)).toBeGreaterThanOrEqual(0.98);
 });

@@ -5,7 +5,7 @@ import { unaborted } from "../findings.js";
 
 const { signal } = unaborted();
 
-test("callers are released in the order in which they came", async () => {
+test("releases callers in order of arrival", async () => {
   const queue = new FairQueue<string>();
   const waiting = [queue.enqueue(signal), queue.enqueue(signal)];
   queue.release("first");
@@ -13,11 +13,11 @@ test("callers are released in the order in which they came", async () => {
   expect(await Promise.all(waiting)).toEqual(["first", "second"]);
 });
 
-test("nobody is released when nobody waits", () => {
+test("releases nobody if nobody waits", () => {
   expect(new FairQueue<number>().release(1)).toBe(false);
 });
 
-test("an aborted caller is passed over", async () => {
+test("skips an aborted caller", async () => {
   const queue = new FairQueue<number>();
   const controller = new AbortController();
   const gone = queue.enqueue(controller.signal);
@@ -28,7 +28,7 @@ test("an aborted caller is passed over", async () => {
   expect(await here).toBe(1);
 });
 
-test("its size is the number of callers that wait", () => {
+test("has the number of waiting callers as its size", () => {
   const queue = new FairQueue<number>();
   const controller = new AbortController();
   queue.enqueue(controller.signal).catch(() => undefined);

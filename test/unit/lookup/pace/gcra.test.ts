@@ -13,52 +13,52 @@ function granted(gcra: Gcra, from: number, to: number): number {
   return count;
 }
 
-test("the first request may begin at once", () => {
+test("lets the first request start at once", () => {
   expect(new Gcra({ count: 1, perMs: 86_400_000 }).waitAt(5)).toBeLessThanOrEqual(0);
 });
 
-test("requests of a slow rate are an interval apart", () => {
+test("spaces requests of a slow rate evenly", () => {
   const gcra = new Gcra({ count: 10, perMs: 1000 });
   gcra.spend(0);
   expect(gcra.waitAt(40)).toBe(60);
 });
 
-test("a slow rate is not exceeded by one request, not even after idling", () => {
+test("never exceeds a slow rate, not even after idling", () => {
   const gcra = new Gcra({ count: 10, perMs: 1000 });
   gcra.spend(0);
   expect(granted(gcra, 50_000, 51_000)).toBe(10);
 });
 
-test("a fast rate keeps every second within 5% of it", () => {
+test("keeps a fast rate within 5% in every second", () => {
   expect(granted(new Gcra({ count: 5000, perMs: 1000 }), 0, 1000)).toBeLessThanOrEqual(5250);
 });
 
-test("a late request does not delay those behind it", () => {
+test("does not delay the requests behind a late one", () => {
   const gcra = new Gcra({ count: 100, perMs: 1000 });
   granted(gcra, 0, 100);
   gcra.spend(125);
   expect(gcra.waitAt(125)).toBeLessThanOrEqual(0);
 });
 
-test("idling earns nothing", () => {
+test("saves nothing up while idle", () => {
   const gcra = new Gcra({ count: 100, perMs: 1000 });
   gcra.spend(0);
   expect(granted(gcra, 60_000, 60_001)).toBe(1);
 });
 
-test("the first request has a lead before those behind it", () => {
+test("gives the first request a lead", () => {
   const gcra = new Gcra({ count: 1000, perMs: 1000 });
   gcra.spend(0);
   expect([granted(gcra, 1, 40), granted(gcra, 40, 60)]).toEqual([0, 19]);
 });
 
-test("what a stall missed is made up for within seconds", () => {
+test("makes up for a stall within seconds", () => {
   const gcra = new Gcra({ count: 1000, perMs: 1000 });
   granted(gcra, 0, 5000);
   expect(granted(gcra, 5200, 15_000)).toBeGreaterThanOrEqual(9_995);
 });
 
-test("however long a stall, no second after it sees more than the rate and 5% of it", () => {
+test("keeps every second within 105% of the rate after any stall", () => {
   const gcra = new Gcra({ count: 1000, perMs: 1000 });
   granted(gcra, 0, 5000);
   for (let from = 5900; from < 15_900; from += 1000) {
@@ -66,12 +66,12 @@ test("however long a stall, no second after it sees more than the rate and 5% of
   }
 });
 
-test("a stall is made up for to half a second", () => {
+test("makes up for half a second at most", () => {
   const gcra = new Gcra({ count: 1000, perMs: 1000 });
   granted(gcra, 0, 5000);
   expect(granted(gcra, 5900, 35_900)).toBeLessThanOrEqual(30_500);
 });
 
-test("a minute's window is kept to the last request", () => {
+test("never exceeds the limit of a minute's window", () => {
   expect(granted(new Gcra({ count: 6000, perMs: 60_000 }), 0, 60_000)).toBeLessThanOrEqual(6000);
 });

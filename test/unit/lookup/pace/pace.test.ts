@@ -21,21 +21,21 @@ function leaves(run: Pace, clock: ManualClock, count: number): number[] {
   return times;
 }
 
-test("without a rate nothing waits", async () => {
+test("never waits without a rate", async () => {
   const { clock, pace: run } = paceOf();
   const times = leaves(run, clock, 1000);
   await clock.advance(0);
   expect(times).toHaveLength(1000);
 });
 
-test("requests leave evenly", async () => {
+test("spaces requests evenly", async () => {
   const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
   const times = leaves(run, clock, 5);
   await clock.advance(1000);
   expect(times).toEqual([0, 100, 200, 300, 400]);
 });
 
-test("requests leave in the order in which they came", async () => {
+test("releases requests in order of arrival", async () => {
   const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
   const order: number[] = [];
   for (let i = 0; i < 5; i++) void run.take(signal).then(() => order.push(i));
@@ -43,21 +43,21 @@ test("requests leave in the order in which they came", async () => {
   expect(order).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("of several rates each is kept", async () => {
+test("keeps every one of several rates", async () => {
   const { clock, pace: run } = paceOf({ count: 100, perMs: 1000 }, { count: 120, perMs: 60_000 });
   const times = leaves(run, clock, 200);
   await clock.advance(9_999);
   expect(times).toHaveLength(20);
 });
 
-test("one timer serves all who wait", async () => {
+test("uses one timer for all waiting callers", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   leaves(run, clock, 100);
   await clock.advance(0);
   expect(clock.pending).toBe(1);
 });
 
-test("who waits is let go when the signal aborts", async () => {
+test("releases waiting callers when their signal aborts", async () => {
   const { pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   await run.take(controller.signal);
@@ -66,12 +66,12 @@ test("who waits is let go when the signal aborts", async () => {
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("whose signal has aborted is not let through", async () => {
+test("rejects a caller whose signal has aborted", async () => {
   const { pace: run } = paceOf();
   await expect(run.take(AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
 });
 
-test("who gave up spends nothing of the rate", async () => {
+test("spends nothing for aborted callers", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   await run.take(signal);
@@ -82,7 +82,7 @@ test("who gave up spends nothing of the rate", async () => {
   expect(times).toEqual([1000]);
 });
 
-test("no timer is left when all have given up", async () => {
+test("leaves no timer when all callers were aborted", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   await run.take(signal);
@@ -92,7 +92,7 @@ test("no timer is left when all have given up", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("waiting goes on after all had given up", async () => {
+test("continues after all callers were aborted", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   await run.take(signal);
@@ -103,7 +103,7 @@ test("waiting goes on after all had given up", async () => {
   expect(times).toEqual([1000, 2000]);
 });
 
-test("however many wait, their signal has one listener", async () => {
+test("uses one listener per signal", async () => {
   const { pace: run } = paceOf({ count: 1, perMs: 1000 });
   const controller = new AbortController();
   for (let i = 0; i < 50; i++) run.take(controller.signal).catch(() => undefined);
@@ -111,7 +111,7 @@ test("however many wait, their signal has one listener", async () => {
   controller.abort();
 });
 
-test("a throttle answer holds everything back for as long as the service asks", async () => {
+test("pauses after a throttle answer for as long as the service asks", async () => {
   const { clock, pace: run } = paceOf();
   run.throttled(7000);
   const times = leaves(run, clock, 3);
@@ -119,7 +119,7 @@ test("a throttle answer holds everything back for as long as the service asks", 
   expect(times).toEqual([7000, 7000, 7000]);
 });
 
-test("a throttle answer holds back those who wait already", async () => {
+test("a throttle answer also holds back callers already waiting", async () => {
   const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
   const times = leaves(run, clock, 3);
   await clock.advance(50);
@@ -128,7 +128,7 @@ test("a throttle answer holds back those who wait already", async () => {
   expect(times).toEqual([0, 2050, 2150]);
 });
 
-test("a shorter wish does not end a longer pause", async () => {
+test("a shorter Retry-After does not end a longer pause", async () => {
   const { clock, pace: run } = paceOf();
   run.throttled(7000);
   run.throttled(1000);
@@ -137,7 +137,7 @@ test("a shorter wish does not end a longer pause", async () => {
   expect(times).toEqual([7000]);
 });
 
-test("without a wish the pauses double up to a minute", async () => {
+test("without Retry-After, pauses double up to a minute", async () => {
   const { clock, pace: run } = paceOf();
   const pauses: number[] = [];
   for (let i = 0; i < 8; i++) {
@@ -149,7 +149,7 @@ test("without a wish the pauses double up to a minute", async () => {
   expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
 });
 
-test("pauses without a wish are spread at random", async () => {
+test("without Retry-After, pauses have random length", async () => {
   const clock = new ManualClock();
   const run = new Pace({ rates: [], clock, random: () => 0.5 });
   run.throttled(null);
@@ -158,7 +158,7 @@ test("pauses without a wish are spread at random", async () => {
   expect(times).toEqual([1125]);
 });
 
-test("an answer of another kind ends the doubling", async () => {
+test("any other answer ends the doubling", async () => {
   const { clock, pace: run } = paceOf();
   run.throttled(null);
   await clock.run(run.take(signal));
@@ -169,7 +169,7 @@ test("an answer of another kind ends the doubling", async () => {
   expect(clock.monotonic() - start).toBe(1000);
 });
 
-test("throttle answers that are few among others make short pauses", async () => {
+test("rare throttle answers cause short pauses", async () => {
   const { clock, pace: run } = paceOf();
   for (let i = 0; i < 96; i++) run.succeeded();
   run.throttled(null);
@@ -178,7 +178,7 @@ test("throttle answers that are few among others make short pauses", async () =>
   expect(clock.monotonic() - start).toBeLessThan(50);
 });
 
-test("throttle answers to requests of before the pause do not prolong it", async () => {
+test("throttle answers to requests sent before the pause do not prolong it", async () => {
   const { clock, pace: run } = paceOf();
   const tickets = await Promise.all([run.take(signal), run.take(signal), run.take(signal)]);
   for (const ticket of tickets) run.throttled(null, ticket);
@@ -187,7 +187,7 @@ test("throttle answers to requests of before the pause do not prolong it", async
   expect(times).toEqual([1000]);
 });
 
-test("answers to requests of before the pause do not end the doubling", async () => {
+test("answers to requests sent before the pause do not end the doubling", async () => {
   const { clock, pace: run } = paceOf();
   const [first, second] = await Promise.all([run.take(signal), run.take(signal)]);
   run.throttled(null, first);
@@ -199,7 +199,7 @@ test("answers to requests of before the pause do not end the doubling", async ()
   expect(clock.monotonic() - start).toBe(2000);
 });
 
-test("the rate is kept after a pause: what was not used is not made up for", async () => {
+test("keeps the rate after a pause, without catching up", async () => {
   const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
   run.throttled(5000);
   const times = leaves(run, clock, 3);
@@ -207,7 +207,7 @@ test("the rate is kept after a pause: what was not used is not made up for", asy
   expect(times).toEqual([5000, 5100, 5200]);
 });
 
-test("every attempt of every lookup that it wraps spends from the one pace", async () => {
+test("every attempt of every wrapped lookup spends from the same pace", async () => {
   const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
   const [query, quickCheck] = [scripted(complete()), scripted(complete())];
   const wrap = paced(run);
@@ -227,7 +227,7 @@ test("a throttled finding pauses all lookups", async () => {
   expect(other.asked).toHaveLength(0);
 });
 
-test("a partial finding is no throttling", async () => {
+test("a partial finding is not throttling", async () => {
   const { pace: run } = paceOf();
   const wrap = paced(run);
   const partial503 = { ...complete(), again: { policy: "partial", afterMs: 9000 } } as const;
@@ -237,7 +237,7 @@ test("a partial finding is no throttling", async () => {
   expect(other.asked).toHaveLength(1);
 });
 
-test("a reset ends no doubling of pauses: the service did not answer", async () => {
+test("a reset does not end the doubling, since the service did not answer", async () => {
   const { clock, pace: run } = paceOf();
   run.throttled(null);
   await clock.run(paced(run)(scripted(failed("connection_reset", "transient")))(item, { signal }));
@@ -247,7 +247,7 @@ test("a reset ends no doubling of pauses: the service did not answer", async () 
   expect(clock.monotonic() - start).toBe(2000);
 });
 
-test("a quota of an endpoint's own is told to be used up when its last request has been made", async () => {
+test("reports an endpoint's quota as used up after its last request", async () => {
   const clock = new ManualClock();
   const told: number[] = [];
   const own = new Pace({
@@ -266,7 +266,7 @@ test("a quota of an endpoint's own is told to be used up when its last request h
   expect([next.asked.length, told[0]]).toEqual([2, 2]);
 });
 
-test("no timer is left when the requests that wait end because a quota is used up", async () => {
+test("leaves no timer when a used-up quota ends the waiting requests", async () => {
   const clock = new ManualClock();
   const memory = new MemoryQuotaStore();
   const store: QuotaStore = {
@@ -287,7 +287,7 @@ test("no timer is left when the requests that wait end because a quota is used u
   expect(clock.asked.filter((ms) => ms > 60_000)).toEqual([]);
 });
 
-test("the strictest of the rates that the service tells of is kept", async () => {
+test("keeps the strictest rate that the service declares", async () => {
   const { clock, pace: run } = paceOf();
   run.advise("query", { count: 10, perMs: 1000 });
   run.advise("quick-check", { count: 2, perMs: 1000 });
@@ -296,7 +296,7 @@ test("the strictest of the rates that the service tells of is kept", async () =>
   expect(times).toEqual([0, 500, 1000]);
 });
 
-test("a rate that the service tells of anew takes the place of what it said before", async () => {
+test("replaces a declared rate when the service declares it anew", async () => {
   const { clock, pace: run } = paceOf();
   run.advise("query", { count: 2, perMs: 1000 });
   run.advise("query", { count: 10, perMs: 1000 });

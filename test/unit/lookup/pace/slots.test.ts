@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { Slots, type SlotsOptions } from "../../../../src/lookup/pace/slots.js";
 import { complete, held, item, otherItem, unaborted } from "../attempts.js";
 
-test("no more attempts are open than allowed", async () => {
+test("opens no more attempts than allowed", async () => {
   const next = held();
   const lookup = limit({ concurrency: 2 })(next);
   for (let i = 0; i < 5; i++) void lookup(item, unaborted());
@@ -11,7 +11,7 @@ test("no more attempts are open than allowed", async () => {
   expect(next.open).toHaveLength(2);
 });
 
-test("as many more begin as may queue, from the first good answer until a limit shows", async () => {
+test("lets more attempts queue from the first good answer until a sign of a limit", async () => {
   const next = held();
   const slots = new Slots({ concurrency: 2, ahead: 3 });
   const lookup = slots.limit(next);
@@ -35,7 +35,7 @@ test("as many more begin as may queue, from the first good answer until a limit 
   expect(next.open).toHaveLength(8);
 });
 
-test("the next attempt begins when one ends", async () => {
+test("starts the next attempt when one ends", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
   const first = lookup(item, unaborted());
@@ -57,7 +57,7 @@ test("lookups under the same limit share its slots", async () => {
   expect([query.open.length, quickCheck.open.length]).toEqual([1, 0]);
 });
 
-test("an attempt that rejects frees its slot", async () => {
+test("frees the slot of an attempt that rejects", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
   const first = lookup(item, unaborted());
@@ -70,7 +70,7 @@ test("an attempt that rejects frees its slot", async () => {
   await expect(second).resolves.toMatchObject({ outcome: "200" });
 });
 
-test("an attempt that waited passes its rejection on", async () => {
+test("passes the rejection of a delayed attempt on", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
   void lookup(item, unaborted());
@@ -82,7 +82,7 @@ test("an attempt that waited passes its rejection on", async () => {
   await expect(second).rejects.toThrow("refused");
 });
 
-test("who waits is let go as soon as the signal aborts", async () => {
+test("releases a waiting attempt when its signal aborts", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
   const controller = new AbortController();
@@ -92,7 +92,7 @@ test("who waits is let go as soon as the signal aborts", async () => {
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("who was let go is not asked for later", async () => {
+test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
   const controller = new AbortController();
@@ -106,20 +106,20 @@ test("who was let go is not asked for later", async () => {
   expect(next.open).toHaveLength(1);
 });
 
-test("whose signal has aborted takes no slot", async () => {
+test("gives no slot to an attempt whose signal has aborted", async () => {
   const lookup = limit({ concurrency: 1 })(held());
   const aborted = AbortSignal.abort(new Error("enough"));
   await expect(lookup(item, { signal: aborted })).rejects.toThrow("enough");
 });
 
-test("however many wait, their signal has one listener", () => {
+test("uses one listener per signal", () => {
   const lookup = limit({ concurrency: 1 })(held());
   const { signal } = unaborted();
   for (let i = 0; i < 50; i++) void lookup(item, { signal });
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
 });
 
-test("a slot that was left empty is taken again", async () => {
+test("fills a slot that was left empty", async () => {
   const next = held();
   const lookup = limit({ concurrency: 2 })(next);
   for (let n = 0; n < 6; n++) {
@@ -135,7 +135,7 @@ test("a slot that was left empty is taken again", async () => {
   expect(next.open).toHaveLength(8);
 });
 
-test("an attempt that throws frees its slot", async () => {
+test("frees the slot of an attempt that throws", async () => {
   const lookup = limit({ concurrency: 1 })(() => {
     throw new Error("refused");
   });
@@ -143,7 +143,7 @@ test("an attempt that throws frees its slot", async () => {
   for (const each of all) await expect(each).rejects.toThrow("refused");
 });
 
-test("is crowded from when enough wait until half of them do", async () => {
+test("is crowded from enough waiting attempts until half of them wait", async () => {
   const next = held();
   const slots = new Slots({ concurrency: 1 });
   const onRoom = vi.fn<() => void>();

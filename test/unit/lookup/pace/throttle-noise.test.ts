@@ -10,7 +10,7 @@ function answers(noise: ThrottleNoise, pattern: string, now = 0): Verdict {
   return "open";
 }
 
-test("a few throttle answers among many at a low rate are noise", () => {
+test("takes a few throttle answers among many at a low rate for noise", () => {
   const noise = new ThrottleNoise();
   expect(noise.try(0)).toBe(true);
   expect(answers(noise, `${".".repeat(20)}t${".".repeat(20)}t${".".repeat(20)}t`)).toBe("noise");
@@ -18,7 +18,7 @@ test("a few throttle answers among many at a low rate are noise", () => {
   expect(noise.expected(1_000)).toBeGreaterThan(45);
 });
 
-test("none among many is none", () => {
+test("finds no noise in none among many", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   expect(answers(noise, ".".repeat(100))).toBe("none");
@@ -26,20 +26,20 @@ test("none among many is none", () => {
   expect(noise.expected(1_000)).toBe(0);
 });
 
-test("one window that is used up counts once", () => {
+test("counts one exhausted window once", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   expect(answers(noise, `${"t".repeat(50)}.${"t".repeat(50)}${".".repeat(20)}`)).toBe("open");
   expect(answers(noise, ".".repeat(200))).toBe("none");
 });
 
-test("nothing is noted outside of a trial", () => {
+test("counts nothing outside a trial", () => {
   const noise = new ThrottleNoise();
   expect(answers(noise, ".t".repeat(100))).toBe("open");
   expect(noise.known).toBe(false);
 });
 
-test("a trial that found none is not repeated for a while, and longer each time", () => {
+test("waits ever longer to repeat a trial that found nothing", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   answers(noise, ".".repeat(100));
@@ -50,7 +50,7 @@ test("a trial that found none is not repeated for a while, and longer each time"
   expect(noise.try(30_000)).toBe(true);
 });
 
-test("a trial that was interrupted goes on with what it found, one that was abandoned begins anew", () => {
+test("continues after an interrupted trial, and starts over after an abandoned one", () => {
   const [interrupted, abandoned] = [new ThrottleNoise(), new ThrottleNoise()];
   for (const noise of [interrupted, abandoned]) {
     noise.try(0);
@@ -65,7 +65,7 @@ test("a trial that was interrupted goes on with what it found, one that was aban
   expect(answers(abandoned, ".".repeat(20))).toBe("open");
 });
 
-test("what a trial finds that is known is not found again", () => {
+test("does not find known noise again", () => {
   const noise = new ThrottleNoise();
   const some = `${".".repeat(25)}t`.repeat(4);
   noise.try(0);
@@ -75,7 +75,7 @@ test("what a trial finds that is known is not found again", () => {
   expect(noise.known).toBe(true);
 });
 
-test("a trial that finds less than is known lowers it, and is soon repeated", () => {
+test("lowers the known noise if a trial finds less, and soon repeats it", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   expect(answers(noise, ".t".repeat(4))).toBe("noise");
@@ -87,7 +87,7 @@ test("a trial that finds less than is known lowers it, and is soon repeated", ()
   expect(noise.try(10_000)).toBe(true);
 });
 
-test("noise that is gone is forgotten with the answers that show it", () => {
+test("forgets noise that is gone", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   answers(noise, `${".".repeat(20)}t`.repeat(4));
@@ -95,7 +95,7 @@ test("noise that is gone is forgotten with the answers that show it", () => {
   expect(noise.known).toBe(false);
 });
 
-test("more throttle answers than noise explains do not count for more noise", () => {
+test("does not raise the noise for throttle answers that it doesn't explain", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
   answers(noise, `${".".repeat(20)}t`.repeat(4));
