@@ -15,17 +15,17 @@ const address = z
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
     common: true,
-    description: "Base address of the threat intelligence interface, up to and with /beta",
+    description: "Base URL of the threat intelligence API, including /beta",
     value: "URL",
   }),
   timeout: option(timeLimit().prefault("30s"), {
-    description: "Longest time that one request may take from connecting to the last byte",
+    description: "Timeout for one request, connect to last byte",
     value: "TIME",
   }),
   apiKeyFile: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "File that holds the key sent as x-api-key; or the variable REPUTE_API_KEY. Nothing is sent without one",
+      "File with the API key, sent as x-api-key. Alternative: REPUTE_API_KEY. Without a key no such header is sent",
     value: "PATH",
   }),
 });
@@ -33,12 +33,12 @@ export const apiOptions = z.strictObject({
 /** Address and credential of the operations interface. */
 export const opsOptions = z.strictObject({
   opsUrl: option(address.optional(), {
-    description: "Base address of the operations interface, without /beta",
+    description: "Base URL of the operations API, without /beta",
     value: "URL",
   }),
   accessTokenFile: option(z.string().min(1).optional(), {
     description:
-      "File that holds the token sent as Bearer to that address alone; or the variable REPUTE_ACCESS_TOKEN",
+      "File with the access token, sent as Bearer to that URL only. Alternative: REPUTE_ACCESS_TOKEN",
     value: "PATH",
   }),
 });
@@ -46,12 +46,12 @@ export const opsOptions = z.strictObject({
 /** Address and credential of the case management instance. */
 export const caseOptions = z.strictObject({
   caseUrl: option(address.optional(), {
-    description: "Address of the case management instance",
+    description: "URL of the case management instance",
     value: "URL",
   }),
   caseApiKeyFile: option(z.string().min(1).optional(), {
     description:
-      "File that holds the API key sent as Bearer to that address alone; or the variable REPUTE_CASE_API_KEY",
+      "File with the API key, sent as Bearer to that URL only. Alternative: REPUTE_CASE_API_KEY",
     value: "PATH",
   }),
 });

@@ -12,14 +12,14 @@ import {
 } from "./program.js";
 import { safeOnTerminal } from "./terminal/terminal-output.js";
 
-/** How the process ends. */
+/** How the process exits. */
 export interface Ending {
   readonly code: number;
-  /** What is left to do right before the process exits, in this order. */
+  /** Steps to run right before the process exits, in this order. */
   readonly lastSteps: readonly (() => void)[];
 }
 
-/** Does what the arguments of this process ask for; prints what went wrong, and says how to exit. */
+/** Runs the command line of this process, prints errors, and returns how to exit. */
 export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
@@ -35,7 +35,7 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   abortOnSignals(controller, process, systemClock);
   tellOnSignal(process, () => reporter.printStatus());
   const stdout = abortOnBrokenOutput(controller, process.stdout);
-  process.stderr.on("error", () => undefined); // there is nobody left to tell
+  process.stderr.on("error", () => undefined); // nobody is left to read it
 
   let stdin: NodeJS.ReadStream | null = null;
   const lastSteps: (() => void)[] = [];

@@ -1,9 +1,6 @@
 import type { Command, CommandGroup } from "./command.js";
 
-/**
- * Every command, in the order of the help. Each is loaded when it is asked for: of the modules of
- * the others a run needs none.
- */
+/** Every command, in the order of the help. A run loads only the modules of its own command. */
 const loaders = {
   enrich: async () => (await import("./commands/enrich.js")).enrichCommand,
   plan: async () => (await import("./commands/plan.js")).planCommand,
@@ -37,7 +34,7 @@ type CommandName = keyof typeof loaders;
 /** The names of all commands, in the order of the help. */
 export const commandNames = Object.keys(loaders) as readonly CommandName[];
 
-/** Loads one command; null when there is none of that name. */
+/** Loads one command; null for an unknown name. */
 export async function loadCommand(name: string | null): Promise<Command | null> {
   const known = commandNames.find((each) => each === name);
   return known === undefined ? null : loaders[known]();
@@ -62,34 +59,34 @@ export function commandNamed(
   return names.find((name) => name === two) ?? names.find((name) => name === first) ?? null;
 }
 
-/** Commands that share their first word, by that word. */
+/** Commands that share their first word. */
 export const groups: readonly CommandGroup[] = [
   {
     name: "tags",
     summary: "list, show and export tags",
     description: [
-      "Tags name known kinds of threat activity, as <group>:<name>. Each has a description and a list of the IP addresses that it was seen from.",
+      "A tag names a kind of threat activity, as <group>:<name>. It has a description and a list of the IP addresses where the activity was seen.",
     ],
   },
   {
     name: "case",
     summary: "show a case, or look up its addresses",
     description: [
-      "A reputation-share case gathers the events of one customer. Its context, kept by the case management instance, is what the payloads of webhooks are filled in from.",
+      "A reputation-share case collects the events of one customer. Its context, from the case management instance, fills in webhook payloads.",
     ],
   },
   {
     name: "webhook",
     summary: "check or send a webhook",
     description: [
-      "A webhook is a call that the case management product makes when a case changes its state. Its configuration is a JSON file with name, endpoint, method, path and payload; strings such as {{ s.resolver_data.CustomerEmail }} in the payload are filled in from the context of the case.",
+      "A webhook is a call that the case management product makes when a case changes its state. It is configured in a JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
     ],
   },
   {
     name: "cache",
     summary: "look into a cache, prune or clear it",
     description: [
-      "A cache keeps answers for later runs, in a folder that runs are given with --cache. It may be removed at any time: what is not there is asked for again.",
+      "A cache keeps answers for later runs, in the folder passed with --cache. You can delete it at any time; missing answers are looked up again.",
     ],
   },
 ];

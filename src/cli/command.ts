@@ -5,65 +5,65 @@ import type { LoadedSettings } from "./options/settings.js";
 import type { Reporter } from "./terminal/reporter.js";
 import { UsageError } from "../core/errors.js";
 
-/** What the program is given by the process around it; a test gives its own. */
+/** What the program gets from its process. Tests pass their own. */
 export interface CliContext {
   /** Version of the program. */
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard input; opened when it is asked for, since an open one keeps a process alive. */
+  /** Standard input, opened on the first call: an open stdin keeps the process alive. */
   readonly stdin: () => Readable & { readonly isTTY?: boolean };
-  /** On a terminal, control characters written to it are shown as `<U+001B>`. */
+  /** On a terminal it shows control characters as `<U+001B>`. */
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
-  /** Aborts with an `InterruptedError` on the first signal that stops a run. */
+  /** Aborts with an `InterruptedError` on the first stop signal. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;
-  /** Takes the last step of a finished run, to be done right before the process exits. */
+  /** Registers a last step, to run right before the process exits. */
   readonly beforeExit?: (step: () => void) => void;
 }
 
-/** A stream that may be a terminal; `columns` is its width then. */
+/** A stream that may be a terminal, with its width. */
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** One call of a command: what the user said, checked. */
+/** One call of a command, with validated settings. */
 export interface CommandCall<Settings> extends LoadedSettings<Settings> {
-  /** Arguments that are no flags, in order; `-` stands as it was written. */
+  /** Arguments other than flags, in order. */
   readonly operands: readonly string[];
-  /** The first of them; "" where there is none. */
+  /** The first operand, or "". */
   readonly operand: string;
-  /** The command line as it may be shown: no secrets. */
+  /** The command line without secrets. */
   readonly shownCommand: readonly string[];
   readonly context: CliContext;
 }
 
-/** Options by the title under which the help lists them, and by their names. */
+/** Options by their section in the help, then by name. */
 export type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 
 /** A command of the program. */
 export interface Command {
-  /** One word, or two: that of its group and its own. */
+  /** One word, or two: group and command. */
   readonly name: string;
-  /** What follows the name in the usage line, e.g. `[input] -o OUT`. */
+  /** The usage line after the name, e.g. `[input] -o OUT`. */
   readonly usage: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What a person should know first; paragraphs, wrapped by the help. */
+  /** Paragraphs at the top of the help. */
   readonly description: readonly string[];
-  /** Operands as the help lists them: placeholder and meaning. Without any, none is accepted. */
+  /** Operands with their meaning. If empty, the command rejects operands. */
   readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
-  /** Of a command with exactly one operand: what it is, as in "the name of a tag". */
+  /** Describes the operand of a command that takes exactly one, e.g. "the name of a tag". */
   readonly onlyOperand?: { readonly what: string; readonly hint?: string };
   /** The allowed values of that operand, where they are few. */
   readonly operandChoices?: readonly string[];
   /** Every option of the command. */
   readonly options: z.ZodObject;
   readonly groups: OptionGroups;
-  /** Command lines and what each does, a phrase that begins in lower case. */
+  /** Command lines and what each does, as a lower-case phrase. */
   readonly examples: Readonly<Record<string, string>>;
   /** Exit codes and their meaning, in ascending order. */
   readonly exitCodes: readonly (readonly [code: string, meaning: string])[];
-  /** Variables beside those of the options and their secrets, as the help lists them. */
+  /** Variables other than those of the options and their secrets. */
   readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
    * Runs the command and resolves to the exit code.
@@ -78,7 +78,7 @@ export interface CommandGroup {
   readonly name: string;
   /** One line for shell completion. */
   readonly summary: string;
-  /** What a person should know first; paragraphs, wrapped by the help. */
+  /** Paragraphs at the top of the help. */
   readonly description: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export function isCommand(topic: Command | CommandGroup): topic is Command {
   return "run" in topic;
 }
 
-/** The settings that the options of all groups yield. */
+/** The settings of all groups together. */
 export type SettingsOf<Groups extends OptionGroups> = Intersection<
   { [Title in keyof Groups]: z.output<z.ZodObject<Groups[Title]>> }[keyof Groups]
 >;
@@ -97,7 +97,7 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
   ? All
   : never;
 
-/** A command with the type of its own settings. */
+/** A command with typed settings. */
 interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   Command,
   "options" | "groups" | "run"
@@ -106,10 +106,7 @@ interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number>;
 }
 
-/**
- * Makes a command out of its definition. The settings that `run` is given are always those that
- * the command's own schema let through, which is what makes the narrowing sound.
- */
+/** Builds a command. The cast is sound: `run` only gets settings that the command's schema accepted. */
 export function defineCommand<Groups extends OptionGroups>(
   definition: CommandDefinition<Groups>,
 ): Command {
@@ -120,7 +117,7 @@ export function defineCommand<Groups extends OptionGroups>(
   };
 }
 
-/** @throws UsageError for arguments of a command that takes none, and for all but one of one that takes one */
+/** @throws UsageError if the number of operands is wrong */
 export function checkOperands(command: Command, operands: readonly string[]): void {
   const { name, onlyOperand } = command;
   if (command.operands.length === 0) noOperands(name, operands);
@@ -140,17 +137,17 @@ export function checkOperands(command: Command, operands: readonly string[]): vo
   if (operands.length > 1) {
     throw new UsageError(
       "too_many_arguments",
-      `${name} takes ${what} and nothing else; got ${operands.join(" ")}`,
-      { hint: "quote what holds spaces" },
+      `${name} takes ${what} and no other argument; got ${operands.join(" ")}`,
+      { hint: "quote an argument that contains spaces" },
     );
   }
 }
 
-/** @throws UsageError when there are arguments */
+/** @throws UsageError if there are operands */
 export function noOperands(command: string, operands: readonly string[]): void {
   if (operands.length === 0) return;
   throw new UsageError(
     "too_many_arguments",
-    `${command} takes no argument; got ${operands.join(" ")}`,
+    `${command} takes no arguments; got ${operands.join(" ")}`,
   );
 }

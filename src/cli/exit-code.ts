@@ -3,7 +3,7 @@ import { OutputClosedError } from "../outputs/file-destination.js";
 import type { FindingStatus } from "../core/finding.js";
 import type { FailOn } from "../pipeline/run/reading.js";
 
-/** What the program's exit codes mean (behaviour: Exit codes). */
+/** Exit codes of the program. */
 export const exitCodes = {
   done: 0,
   stopped: 1,
@@ -16,36 +16,36 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-/** Exit codes that every command has, as the help lists them. */
+/** Exit codes of every command, as the help lists them. */
 export const commonExitCodes = [
-  ["0", "done, and nothing that counts as a failure"],
-  ["1", "the run could not go on"],
+  ["0", "done, without failures"],
+  ["1", "the run could not continue"],
   ["2", "wrong usage or configuration"],
 ] as const;
 
-/** Exit codes of a command that a signal interrupts. */
+/** Exit codes of a command that signals can interrupt. */
 export const interruptedExitCodes = [
   ["129, 130, 131, 143", "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM"],
 ] as const;
 
-/** Exit code of a command whose quota may be used up. */
+/** Exit code of a command that obeys a quota. */
 export const quotaExitCodes = [["75", "stopped early: a quota of --rate is used up"]] as const;
 
-/** Exit codes of a command that asks a service. */
+/** Exit codes of a command that sends requests. */
 export const callExitCodes = [
   ...commonExitCodes,
   ...quotaExitCodes,
   ...interruptedExitCodes,
 ] as const;
 
-/** Whether an exit code is that of a run that a signal stopped. */
+/** Whether a signal ended the run with this exit code. */
 export function isInterrupted(code: number): boolean {
   return stopSignals.some((name) => exitCodes[name] === code);
 }
 
 /**
- * Exit code of a finished run: 3 when rows exist that `--fail-on` counts, and with a share when they
- * make up at least that share of all rows; else 0.
+ * Exit code of a finished run: 3 if it has rows that `--fail-on` counts and they reach its share of
+ * all rows, else 0.
  */
 export function exitCodeOfRun(
   failOn: FailOn,
@@ -57,7 +57,7 @@ export function exitCodeOfRun(
   return isEnough ? exitCodes.rowsFailed : exitCodes.done;
 }
 
-/** Exit code of a run that ended with an error; a reader of stdout who has seen enough is none. */
+/** Exit code for an error. A closed stdout (`| head`) is not an error. */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof OutputClosedError) return exitCodes.done;
   if (error instanceof UsageError) return exitCodes.usage;

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 import { programInfo } from "../core/program.js";
 
-// Node.js opens its debugger on SIGUSR1 unless somebody listens. `command-line.ts` prints the
-// progress then; until it is loaded, the signal does nothing.
+// Without a listener, Node.js starts its debugger on SIGUSR1. `command-line.ts` replaces this one.
 process.on("SIGUSR1", () => undefined);
 
 const args = process.argv.slice(2);
 
-// Asking for the version loads nothing else: scripts ask often.
+// Load nothing else for the version: scripts ask for it often.
 if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?? "")) {
   process.stdout.write(`${programInfo().version}\n`);
 } else {
@@ -18,15 +17,14 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   if (lastSteps.length > 0) {
     await Promise.all([process.stdout, process.stderr].map(written));
     for (const step of lastSteps) step();
-    // At once: a run that is killed between here and the exit cannot be told from one that was not.
+    // Exit at once: nothing may happen between the last steps and the exit.
     process.exit();
   }
-  // Stopped by a signal: what still waits (a pipe that nobody writes to, a reader that takes nothing
-  // more) waits for good, and everything that is to stay is on the disk.
+  // After a signal, do not wait for pipes that may never end. Everything durable is on disk.
   if (isInterrupted(code)) process.exit();
 }
 
-/** Resolves when everything written to a stream is out, or its reader has gone. */
+/** Resolves once the stream is flushed or its reader has closed it. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write("", () => resolve()));
 }

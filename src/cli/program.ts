@@ -19,7 +19,7 @@ function helpWidth({ stdout }: CliContext): number {
 }
 
 /**
- * Does what the command line asks for and resolves to the exit code.
+ * Runs the command line and resolves to the exit code.
  *
  * @throws UsageError, FatalError, InterruptedError
  */
@@ -67,16 +67,16 @@ async function parse(args: readonly string[]): Promise<ParsedArguments> {
   return parseArguments(args, await loadCommands(), groups);
 }
 
-/** The part of `process` that delivers signals and ends it. */
+/** The part of `process` that handles signals. */
 export interface SignalledProcess {
   on(event: StopSignal | "SIGUSR1", listener: () => void): unknown;
   exit(code: number): void;
 }
 
-/** A terminal's signal may reach a process twice, once from the terminal and once from npm. */
+/** A terminal's signal may arrive twice: from the terminal and from npm. */
 const echoMs = 100;
 
-/** Ends the run cleanly on the first signal that stops it, and the process at once on the second. */
+/** The first stop signal ends the run cleanly, the second exits at once. */
 export function abortOnSignals(
   controller: AbortController,
   process: SignalledProcess,
@@ -96,12 +96,12 @@ export function abortOnSignals(
   }
 }
 
-/** Tells the progress on SIGUSR1, as dd does; without a listener Node.js would open its debugger. */
+/** Prints the progress on SIGUSR1, like dd; without a listener Node.js would start its debugger. */
 export function tellOnSignal(process: SignalledProcess, tell: () => void): void {
   process.on("SIGUSR1", tell);
 }
 
-/** Ends the run when stdout takes no more; `fault` tells afterwards what had happened to it. */
+/** Aborts the run when stdout fails; `fault` returns the error afterwards. */
 export function abortOnBrokenOutput(
   controller: AbortController,
   stdout: Writable,
@@ -114,7 +114,7 @@ export function abortOnBrokenOutput(
   return { fault: () => fault };
 }
 
-/** Whether a run ended because the reader of stdout has gone (`| head`), which is no fault. */
+/** Whether the reader of stdout closed it (`| head`), which is not an error. */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof OutputClosedError;
 }

@@ -212,29 +212,28 @@ export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
     common: true,
     description:
-      "Format of the input; by default from the file's extension, else from its first lines. gzip is detected automatically.",
+      "Format of the input [default by file extension, else detected]. gzip is detected automatically",
     value: "FORMAT",
   }),
   itemColumn: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "Column that holds the item (NDJSON: a dotted path); by default found by the contents of the first 200 records",
+      "Column with the item; in NDJSON a dotted path [default: detected in the first 200 records]",
     value: "NAME",
   }),
   kindColumn: option(z.string().min(1).optional(), {
     description:
-      "Column that names the item's kind and overrides detection where it is recognised; by default a column of kind names beside the item column",
+      "Column with the kind of the item. Overrides detection where its value is known; by default a column of kind names next to the item column is used",
     value: "NAME",
   }),
   header: option(z.boolean().optional(), {
     common: true,
     description:
-      "The first line is data; columns are named column_1, column_2, …; by default detected, --header says that it names the columns",
+      "The first line is data; columns are named column_1, column_2, …. By default a header is detected; --header forces one",
     negated: true,
   }),
   comment: option(z.string().min(1).optional(), {
-    description:
-      "Skip lines that begin with this text; by default # where the input begins with it",
+    description: "Skip lines that start with TEXT. By default # if the input starts with it",
     value: "TEXT",
   }),
 });

@@ -49,7 +49,7 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
   const options = lookupEndpoints.map((endpoint) => [
     rateKey(endpoint),
     option(rates().optional(), {
-      description: `The same for the ${endpoint.replaceAll("-", " ")} alone, kept beside --rate`,
+      description: `Rate limit for the ${endpoint.replaceAll("-", " ")} endpoint, in addition to --rate`,
       value: "N/s",
       repeats: true,
     }),
@@ -61,48 +61,48 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
     common: true,
-    description: `Endpoints asked for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(" or ")}; or triage: the quick check, and the query where it shows something`,
+    description: `Endpoints to query for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(", ")}, or triage. triage does the quick check first and the query only if it shows something`,
     value: "LIST",
   }),
   bogons: option(z.enum(["ask", "local"]).default("ask"), {
     description:
-      "IP addresses in reserved ranges: ask the service, or answer them here (local) without a request",
+      "How to answer IP addresses in reserved ranges: ask the service, or answer locally without a request",
     value: "HOW",
   }),
   cache: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "Folder that keeps answers for later runs; several runs may use it at once. An answer that is fresh there is not asked for",
+      "Folder of cached answers. Fresh ones are used instead of a request; several runs can share a folder",
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {
     description:
-      "How long an answer of the cache is fresh; of it a partial answer 1/24, an address in a reserved range 30 times as long",
+      "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",
   }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
-    description: "Most requests open at once",
+    description: "Maximum number of open requests",
     value: "N",
   }),
   rate: option(rates().optional(), {
     common: true,
     description:
-      "Most requests in a length of time (s, m, h, d), all endpoints together; may be given several times, all are kept; default 100/s, with --local none. Per hour or day it is a quota: counted by service address in the user's state folder, across runs",
+      "Rate limit for all endpoints together: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas: counted per service address in your state folder, across runs",
     value: "N/s",
     repeats: true,
   }),
   ...rateOptions(),
   retries: option(wholeNumber(0, 100).prefault(5), {
-    description: "How often a lookup is tried again after a passing fault or throttling",
+    description: "Retries of a lookup after a network error, a server error or throttling",
     value: "N",
   }),
   outagePatience: option(duration().prefault("10m"), {
     description:
-      "How long to wait for a service from which nothing but errors comes, probing it; then the run ends and can be resumed",
+      "How long to wait while every request fails. The service is probed meanwhile; then the run stops and can be resumed",
     value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {
-    description: "How often a partial answer is asked for again",
+    description: "How often to re-ask for a partial answer",
     value: "N",
   }),
 });

@@ -10,8 +10,7 @@ import { failOn, maxFailed } from "./run/reading.js";
 export const runOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
-    description:
-      "Where the rows go: a file (Parquet where it ends in .parquet), duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
+    description: "Output: a file, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
     value: "OUT",
     alias: "o",
   }),
@@ -20,35 +19,35 @@ export const runOptions = z.strictObject({
   }),
   tagIps: option(z.string().min(1).optional(), {
     description:
-      "When the rows are done, export the addresses behind every tag that they brought to this folder; see tags export",
+      "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
     value: "DIR",
   }),
   resume: option(z.boolean().default(false), {
     common: true,
     description:
-      "Continue an interrupted run of the same output; where there is nothing to continue, start",
+      "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts",
   }),
   restart: option(z.boolean().default(false), {
-    description: "Throw away what an interrupted run of the same output left, and start anew",
+    description: "Discard what an interrupted run left behind and start again",
   }),
   maxRequests: option(wholeNumber(1).optional(), {
     description:
-      "Most requests that this call makes, repeated ones counted; then it stops with 75 and can be resumed",
+      "Stop after this many requests, retries included. The run exits with 75 and can be resumed",
     value: "N",
   }),
   deadline: option(deadline().optional(), {
     description:
-      "When to stop with 75, resumable: the next time of day (05:30, local), or a length of time from now (2h)",
+      "Stop at a time of day (05:30, local time) or after a duration (2h). The run exits with 75 and can be resumed",
     value: "TIME",
   }),
   failOn: option(failOn().prefault("failed"), {
     description:
-      "Exit with 3 when such rows exist: failed, partial, invalid or unsupported, each counting the ones before it too; with a share (unsupported:90%) when they make up at least that share of all rows; never: do not",
+      "Exit with 3 if the output has rows of this status: failed, partial, invalid, unsupported or never. Each includes the ones before it. unsupported:90% sets a minimum share of all rows",
     value: "STATUS",
   }),
   maxFailed: option(maxFailed().prefault("50%"), {
     description:
-      "Most failed rows: a number, or a share of the rows that were looked up, which applies from 100 of them on. Beyond it the run exits with 1, the rows are kept as OUT.failed, and an earlier OUT stays as it is. 100% turns this off",
+      "Maximum failed rows: a number, or a share of the rows that were looked up. A share applies from 100 such rows on. Beyond it the run exits with 1, keeps the rows as OUT.failed and leaves an earlier OUT untouched. 100% disables the limit",
     value: "N|P%",
   }),
 });

@@ -19,54 +19,54 @@ export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
     common: true,
     description:
-      "Address to listen on. Requests whose Host header names neither it nor localhost get 421; on 0.0.0.0 or :: every IP address and this machine's name are accepted",
+      "Address to listen on. Requests with a Host header other than it or localhost get 421; on 0.0.0.0 or :: any IP address and this machine's name are accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {
     common: true,
-    description: "Port to listen on; 0 takes a free one",
+    description: "Port to listen on; 0 picks a free one",
     value: "N",
   }),
   dataset: option(z.string().min(1).optional(), {
     common: true,
-    description: "Folder of the dataset; by default the one that comes with repute",
+    description: "Folder with the dataset [default: the sample dataset]",
     value: "DIR",
   }),
   synthetic: option(wholeNumber(0, seedLimit).optional(), {
     description:
-      "Answer for every item that the dataset does not list, with invented data that depends on the seed and the item alone",
+      "Invent an answer for every item that is not in the dataset. It depends only on the seed and the item",
     value: "SEED",
   }),
   apiKey: option(apiKey().optional(), {
     common: true,
     description:
-      "Key that lookups and tags want as x-api-key; requests without it get 403, as from the deployed service. A key for rehearsals: other users can read a command line",
+      "API key to require as x-api-key for lookups and tags. Other requests get 403. Use a test key: other users can read a command line",
     value: "KEY",
     secret: true,
   }),
   blocklistField: option(z.enum(blocklistFields).default("serviceMailBlocklist"), {
-    description:
-      "What the mail blocklist member is called; the deployed service calls it abusixMailBlocklist",
+    description: "Name of the mail blocklist member. The deployed service uses abusixMailBlocklist",
     value: "NAME",
   }),
   latency: option(latency().prefault(0), {
     common: true,
-    description: "Time before each answer, such as 50ms, or a range such as 20ms-80ms",
+    description: "Delay before each answer: 50ms, or a range such as 20ms-80ms",
     value: "TIME",
   }),
   partialRate: shareOption("queries answered with 503 and a partial result, 0 to 1"),
-  unavailableRate: shareOption("requests answered with 503 and no envelope, 0 to 1"),
+  unavailableRate: shareOption("requests answered with a plain 503, 0 to 1"),
   resetRate: shareOption("requests whose connection is reset, 0 to 1"),
   malformedRate: shareOption(
-    "requests answered with 200 and a body that is no answer, 0 to 1; below 1 never twice for a request that is tried again",
+    "requests answered with 200 and a malformed body, 0 to 1. Below 1, a retry of the same request succeeds",
   ),
   rateLimit: option(rate().optional(), {
-    description: "Most requests in a length of time (s, m, h, d); those beyond get 429",
+    description: "Rate limit: N/s, N/m, N/h or N/d. Requests beyond it get 429",
     value: "N/s",
   }),
   seed: option(wholeNumber(0, seedLimit).prefault(1), {
     common: true,
-    description: "Same seed, same faults, in whatever order requests arrive",
+    description:
+      "Seed of the injected faults. The same seed gives the same faults, whatever the order of requests",
     value: "N",
   }),
 });

@@ -12,26 +12,25 @@ const formatsList = z
 /** How the lists of tags are exported. */
 export const tagExportOptions = z.strictObject({
   formats: option(formatsList.prefault("txt"), {
-    description: `Formats of each list, joined by commas: ${tagFormats.join(", ")}`,
+    description: `Formats of each list, comma-separated: ${tagFormats.join(", ")}`,
     value: "LIST",
   }),
   formulaGuard: option(z.boolean().default(true), {
     description:
-      "Neutralise CSV cells that a spreadsheet would run as a formula; --no-formula-guard leaves them as received",
+      "Leave CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",
   }),
   keep: option(wholeNumber(1, 10_000).prefault(2), {
-    description: "Exports that the folder holds, the current one included",
+    description: "Number of exports to keep in the folder, including the current one",
     value: "N",
   }),
   parallel: option(wholeNumber(1, 256).prefault(4), {
-    description: "Tags that are read at once",
+    description: "Tags to read in parallel",
     value: "N",
   }),
   prune: option(z.boolean().default(false), {
-    description:
-      "Drop lists of the folder that are not exported this time, instead of keeping them",
+    description: "Delete lists in the folder that are not part of this export",
   }),
   restart: option(z.boolean().default(false), {
-    description: "Throw away what an interrupted export left, instead of going on from it",
+    description: "Discard an interrupted export instead of continuing it",
   }),
 });

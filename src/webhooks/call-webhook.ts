@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/finding.js";
 import type { Webhook } from "./configuration.js";
 import type { SendOptions, WebhookDelivery } from "./send.js";
 
-/** Fills a webhook in for a case and calls its endpoint over a connection of its own. */
+/** Renders a webhook for a case and calls its endpoint over its own connection. */
 export async function callWebhook(
   webhook: Webhook,
   caseContext: JsonObject,

@@ -47,7 +47,7 @@ describe.each([
     child.kill(name);
     expect(await result).toMatchObject({
       code,
-      stderr: `repute: stopped by ${name}\n  nothing is kept; run it again\n`,
+      stderr: `repute: stopped by ${name}\n  nothing was saved; run the command again\n`,
     });
     expect(await readdir(cwd)).toEqual([]);
   });

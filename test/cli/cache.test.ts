@@ -92,7 +92,7 @@ test("a plan with a cache needs the address of the service", async () => {
   const { cwd } = await prepared(server, 1);
   const { code, stderr } = await runRepute(["plan", "in.csv", "--cache", "cache"], { cwd });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^repute: no service to ask\n/);
+  expect(stderr).toMatch(/^repute: no service configured\n/);
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 

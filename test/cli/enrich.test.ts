@@ -170,7 +170,7 @@ describe("an interrupted run", () => {
       code,
       signal: null,
       stdout: "",
-      stderr: `repute: stopped by ${name}\n  what is done is kept; go on with the same command and --resume\n`,
+      stderr: `repute: stopped by ${name}\n  progress is saved; to continue, repeat the command with --resume\n`,
     });
     expect(existsSync(join(cwd, "out.csv"))).toBe(false);
   });

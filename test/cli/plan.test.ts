@@ -20,9 +20,7 @@ test("a plan is printed line by line, and sends nothing", async () => {
   });
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
-  expect(stdout).toMatch(
-    /^quota +3 in 24 h 0 min are used up after 1\.0 s, with 1 requests left$/m,
-  );
+  expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 requests left$/m);
 });
 
 test("a plan is one JSON object with --json", async () => {

@@ -148,7 +148,7 @@ test("a plan reports what is already spent", async () => {
     quota_ends: [{ count: 10, used_up_after_seconds: 0, left: 2 }],
   });
   const told = await runRepute(plan, { cwd, env });
-  expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min are spent already$/m);
+  expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min already used$/m);
 });
 
 test("a run with a spent quota ends at once, can be resumed, and keeps the count", async () => {

@@ -90,7 +90,7 @@ test("the statements for DuckDB make a table and a view that can be read", async
 test("the schema of the interface takes no input", async () => {
   const { code, stderr } = await runRepute(["schema", "dump.csv", "--format", "openapi"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("schema --format openapi takes no argument; got dump.csv");
+  expect(stderr).toContain("schema --format openapi takes no arguments; got dump.csv");
 });
 
 test("an input that is not there is named", async () => {

@@ -63,6 +63,6 @@ test("warns when it listens beyond the loopback interface, even with --quiet", a
   const [, port = ""] = await waitFor("stdout", /:(\d+)\/beta/);
   child.kill("SIGTERM");
   expect((await result).stderr).toBe(
-    `repute: warning: listening on 0.0.0.0, beyond this machine: anyone who reaches port ${port} can read the dataset, change cases and fire webhooks\n`,
+    `repute: warning: listening on 0.0.0.0, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks\n`,
   );
 });

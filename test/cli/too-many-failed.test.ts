@@ -57,7 +57,7 @@ describe("a run with too many failed rows", () => {
       const { code, stderr } = await run("enrich", "in.csv", "-o", out);
       expect(code).toBe(1);
       expect(stderr).toContain(
-        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; they are in ${out}.failed, and ${out} was not changed`,
+        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; the rows are in ${out}.failed, and ${out} is unchanged`,
       );
       expect([await read(out), await read(`${out}.manifest.json`)]).toEqual(before);
       expect(await manifest(`${out}.failed`)).toMatchObject({
@@ -204,7 +204,7 @@ test("a table keeps the rows of such a run under its run id, like those of an un
   const { code, stderr } = await run(...args);
   const failed = await manifest("w.db.t.failed");
   expect(code).toBe(1);
-  expect(stderr).toContain(`as run ${failed.run_id}, which repute_checkpoint lists as unfinished`);
+  expect(stderr).toContain(`as run ${failed.run_id}, marked unfinished in repute_checkpoint`);
   expect((await manifest("w.db.t")).run_id).toBe(good);
   expect(await runRepute(["verify", "duckdb:w.db?table=t"], { cwd })).toMatchObject({ code: 0 });
   expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);

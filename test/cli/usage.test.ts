@@ -64,9 +64,9 @@ describe("wrong usage ends with 2 and says", () => {
     ],
     [
       ["tags", "show", "--local"],
-      "repute: tags show needs the name of a tag\n  repute tags list names them all\n  see: repute tags show --help\n",
+      "repute: tags show needs the name of a tag\n  to see all tags: repute tags list\n  see: repute tags show --help\n",
     ],
-    [["serve", "here"], "repute: serve takes no argument; got here\n  see: repute serve --help\n"],
+    [["serve", "here"], "repute: serve takes no arguments; got here\n  see: repute serve --help\n"],
   ])("%j", async (args, stderr) => {
     expect(await runRepute(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
   });

@@ -74,7 +74,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(await result).toMatchObject({
       code: 130,
       stderr: expect.stringContaining(
-        "repute: stopped by SIGINT\n  what is done is kept; go on with the same command and --resume\n",
+        "repute: stopped by SIGINT\n  progress is saved; to continue, repeat the command with --resume\n",
       ) as string,
     });
   });
@@ -117,7 +117,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const fine = await runRepute(["verify", output], { cwd });
     expect(fine).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/10 rows.*, as its manifest says\n$/),
+      stdout: expect.stringMatching(/10 rows.*, matches its manifest\n$/),
     });
     if (database === undefined) {
       const path = join(cwd, base);
@@ -238,7 +238,7 @@ describe("a table of a DuckDB file", () => {
     const args = ["in.csv", "-o", output, "--max-requests", "300"];
     const first = await enrich(args);
     expect(first.code).toBe(75);
-    expect(first.stderr).toContain("go on with the same command and --resume");
+    expect(first.stderr).toContain("to continue, repeat the command with --resume");
     expect(await enrich([...args, "--resume"])).toMatchObject({ code: 0, stderr: "" });
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 500n, keys: 500n, last: 500n }]);
   });
@@ -279,7 +279,7 @@ it("stops on SIGINT while a database does not answer", async () => {
   expect(await result).toMatchObject({
     code: 130,
     stderr: expect.stringContaining(
-      "repute: stopped by SIGINT\n  nothing is kept; run it again\n",
+      "repute: stopped by SIGINT\n  nothing was saved; run the command again\n",
     ) as string,
   });
   expect(await readdir(cwd)).toEqual(["in.csv"]);
@@ -316,7 +316,7 @@ it("verifies a DuckDB file that another program reads, without writing to it", a
   const reader = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
   onTestFinished(() => reader.closeSync());
   const { code, stdout } = await runRepute(["verify", output], { cwd });
-  expect([code, stdout]).toEqual([0, `${output}: 10 rows, as its manifest says\n`]);
+  expect([code, stdout]).toEqual([0, `${output}: 10 rows, matches its manifest\n`]);
   expect((await readFile(file)).equals(before)).toBe(true);
 });
 

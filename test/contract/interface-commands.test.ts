@@ -109,8 +109,11 @@ describe("tags", () => {
   test.each([
     [["show"], "tags show needs the name of a tag"],
     [["ips"], "tags ips needs the name of a tag"],
-    [["show", "a:b", "c:d"], "tags show takes the name of a tag and nothing else; got a:b c:d"],
-    [["list", "a:b"], "tags list takes no argument; got a:b"],
+    [
+      ["show", "a:b", "c:d"],
+      "tags show takes the name of a tag and no other argument; got a:b c:d",
+    ],
+    [["list", "a:b"], "tags list takes no arguments; got a:b"],
   ])("%j is refused", async (args, message) => {
     const { code, stderr } = await runInProcess(["tags", ...args, "--local"]);
     expect([code, stderr.split("\n")[0]]).toEqual([2, `repute: ${message}`]);
@@ -454,9 +457,9 @@ describe("webhook", () => {
   });
 
   test.each([
-    ["no JSON", "must hold a JSON object of API keys"],
-    ['{"crm.example.com": "key-123"}', "must hold a JSON object of API keys"],
-    ['{"https://crm.example.com": 7}', "must hold a JSON object of API keys"],
+    ["no JSON", "must contain a JSON object of API keys"],
+    ['{"crm.example.com": "key-123"}', "must contain a JSON object of API keys"],
+    ['{"https://crm.example.com": 7}', "must contain a JSON object of API keys"],
   ])("keys of endpoints written as %s are refused and not printed", async (text, message) => {
     const keys = join(await temporaryFolder(), "keys.json");
     await writeFile(keys, text);

@@ -69,7 +69,7 @@ it("a table of schema version 1 is verified without the column", async () => {
   await makeOlder(join(cwd, "intel.duckdb.enriched.manifest.json"));
   expect(await runRepute(["verify", output], { cwd })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("24 rows, as its manifest says (schema version 1"),
+    stdout: expect.stringContaining("24 rows, matches its manifest (schema version 1"),
   });
 });
 

@@ -255,7 +255,7 @@ describe("tags ips", () => {
       { ...tagIps, total: 2, snapshot: "f".repeat(24) },
     );
     expect([code, stdout.split("\n").length]).toEqual([1, 2]);
-    expect(stderr).toMatch(/changed while it was read[\s\S]*run it again/);
+    expect(stderr).toMatch(/changed while it was read[\s\S]*run the command again/);
   });
 
   test.each([[], ["--limit", "1"]])("rejects the list of another tag %j", async (...more) => {
@@ -279,7 +279,7 @@ describe("tags ips", () => {
       { ...tagIps, total: 2, entries: [] },
     );
     expect(code).toBe(1);
-    expect(stderr).toContain("came to 1 entries; the service says that it has 2");
+    expect(stderr).toContain("has 1 entries, which differs from the reported total of 2");
   });
 });
 

@@ -14,8 +14,8 @@ const password = "p:w@rd\\/'1";
 
 /** The warning of a run whose command line has a cluster's address with its password. */
 export const passwordWarned =
-  "repute: warning: the password of a PostgreSQL address on the command line can be seen by other " +
-  "users (ps): set PGPASSWORD, keep it in ~/.pgpass, or give the address as a variable or with --config\n";
+  "repute: warning: other users can see the PostgreSQL password on the command line (ps): " +
+  "set PGPASSWORD, use ~/.pgpass, or set the address in a variable or config file\n";
 
 /** A PostgreSQL server in a temporary folder, on a free port of 127.0.0.1, with one superuser. */
 export class PostgresCluster {

@@ -46,7 +46,7 @@ describe("enrich into a table", () => {
     expect(await cluster.query("SELECT count(*) FROM fresh_newest")).toEqual([{ count: "45" }]);
     const verified = await runRepute(["verify", output], { cwd });
     expect(verified).toMatchObject({ code: 0, stderr: passwordWarned });
-    expect(verified.stdout).toMatch(/^postgres:.*table=fresh: 50 rows, as its manifest says\n$/);
+    expect(verified.stdout).toMatch(/^postgres:.*table=fresh: 50 rows, matches its manifest\n$/);
     await cluster.query("DELETE FROM fresh WHERE rep_row = 7");
     expect((await runRepute(["verify", output], { cwd })).stderr).toMatch(/the table has 49/);
   });
@@ -280,7 +280,7 @@ describe("a run into a table that is disturbed", () => {
     child.kill("SIGINT");
     expect(await result).toMatchObject({
       code: 130,
-      stderr: expect.stringContaining("go on with the same command and --resume"),
+      stderr: expect.stringContaining("to continue, repeat the command with --resume"),
     });
     await cluster.startServer();
     const args = ["in.csv", "-o", output, "--resume"];

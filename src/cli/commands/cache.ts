@@ -7,30 +7,30 @@ import { showCounts } from "../terminal/show-record.js";
 
 const { cacheTtl } = lookupOptions.shape;
 const { config, profile } = cliOptions.shape;
-const json = option(cliOptions.shape.json, { description: "JSON on a terminal too" });
+const json = option(cliOptions.shape.json, { description: "Print JSON on a terminal too" });
 
-/** What all commands of a cache have in common. */
+/** Shared by the commands that take a cache. */
 const ofCache = {
   usage: "DIR [flags]",
-  operands: [["DIR", "folder that runs were given with --cache"]],
+  operands: [["DIR", "folder passed to runs with --cache"]],
   onlyOperand: { what: "the folder of a cache" },
 } as const;
 
-/** What a cache holds. */
+/** Counts the entries of a cache. */
 export const cacheStatsCommand = defineCommand({
   ...ofCache,
   name: "cache stats",
-  summary: "tell what a cache holds",
+  summary: "count the answers in a cache",
   description: [
-    "Counts the answers that a cache holds: fresh and expired ones, of what kind, of which service. Prints one JSON object; field by field on a terminal.",
+    "Counts the answers in a cache: fresh and expired, by kind and by service. Prints one JSON object, on a terminal one field per line.",
   ],
   groups: { Options: { cacheTtl, json, config, profile } },
   examples: {
-    "repute cache stats ~/.cache/repute": "tells what is there",
+    "repute cache stats ~/.cache/repute": "count its answers",
     "repute cache stats ~/.cache/repute --cache-ttl 7d":
-      "counts as fresh what a run with the same flag would use",
-    "repute cache stats ~/.cache/repute --json": "prints JSON on a terminal too",
-    "repute cache stats ~/.cache/repute | jq .fresh": "takes the number of fresh answers",
+      "count as fresh what a run with this TTL would use",
+    "repute cache stats ~/.cache/repute --json": "print JSON on a terminal too",
+    "repute cache stats ~/.cache/repute | jq .fresh": "print the number of fresh answers",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
@@ -40,22 +40,21 @@ export const cacheStatsCommand = defineCommand({
   },
 });
 
-/** Removes what no run would use. */
+/** Deletes expired entries. */
 export const cachePruneCommand = defineCommand({
   ...ofCache,
   name: "cache prune",
-  summary: "remove expired answers from a cache",
+  summary: "delete expired answers from a cache",
   description: [
-    "Removes the answers that no run would use any more, and tells how many were removed and kept. Runs may use the cache meanwhile. Its files keep their size: the room is used for new answers.",
+    "Deletes expired answers and prints how many were removed and kept. Runs can use the cache meanwhile. The files keep their size; new answers reuse the space.",
   ],
   groups: { Options: { cacheTtl, json, config, profile } },
   examples: {
     "repute cache prune ~/.cache/repute":
-      "removes what is older than a day, partial answers older than an hour",
-    "repute cache prune ~/.cache/repute --cache-ttl 7d":
-      "keeps what a run with the same flag would use",
-    "repute cache prune ~/.cache/repute --json": "prints JSON on a terminal too",
-    "repute cache prune ~/.cache/repute | jq .removed": "takes the number of removed answers",
+      "delete answers older than a day, and partial answers older than an hour",
+    "repute cache prune ~/.cache/repute --cache-ttl 7d": "keep what a run with this TTL would use",
+    "repute cache prune ~/.cache/repute --json": "print JSON on a terminal too",
+    "repute cache prune ~/.cache/repute | jq .removed": "print the number of deleted answers",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
@@ -66,21 +65,21 @@ export const cachePruneCommand = defineCommand({
   },
 });
 
-/** Removes a cache's files. */
+/** Deletes the files of a cache. */
 export const cacheClearCommand = defineCommand({
   ...ofCache,
   name: "cache clear",
-  summary: "remove a cache, whole or damaged",
+  summary: "delete a cache, intact or damaged",
   description: [
-    "Removes the files of a cache, whatever state they are in, and nothing else that the folder holds; tells how many bytes were freed. A run that is using it goes on and keeps what it asks for to itself; the next one begins the cache anew.",
+    "Deletes the files of a cache, even if they are damaged, and no other file in the folder. Prints the number of bytes freed. A run that is using the cache continues without it; the next run creates a new one.",
   ],
   groups: { Options: { json, config, profile } },
   examples: {
-    "repute cache clear ~/.cache/repute": "frees what it takes of the disk",
-    "repute cache clear ~/.cache/repute --json": "prints JSON on a terminal too",
-    "repute cache clear ~/.cache/repute | jq .bytes": "takes the number of bytes",
+    "repute cache clear ~/.cache/repute": "free its disk space",
+    "repute cache clear ~/.cache/repute --json": "print JSON on a terminal too",
+    "repute cache clear ~/.cache/repute | jq .bytes": "print the number of bytes freed",
     "repute cache clear ~/.cache/repute && repute enrich dump.csv -o enriched.csv":
-      "asks for everything anew",
+      "enrich with an empty cache",
   },
   exitCodes: commonExitCodes,
   run: async (call) => {

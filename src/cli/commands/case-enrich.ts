@@ -23,25 +23,25 @@ const groups = {
 
 type Settings = SettingsOf<typeof groups>;
 
-/** The main job over the addresses of a case. */
+/** Enriches the IP addresses of a case. */
 export const caseEnrichCommand = defineCommand({
   ...ofCase,
   name: "case enrich",
   usage: "ID [-o OUT] [flags]",
-  summary: "look up the addresses of a case, with the fields of the case beside them",
+  summary: "enrich the IP addresses of a case",
   description: [
-    "Reads a reputation-share case and does with the addresses of its events what repute enrich does with the rows of a file: each becomes a row with the address as ip, the fields of the case, and what was found.",
+    "Reads a reputation-share case and enriches the IP addresses of its events like repute enrich. Each row has the address as ip, the fields of the case, and the answer.",
   ],
   groups,
   examples: {
     "repute case enrich case-2001 --local":
-      "rehearses with the embedded service and writes CSV to stdout",
+      "try it with the embedded service, writing CSV to stdout",
     "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta":
-      "reads the case at one address and looks its addresses up at the other",
+      "read the case from one service and look up its addresses with the other",
     "repute case enrich 4711 -o case.ndjson --lookups query":
-      "asks the query alone; the addresses come from REPUTE_OPS_URL and REPUTE_INTEL_URL",
+      "do only the query; REPUTE_OPS_URL and REPUTE_INTEL_URL hold the addresses",
     "repute case enrich 4711 -o case.csv --resume":
-      "goes on where an interrupted run stopped, if the case is still the same",
+      "continue an interrupted run, if the case has not changed",
   },
   exitCodes: jobExitCodes(),
   run: enrichCase,
@@ -69,21 +69,20 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const job = { context, shownCommand, settings: { ...settings, ...reading } };
     return runEnrichJob(job, intel, {
       input,
-      // A stream cannot be known again, so that the case stands here: a run is resumed with the
-      // rows that it was begun with, or not at all.
+      // Identifies the input for --resume, which must read the rows the run started with.
       serviceName: `${service}, for case ${found.id} as of ${version}`,
     });
   });
 }
 
-/** Nested output keeps what the interface does not have; flat output has a header that never changes. */
+/** Nested output keeps undocumented members; the header of flat output is fixed. */
 function rowsFormat({
   to,
   output,
   shape,
   formulaGuard,
 }: Pick<Settings, "to" | "output" | "shape" | "formulaGuard">): CaseRowsFormat {
-  // A table takes what was received; no spreadsheet opens it.
+  // No spreadsheet opens a database table, so cells need no guard.
   if (output !== "-" && findWarehouse(output) !== null) return "csv";
   const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
   if (format === null || format === "csv" || format === "tsv") {

@@ -5,29 +5,29 @@ import { readCase } from "../services/read-case.js";
 import { askService } from "../services/with-client.js";
 import { showRecord } from "../terminal/show-record.js";
 
-/** What all commands of a case have in common. */
+/** Shared by the commands that take a case. */
 export const ofCase = {
   operands: [["ID", "identifier of the case"]],
   onlyOperand: { what: "the identifier of a case" },
 } as const;
 
-/** One reputation-share case (interface: Reputation-share case). */
+/** Shows one reputation-share case. */
 export const caseShowCommand = defineCommand({
   ...ofCase,
   name: "case show",
   usage: "ID [flags]",
   summary: "show a reputation-share case",
   description: [
-    "Prints one reputation-share case as one JSON object; field by field on a terminal.",
-    "A token is sent when one is configured; whether this endpoint wants one is not documented.",
+    "Prints one reputation-share case as one JSON object. On a terminal it prints one field per line.",
+    "If an access token is configured, it is sent.",
   ],
   groups: opsCallGroups,
   examples: {
-    "repute case show case-2001 --local": "shows a case of the embedded service",
-    "repute case show 4711 --ops-url https://ops.example": "asks the operations interface",
+    "repute case show case-2001 --local": "show a case of the embedded service",
+    "repute case show 4711 --ops-url https://ops.example": "query the operations API",
     "repute case show 4711 --json":
-      "prints JSON on a terminal too; the address comes from REPUTE_OPS_URL",
-    "repute case show 4711 | jq -r '.event_ips[]'": "takes the addresses of its events",
+      "print JSON on a terminal too; REPUTE_OPS_URL holds the address",
+    "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
   },
   exitCodes: callExitCodes,
   run: async (call) => {
@@ -39,24 +39,24 @@ export const caseShowCommand = defineCommand({
   },
 });
 
-/** The context of a case (interface: Case context). */
+/** Shows the context of a case. */
 export const caseContextCommand = defineCommand({
   ...ofCase,
   name: "case context",
   usage: "ID [flags]",
-  summary: "show the context of a case, which payloads are filled in from",
+  summary: "show the context of a case, which fills in webhook payloads",
   description: [
-    "Prints the context of a case as one JSON object. On a terminal each field stands under the path by which a webhook's payload names it: s.resolver_data.CustomerEmail is written {{ s.resolver_data.CustomerEmail }} there.",
+    "Prints the context of a case as one JSON object. On a terminal it prints one field per line, with the path that a webhook payload uses: s.resolver_data.CustomerEmail for {{ s.resolver_data.CustomerEmail }}.",
   ],
   groups: caseCallGroups,
   examples: {
-    "repute case context case-2001 --local": "shows a context of the embedded service",
+    "repute case context case-2001 --local": "show a context of the embedded service",
     "repute case context 4711 --case-url https://cases.example --case-api-key-file ~/.repute/case-key":
-      "asks the case management instance",
+      "query the case management instance",
     "repute case context 4711 | jq .s.resolver_data":
-      "takes the subscriber's data; the address comes from REPUTE_CASE_URL, the key from REPUTE_CASE_API_KEY",
+      "print the subscriber data; REPUTE_CASE_URL and REPUTE_CASE_API_KEY hold address and key",
     "repute case context 4711 > context.json":
-      "keeps it, for repute webhook check --context context.json",
+      "save it for repute webhook check --context context.json",
   },
   exitCodes: callExitCodes,
   run: async (call) => {

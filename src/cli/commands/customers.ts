@@ -7,25 +7,25 @@ import { dataOutput } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
 import { askService } from "../services/with-client.js";
 
-/** All customers (interface: Endpoints, Operations). */
+/** Lists all customers of the operations API. */
 export const customersCommand = defineCommand({
   name: "customers",
   usage: "[flags]",
-  summary: "list the customers with their tenants",
+  summary: "list customers and their tenants",
   description: [
-    "Prints every customer of the operations interface, page by page as they are read, one JSON object a line; a table on a terminal.",
-    "Ends with 1 when the list cannot be read to its end, or when a page's cursor comes again; what came before is printed.",
+    "Prints every customer of the operations API, one JSON object per line, page by page. On a terminal it prints a table.",
+    "Exits with 1 if the list cannot be read to its end or a page cursor repeats. Customers read so far are printed.",
   ],
   operands: [],
   groups: opsCallGroups,
   examples: {
-    "repute customers --local": "lists the customers of the embedded service",
+    "repute customers --local": "list the customers of the embedded service",
     "repute customers --ops-url https://ops.example --access-token-file ~/.repute/ops-token":
-      "asks the operations interface",
+      "query the operations API",
     "repute customers --json":
-      "prints JSON on a terminal too; the address comes from REPUTE_OPS_URL, the token from REPUTE_ACCESS_TOKEN",
+      "print JSON on a terminal too; REPUTE_OPS_URL and REPUTE_ACCESS_TOKEN hold address and token",
     "repute customers | jq -r 'select(.tenant_id == \"tenant-a\").customer_id'":
-      "takes the customers of one tenant",
+      "print the customers of one tenant",
   },
   exitCodes: callExitCodes,
   run: listCustomers,
@@ -50,7 +50,7 @@ async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>
     await output.end();
     throw new FatalError(error.code, error.message, {
       cause: error,
-      hint: `what was printed (${printed} customers) may not be the whole list`,
+      hint: `the printed list (${printed} customers) may be incomplete`,
     });
   }
   await output.end();

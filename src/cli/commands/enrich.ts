@@ -3,34 +3,32 @@ import { defineCommand } from "../command.js";
 import { enrichInput, jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
-/** The main job: every row of a file comes out as one row with its reputation. */
+/** The main job: each input row becomes one output row with the reputation of its item. */
 export const enrichCommand = defineCommand({
   name: "enrich",
   usage: "[input] [-o OUT] [flags]",
-  summary: "look up the item of every row of a file and write the rows with what was found",
+  summary: "add the reputation of its item to every row of a file",
   description: [
-    "Looks up the item of every row of a CSV, TSV, NDJSON or text file and writes each row, in input order and unchanged, with what was found beside it. A lookup that fails is a row with a status, never a missing row.",
-    "The file OUT appears when it is whole; OUT.manifest.json beside it is the record of the run. The same command with --resume continues an interrupted run.",
+    "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
+    "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",
   ],
-  operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
+  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
   groups: { Input: sourceOptions.shape, ...runGroups },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
-      "rehearses with the embedded service: nothing leaves the machine",
+      "try it with the embedded service: nothing leaves this machine",
     "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
-      "asks the service, at most 100 requests a second",
+      "query the service, with at most 100 requests per second",
     "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'":
-      "adds the rows to a table; so does postgres://USER@HOST/DB?table=NAME; FILE.parquet is a file",
+      "append to a DuckDB table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip":
-      "takes the item from a member within each record; gzip on both sides",
+      "read the item from a nested member; gzip on both sides",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
-      "reads rows without a header from a pipe, asks the quick check alone and writes to stdout",
+      "read rows without a header from a pipe, do only the quick check, write to stdout",
     "repute enrich dump.csv -o enriched.csv --resume":
-      "goes on where an interrupted run stopped; what was answered is not asked again",
+      "continue an interrupted run; finished lookups are not repeated",
   },
-  exitCodes: jobExitCodes(
-    "done, but rows exist that --fail-on counts: failed ones by default, and with a share as many of them",
-  ),
+  exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: (call) => {
     const input = enrichInput(call.operands, call.context);
     return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, { input }));

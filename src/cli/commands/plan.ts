@@ -22,23 +22,23 @@ const groups = {
     bogons,
     cache: option(lookupOptions.shape.cache, {
       description:
-        "Folder that a run would be given with --cache: what is fresh there is not asked for. Needs the service's address",
+        "Folder of cached answers, as for enrich. Fresh ones need no request. Needs the service's address",
       value: "DIR",
     }),
     cacheTtl,
     rate,
     intelUrl: option(apiOptions.shape.intelUrl, {
       description:
-        "Address of the service whose cached answers and spent quotas count; nothing is sent to it",
+        "Base URL of the service, to count its cached answers and used quotas. Nothing is sent to it",
       value: "URL",
     }),
     local: option(cliOptions.shape.local, {
-      description: "Plan for the embedded service, which has no customary rate",
+      description: "Plan for the embedded service, which has no default rate limit",
     }),
     synthetic: cliOptions.shape.synthetic,
   },
   Run: {
-    json: option(cliOptions.shape.json, { description: "The plan as one JSON object" }),
+    json: option(cliOptions.shape.json, { description: "Print the plan as one JSON object" }),
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
   },
@@ -46,27 +46,27 @@ const groups = {
 
 type PlanSettings = SettingsOf<typeof groups>;
 
-/** What a run of `enrich` over the same input would take; nothing is asked. */
+/** Predicts what `enrich` would do with the same input, without sending anything. */
 export const planCommand = defineCommand({
   name: "plan",
   usage: "[input] [flags]",
-  summary: "read a file as enrich does, ask nothing, and tell how many requests and how long",
+  summary: "predict the requests and the duration of a run, without sending anything",
   description: [
-    "Reads the input as enrich does and tells what is in it: rows, kinds of item, what is not supported and why, how many items are distinct; how many requests each choice of --lookups makes when nothing fails, and how long they take at the given rates. With --cache it leaves out what a run with that cache would not ask. No request is made.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted. No request is sent.",
   ],
-  operands: [["input", "file to read, or - for stdin [default -]; gzip is recognised"]],
+  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
   groups,
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":
-      "tells how many requests the file takes and when the day's quota would end",
+      "count the requests, and see when the daily quota would run out",
     "repute plan hits.ndjson.gz --item-column source.ip --lookups triage":
-      "tells how many quick checks are made, and how many queries at the most",
+      "count the quick checks, and the queries at most",
     "zcat feed.tsv.gz | repute plan --from tsv --no-header":
-      "reads from a pipe; the same flags of reading as those of enrich",
+      "read from a pipe; input flags are those of enrich",
     "repute plan dump.csv --cache ~/.cache/repute":
-      "tells what is left to ask; the service's address is in REPUTE_INTEL_URL",
+      "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
     "repute plan dump.csv --bogons local --json":
-      "the same as JSON, with addresses in reserved ranges answered without a request",
+      "print JSON, with reserved ranges answered without a request",
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: runPlan,
@@ -74,7 +74,7 @@ export const planCommand = defineCommand({
 
 async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   const { settings, operands, context } = call;
-  // Refused here as by enrich, though nothing is asked.
+  // The same error as from enrich, although nothing is sent.
   if (settings.local && settings.intelUrl !== undefined) {
     chooseAddress("intel", settings, call.given);
   }
@@ -103,7 +103,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   return 0;
 }
 
-/** What is counted against quotas of the service, where its address is known. */
+/** Used quotas of the service, if its address is known. */
 async function spentSoFar(
   { settings, given, context }: CommandCall<PlanSettings>,
   rates: readonly Rate[],
@@ -123,7 +123,7 @@ async function spentSoFar(
   return (rate) => spentOf(quotaOfAll, rate, context.clock.now());
 }
 
-/** The cache that a run would use, to be looked at only; null without one. */
+/** The cache a run would use, opened read-only; null without one. */
 async function openPlannedCache({
   settings,
   given,

@@ -15,46 +15,47 @@ const quickCheckGroups = {
   Lookups: { concurrency, rate, retries },
   Run: {
     failOn: runOptions.shape.failOn,
-    json: option(cliOptions.shape.json, { description: "JSON lines on a terminal too" }),
+    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
     config,
     profile,
   },
 };
 
-/** What both commands have in common. */
+/** Shared by both commands. */
 const ofItems = {
   usage: "ITEM... [flags]",
   operands: [
     [
       "ITEM",
-      "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads one a line from stdin",
+      "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads stdin, one item per line",
     ],
   ],
   exitCodes: [
     ...commonExitCodes,
-    ["3", "done, but lookups failed (with --fail-on also partial or invalid ones, or none)"],
+    ["3", "done, but lookups failed; --fail-on changes what counts"],
     ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
 } as const;
 
-/** One-off lookups of the full result. */
+/** Looks up single items with the query endpoint. */
 export const queryCommand = defineCommand({
   ...ofItems,
   name: "query",
-  summary: "look up single items in full",
+  summary: "look up items and print the full answers",
   description: [
-    "Looks up each item in full and prints one JSON object a line, in the order of the arguments; a table on a terminal.",
+    "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a table.",
   ],
   groups: { ...quickCheckGroups, Lookups: { concurrency, rate, retries, partialRetries } },
   examples: {
     "repute query 192.0.2.1 example.com --local":
-      "shows what the embedded service knows of an address and a domain",
+      "look up an address and a domain with the embedded service",
     "repute query 'hxxps[:]//example[.]com/a' --intel-url https://intel.example/beta":
-      "asks the service for a defanged URL",
+      "look up a defanged URL",
     "repute query --json 192.0.2.1 | jq .query.tags":
-      "takes the tags from the answer; the address comes from REPUTE_INTEL_URL",
-    "cut -f1 suspects.tsv | repute query - > answers.ndjson": "reads items from a pipe, one a line",
+      "extract the tags; REPUTE_INTEL_URL holds the service's address",
+    "cut -f1 suspects.tsv | repute query - > answers.ndjson":
+      "read items from a pipe, one per line",
   },
   run: async (call) => {
     const { runOneOff } = await import("../one-off/run-one-off.js");
@@ -74,23 +75,23 @@ export const queryCommand = defineCommand({
   },
 });
 
-/** One-off lookups of the reduced verdict. */
+/** Looks up single items with the quick-check endpoint. */
 export const quickCheckCommand = defineCommand({
   ...ofItems,
   name: "quick-check",
-  summary: "look up the reduced verdict on single items",
+  summary: "look up items and print the short answers",
   description: [
-    "Asks for the reduced verdict on each item (blocklist status, intent, activity) and prints one JSON object a line, in the order of the arguments; a table on a terminal.",
+    "Does a quick check of each item (blocklist status, intent, activity) and prints one JSON object per line, in the order of the arguments. On a terminal it prints a table.",
   ],
   groups: quickCheckGroups,
   examples: {
     "repute quick-check 192.0.2.1 2001:db8::1 --local":
-      "shows the verdicts of the embedded service",
-    "repute quick-check example.com --intel-url https://intel.example/beta": "asks the service",
+      "check two addresses with the embedded service",
+    "repute quick-check example.com --intel-url https://intel.example/beta": "check a domain",
     "repute quick-check user@example.com --json":
-      "prints JSON on a terminal too; the address comes from REPUTE_INTEL_URL",
+      "print JSON on a terminal too; REPUTE_INTEL_URL holds the service's address",
     "grep -o '[0-9.]*' auth.log | sort -u | repute quick-check -":
-      "reads items from a pipe, one a line",
+      "read items from a pipe, one per line",
   },
   run: async (call) => {
     const { runOneOff } = await import("../one-off/run-one-off.js");

@@ -12,26 +12,24 @@ const groups = {
   Output: { output, to, rejects, prefix, formulaGuard, unordered, tagIps },
 };
 
-/** Asks again for what an earlier run could not get. */
+/** Repeats the failed and partial lookups of an earlier run. */
 export const retryCommand = defineCommand({
   name: "retry",
   usage: "OUT -o OUT2 [flags]",
-  summary: "ask again for the failed and partial rows of an earlier output",
+  summary: "repeat the failed and partial lookups of an earlier output",
   description: [
-    "Reads an output of repute, asks again for the items of its failed and partial rows and fills them in place. Every other row, and every row that comes to nothing better, is copied to the letter.",
+    "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged.",
   ],
-  operands: [["OUT", "earlier output: CSV, TSV or NDJSON; gzip is recognised"]],
+  operands: [["OUT", "earlier output: CSV, TSV or NDJSON; gzip is detected"]],
   onlyOperand: { what: "an earlier output" },
   groups,
   examples: {
-    "repute retry enriched.csv -o enriched.2.csv":
-      "asks again in the morning for what failed in the night",
+    "repute retry enriched.csv -o enriched.2.csv": "retry in the morning what failed at night",
     "repute retry enriched.ndjson.gz -o enriched.2.ndjson.gz --partial-retries 5":
-      "is more patient with partial answers",
+      "re-ask more often for partial answers",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
-      "asks the query alone, and keeps apart what still came to nothing",
-    "repute retry enriched.csv -o enriched.2.csv --resume":
-      "goes on where an interrupted retry stopped",
+      "retry only the query, and write what still fails to a separate file",
+    "repute retry enriched.csv -o enriched.2.csv --resume": "continue an interrupted retry",
   },
   exitCodes: jobExitCodes(),
   run: retry,

@@ -16,11 +16,11 @@ import { writeText } from "../terminal/data-output.js";
 
 const { from, itemColumn, header, comment } = sourceOptions.shape;
 
-/** What `repute schema` can print. */
+/** Schemas that `repute schema` prints. */
 const schemaFormats = {
-  openapi: "the interface of the service, as an OpenAPI 3.1 document",
+  openapi: "the API of the service, as an OpenAPI 3.1 document",
   "json-schema": "a row of NDJSON output, as JSON Schema",
-  postgres: "the table and its view of the newest rows, for PostgreSQL",
+  postgres: "the table and a view of the newest row per item, for PostgreSQL",
   duckdb: "the same for DuckDB",
   bigquery: "the same for BigQuery",
 } as const satisfies Readonly<Record<"openapi" | TableFormat, string>>;
@@ -36,7 +36,7 @@ const groups = {
       value: "FORMAT",
     }),
     table: option(z.string().min(1).default(defaultTable), {
-      description: "Name of the table, SCHEMA.NAME allowed; the view's name is made from it",
+      description: "Name of the table, SCHEMA.NAME allowed. The view's name derives from it",
       value: "NAME",
     }),
     prefix: sinkOptions.shape.prefix,
@@ -46,27 +46,24 @@ const groups = {
   Input: { from, itemColumn, header, comment },
 };
 
-/** The schemas that the program goes by. */
+/** Prints the schema of rows, or of the API. */
 export const schemaCommand = defineCommand({
   name: "schema",
   usage: "[input] --format FORMAT",
-  summary: "print the schema of the rows, for a database or as JSON Schema, or of the interface",
+  summary: "print the schema of the rows for a database or as JSON Schema, or of the API",
   description: [
-    "Prints a schema to stdout. It is made from the same definitions that the program writes rows and checks answers with, so that it cannot tell anything else.",
-    "Of rows it tells the columns that are added; where an input is named, its own columns stand before them, as enrich would write them. Nothing is created: give the statements to the database.",
+    "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
+    "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
   ],
-  operands: [
-    ["input", "file whose columns come before the added ones; only its beginning is read"],
-  ],
+  operands: [["input", "file whose columns come first; only its beginning is read"]],
   groups,
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
-      "makes the table that rows of dump.csv need, and the view of the newest ones",
-    "repute schema --format json-schema > row.schema.json":
-      "keeps the JSON Schema of NDJSON rows, for other tools",
+      "create the table for the rows of dump.csv, and the view",
+    "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
     "repute schema dump.csv --format bigquery --table project.intel.enriched":
-      "prints the statements for BigQuery",
-    "repute schema --format openapi | jq '.paths | keys'": "lists the endpoints of the interface",
+      "print the statements for BigQuery",
+    "repute schema --format openapi | jq '.paths | keys'": "list the endpoints of the API",
   },
   exitCodes: [
     ["0", "printed"],
@@ -82,7 +79,7 @@ async function printSchema(call: Call): Promise<number> {
   const { format, prefix, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
-      hint: `give one with --format: ${formatNames.join(", ")}`,
+      hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
   if (format === "openapi") noOperands(`schema --format ${format}`, call.operands);
@@ -91,7 +88,7 @@ async function printSchema(call: Call): Promise<number> {
   return exitCodes.done;
 }
 
-/** The schema's text, with a line end at the end. */
+/** The schema as text, newline at the end. */
 async function textOf(
   format: keyof typeof schemaFormats,
   options: SchemaTextOptions,
@@ -104,7 +101,7 @@ async function textOf(
   return schemaText(format, options);
 }
 
-/** The columns of an input as a run would find them. */
+/** The columns that a run would read from the input. */
 async function columnsOf({ operands, settings, context }: Call): Promise<readonly string[]> {
   const { readingOf } = await import("../../pipeline/run/reading.js");
   const reading = readingOf(enrichInput(operands, context), settings);

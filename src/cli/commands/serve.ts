@@ -20,60 +20,57 @@ const groups = {
   Webhooks: {
     endpointKeysFile,
     timeout: option(apiOptions.shape.timeout, {
-      description: "Longest time that one call of a webhook may take",
+      description: "Timeout for one webhook call",
       value: "TIME",
     }),
     retries: option(wholeNumber(0, 100).prefault(2), {
-      description: "How often the call of a webhook is tried again after a network error or 5xx",
+      description: "Retries of a webhook call after a network error or 5xx",
       value: "N",
     }),
   },
   Run: {
-    json: option(cliOptions.shape.json, { description: "The addresses as one JSON object" }),
-    quiet: option(cliOptions.shape.quiet, { description: "No hint on stderr", alias: "q" }),
+    json: option(cliOptions.shape.json, { description: "Print the addresses as one JSON object" }),
+    quiet: option(cliOptions.shape.quiet, { description: "Print no hint on stderr", alias: "q" }),
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
   },
 };
 
-/** The embedded service, until a signal ends it. */
+/** Runs the embedded service until a signal stops it. */
 export const serveCommand = defineCommand({
   name: "serve",
   usage: "[flags]",
   summary: "run the embedded service, for development, rehearsal and tests",
   description: [
-    "Runs a faithful implementation of the service over a sample dataset until it is stopped (Ctrl-C), and misbehaves on request, the same way for the same seed. Its addresses go to stdout as soon as it listens; GET /_local/stats counts its requests.",
+    "Runs an implementation of the service with a sample dataset until you stop it (Ctrl-C). It injects faults on request, repeatably from a seed. Its addresses are printed to stdout once it listens; GET /_local/stats counts its requests.",
     "With --synthetic SEED, every item that the dataset does not list gets an invented answer: 20% malicious, 10% suspicious, 5% on the mail blocklist and nothing else, the rest without a verdict; 5% of queries are answered in part, every time. Networks, contacts and tags say that they are invented; the tag botnet:invented-swarm has more than 25,000 addresses, in 198.18.0.0/15.",
-    "A case whose state is changed with POST /_local/cases/ID/transition fires the webhooks that the dataset attaches to the change: they are called for real, with the subscriber's data of the case.",
+    "POST /_local/cases/ID/transition changes the state of a case and fires the webhooks that the dataset attaches to the change. They are really called, with the subscriber data of the case.",
   ],
   operands: [],
   groups,
   examples: {
     "repute serve --port 8080":
-      "serves the sample dataset; then, elsewhere: repute query 192.0.2.1 --intel-url http://127.0.0.1:8080/beta",
+      "serve the sample dataset; then, in another terminal: repute query 192.0.2.1 --intel-url http://127.0.0.1:8080/beta",
     "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01":
-      "rehearses a bad day, the same one each time; --seed 2 is another one",
+      "rehearse a bad day, the same every time; --seed 2 gives another one",
     "repute serve --port 8080 --rate-limit 50/s --latency 20ms-80ms":
-      "answers after a while, and with 429 and Retry-After beyond 50 requests a second",
+      "answer slowly, and with 429 and Retry-After beyond 50 requests per second",
     "repute serve --port 8080 --synthetic 1":
       "answers for every item, with invented verdicts, tags and networks",
     "repute serve --port 8080 --dataset my-dataset":
-      "answers from another dataset, a folder like samples/dataset",
+      "serve another dataset, a folder like samples/dataset",
     "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist":
-      "answers as the deployed service does: only with the key, and with its name of the blocklist member",
+      "behave like the deployed service: require the key, and use its name for the blocklist member",
   },
   exitCodes: [
     ["0", "stopped by SIGHUP, SIGINT, SIGQUIT or SIGTERM"],
-    ["1", "could not listen, or not go on"],
+    ["1", "could not listen or continue"],
     ["2", "wrong usage or configuration"],
   ],
   variables: [
-    [secrets.intel.variable, "the same as --api-key"],
-    [
-      secrets.ops.variable,
-      "token that the operations interface takes [default sample-access-token]",
-    ],
-    [secrets.case.variable, "API key that case contexts take [default sample-case-api-key]"],
+    [secrets.intel.variable, "same as --api-key"],
+    [secrets.ops.variable, "access token of the operations API [default sample-access-token]"],
+    [secrets.case.variable, "API key of case contexts [default sample-case-api-key]"],
   ],
   run: serve,
 });
@@ -107,7 +104,7 @@ async function serve({
     );
     if (!quiet && context.reporter.width !== null) {
       context.reporter.print(
-        `repute: serving until stopped (Ctrl-C); try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
+        `repute: serving, Ctrl-C to stop; try: repute query 192.0.2.1 --intel-url ${intelUrl}`,
       );
     }
     context.reporter.describe(() => servedText(intelUrl, service.stats()));
@@ -119,7 +116,7 @@ async function serve({
 }
 
 function exposedWarning(host: string, port: number): string {
-  return `listening on ${host}, beyond this machine: anyone who reaches port ${port} can read the dataset, change cases and fire webhooks`;
+  return `listening on ${host}, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks`;
 }
 
 function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): string {
@@ -127,7 +124,7 @@ function servedText(intelUrl: string, { requests, in_flight }: StatsSnapshot): s
   return `serving ${intelUrl}: requests ${formatCount(total)}, in flight ${formatCount(in_flight)}`;
 }
 
-/** Being stopped is how serving ends, and no interruption. */
+/** A signal is the normal end of the service, so it is not an interruption. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -15,16 +15,15 @@ const { json, config, profile } = intelCallGroups.Run;
 const groups = {
   Lists: {
     output: option(z.string().min(1).optional(), {
-      description: "Folder of the lists; made where it is not there",
+      description: "Folder to write the lists to; created if missing",
       value: "DIR",
       alias: "o",
     }),
     all: option(z.boolean().default(false), {
-      description:
-        "Export every tag that the service has, and drop lists of tags that it has no more",
+      description: "Export every tag of the service, and delete lists of tags it no longer has",
     }),
     seenIn: option(z.string().min(1).optional(), {
-      description: "Export the tags that the rows of this earlier output brought",
+      description: "Export the tags seen in this earlier output",
       value: "OUT",
     }),
     ...tagExportOptions.shape,
@@ -35,30 +34,30 @@ const groups = {
 
 type Settings = SettingsOf<typeof groups>;
 
-/** The addresses behind tags, as files. */
+/** Exports the IP lists of tags as files. */
 export const tagsExportCommand = defineCommand({
   name: "tags export",
   usage: "NAME... | --all | --seen-in OUT -o DIR [flags]",
-  summary: "write the IP addresses of tags to files, with what changed since last time",
+  summary: "export the IP lists of tags as files, with the changes since last time",
   description: [
-    "Reads the whole list of each tag from one snapshot, checks it, and writes it to DIR as <group>--<name>.txt and in the other formats asked for, with the addresses added and removed since the export before. DIR/index.json describes them.",
-    "A tag that cannot be read keeps its list from the previous export; the others are updated. Everything appears at once; the same command continues an interrupted export.",
+    "Reads the list of each tag from one snapshot, verifies it, and writes it to DIR as <group>--<name>.txt and in any other format of --formats, with files of the addresses added and removed since the previous export. DIR/index.json describes all lists.",
+    "A tag that fails keeps its previous list; the others are updated. All files appear at once. To continue an interrupted export, repeat the command.",
   ],
   operands: [["NAME", "name of a tag, <group>:<name>"]],
   groups,
   examples: {
     "repute tags export credentials:brute-force -o lists --local":
-      "writes one list of the embedded service",
+      "export one list of the embedded service",
     "repute tags export --all -o lists --formats txt,cidr,nft --keep 7":
-      "writes every list in three formats and keeps a week of them",
+      "export every list in three formats and keep the last seven exports",
     "repute tags export --seen-in enriched.csv -o lists":
-      "writes the lists of the tags that the rows of an output brought",
+      "export the lists of the tags seen in an earlier output",
     "repute tags export spam:snowshoe -o lists && nft -f lists/spam--snowshoe.nft":
-      "loads a list that was exported with --formats nft into the firewall",
+      "load a list exported with --formats nft into the firewall",
   },
   exitCodes: [
     ...commonExitCodes,
-    ["3", "done, but lists of some tags could not be had"],
+    ["3", "done, but some tags failed"],
     ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
@@ -70,7 +69,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { output: folder, formats, formulaGuard, keep, parallel, restart } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
-      hint: "give it with -o DIR",
+      hint: "name it with -o DIR",
     });
   }
   const names = await chooseNames(settings, operands, context);
@@ -99,10 +98,8 @@ async function chooseNames(
   if (ways !== 1) {
     throw new UsageError(
       "which_tags",
-      ways === 0
-        ? "tags export has to be told which tags"
-        : "names, --all and --seen-in exclude each other",
-      { hint: "name tags, or give --all, or --seen-in OUT" },
+      ways === 0 ? "tags export needs tags" : "names, --all and --seen-in exclude each other",
+      { hint: "name tags, or add --all or --seen-in OUT" },
     );
   }
   if (all) return (client) => everyTag(client, signal);
@@ -113,11 +110,11 @@ async function chooseNames(
   return () => seen.names;
 }
 
-/** @throws FatalError when there are none: all lists of the folder would be dropped */
+/** @throws FatalError if there are none, since all lists in the folder would be deleted */
 async function everyTag(client: IntelClient, signal: AbortSignal): Promise<string[]> {
   const tags = await client.tags({ signal });
   if (tags.length > 0) return tags.map(({ name }) => name);
-  throw new FatalError("no_tags", "the service lists no tags at all", {
-    hint: "the folder stays as it is; check the address and the API key, or name the tags",
+  throw new FatalError("no_tags", "the service lists no tags", {
+    hint: "the folder is unchanged; check the address and the API key, or name the tags",
   });
 }

@@ -16,11 +16,11 @@ import { ofTag, otherTag } from "./tags.js";
 const groups = {
   Page: {
     offset: option(wholeNumber(0).optional(), {
-      description: "One page instead of the whole list: entries to pass over",
+      description: "Print one page: number of entries to skip",
       value: "N",
     }),
     limit: option(wholeNumber(tagIpsLimit.min, tagIpsLimit.max).optional(), {
-      description: `One page instead of the whole list: most entries, ${tagIpsLimit.min} to ${tagIpsLimit.max}`,
+      description: `Print one page: maximum number of entries, ${tagIpsLimit.min} to ${tagIpsLimit.max}`,
       value: "N",
     }),
     snapshot: option(
@@ -30,7 +30,7 @@ const groups = {
         .optional(),
       {
         description:
-          "One page instead of the whole list: from the dataset that this token of an earlier page fixes",
+          "Print one page from the snapshot with this token, as returned with an earlier page",
         value: "TOKEN",
       },
     ),
@@ -38,23 +38,23 @@ const groups = {
   ...intelCallGroups,
 };
 
-/** The addresses of a tag, all from one snapshot (interface: Tag IP list). */
+/** Prints the IP addresses of a tag, all from one snapshot. */
 export const tagsIpsCommand = defineCommand({
   ...ofTag,
   name: "tags ips",
   summary: "print the IP addresses of a tag",
   description: [
-    "Prints every address of a tag's list, page by page as they are read and all from the dataset of the first page: a list of millions takes no more memory than a short one. To a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it stands alone.",
-    "Ends with 1 when the list changes on the way or does not come to as many entries as the service says. With --offset, --limit or --snapshot one page is asked for.",
+    "Prints every address of a tag's list page by page, all from the same snapshot, in bounded memory. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
+    "Exits with 1 if the list changes while it is read, or if the number of entries differs from the reported total. With --offset, --limit or --snapshot it prints one page.",
   ],
   groups,
   examples: {
-    "repute tags ips credentials:brute-force --local": "prints a list of the embedded service",
+    "repute tags ips credentials:brute-force --local": "print a list of the embedded service",
     "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
-      "asks the service, 10,000 addresses at a time",
+      "query the service, 10,000 addresses per page",
     "repute tags ips credentials:brute-force | jq -r .ip | sort -u > ips.txt":
-      "writes the bare addresses to a file; the address of the service comes from REPUTE_INTEL_URL",
-    "repute tags ips credentials:brute-force --offset 100 --limit 50": "prints one page",
+      "write the addresses to a file; REPUTE_INTEL_URL holds the service's address",
+    "repute tags ips credentials:brute-force --offset 100 --limit 50": "print one page",
   },
   exitCodes: callExitCodes,
   run: printIps,
@@ -79,7 +79,7 @@ async function printIps(call: CommandCall<SettingsOf<typeof groups>>): Promise<n
   return exitCodes.done;
 }
 
-/** Every page, and an error that tells how much of the list was printed before it. */
+/** Yields every page. Once one was yielded, errors say that the output is incomplete. */
 async function* wholeList(
   client: IntelClient,
   name: string,
@@ -101,7 +101,7 @@ async function* wholeList(
   if (entries === total) return;
   throw new FatalError(
     "list_incomplete",
-    `the list of ${name} came to ${entries} entries; the service says that it has ${total}`,
+    `the list of ${name} has ${entries} entries, which differs from the reported total of ${total}`,
     { hint: again },
   );
 }
@@ -111,10 +111,10 @@ function assertTag(name: string, { tag }: TagIps): void {
   if (fault !== null) throw new FatalError("other_tag", fault);
 }
 
-const again = "what was printed is not the whole list; run it again";
+const again = "the printed list is incomplete; run the command again";
 
 function linesOf({ tag, entries, snapshot }: TagIps): string {
-  // One page is one write: a line takes a fraction of a microsecond then.
+  // Build the text of a page at once: one write per line would be far slower.
   const [before, after] = [
     `{"tag":${JSON.stringify(tag)},"ip":`,
     `,"snapshot":${JSON.stringify(snapshot)}}\n`,

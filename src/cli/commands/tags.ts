@@ -8,44 +8,44 @@ import { callExitCodes, exitCodes } from "../exit-code.js";
 import { showRecord } from "../terminal/show-record.js";
 import { askService } from "../services/with-client.js";
 
-/** What all commands of one tag have in common. */
+/** Shared by the commands that take one tag. */
 export const ofTag = {
   usage: "NAME [flags]",
   operands: [["NAME", "name of the tag, <group>:<name>"]],
-  onlyOperand: { what: "the name of a tag", hint: "repute tags list names them all" },
+  onlyOperand: { what: "the name of a tag", hint: "to see all tags: repute tags list" },
 } as const;
 
-/** What to say of an answer for another tag; null when it is for the one that was asked for. */
+/** A message if the service answered for another tag; null if it answered for the right one. */
 export function otherTag(asked: string, answered: string): string | null {
   if (asked === answered) return null;
   return `asked for tag ${JSON.stringify(asked)}, the service answered for ${JSON.stringify(answered)}`;
 }
 
-/** Every tag that the service has (facts: `GET /tags`). */
+/** Lists all tags: `GET /tags`. */
 export const tagsListCommand = defineCommand({
   name: "tags list",
   usage: "[flags]",
   summary: "list all tags",
   description: [
-    "Prints every tag with its intent and category, one JSON object a line; a table on a terminal.",
-    "The specification does not show this endpoint, but the deployed service is known to have it.",
+    "Prints every tag with its intent and category, one JSON object per line. On a terminal it prints a table.",
+    "The endpoint is not in the public specification, but the deployed service has it.",
   ],
   operands: [],
   groups: {
     Output: {
       descriptions: option(z.boolean().default(false), {
-        description: "Ask for the description of each tag, too",
+        description: "Also print the description of each tag",
       }),
     },
     ...intelCallGroups,
   },
   examples: {
-    "repute tags list --local": "lists the tags of the embedded service",
-    "repute tags list --intel-url https://intel.example/beta": "asks the service",
+    "repute tags list --local": "list the tags of the embedded service",
+    "repute tags list --intel-url https://intel.example/beta": "query the service",
     "repute tags list --descriptions --json":
-      "with descriptions, as JSON on a terminal too; the address comes from REPUTE_INTEL_URL",
+      "print JSON with descriptions; REPUTE_INTEL_URL holds the service's address",
     "repute tags list | jq -r 'select(.intent == \"malicious\").name'":
-      "takes the names of the malicious ones",
+      "print the names of malicious tags",
   },
   exitCodes: callExitCodes,
   run: async (call) => {
@@ -65,23 +65,23 @@ export const tagsListCommand = defineCommand({
   },
 });
 
-/** What one tag means (interface: Tag). */
+/** Shows one tag. */
 export const tagsShowCommand = defineCommand({
   ...ofTag,
   name: "tags show",
-  summary: "show what a tag means",
+  summary: "show the description and references of a tag",
   description: [
-    "Prints one tag with its description, references and timeline as one JSON object; field by field on a terminal.",
+    "Prints one tag with its description, references and timeline as one JSON object. On a terminal it prints one field per line.",
   ],
   groups: intelCallGroups,
   examples: {
-    "repute tags show credentials:brute-force --local": "shows a tag of the embedded service",
+    "repute tags show credentials:brute-force --local": "show a tag of the embedded service",
     "repute tags show credentials:brute-force --intel-url https://intel.example/beta":
-      "asks the service",
+      "query the service",
     "repute tags show credentials:brute-force --json":
-      "prints JSON on a terminal too; the address comes from REPUTE_INTEL_URL",
+      "print JSON on a terminal too; REPUTE_INTEL_URL holds the service's address",
     "repute tags show credentials:brute-force | jq -r '.references[].url'":
-      "takes the addresses of further reading",
+      "print the URLs of its references",
   },
   exitCodes: callExitCodes,
   run: async (call) => {

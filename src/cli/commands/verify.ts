@@ -9,24 +9,24 @@ const { json, quiet, config, profile } = cliOptions.shape;
 
 const groups = { Options: { prefix: sinkOptions.shape.prefix, json, quiet, config, profile } };
 
-/** Holds an output against its manifest. */
+/** Compares an output with its manifest. */
 export const verifyCommand = defineCommand({
   name: "verify",
   usage: "OUT [flags]",
-  summary: "check that an output still is what its manifest says",
+  summary: "check an output against its manifest",
   description: [
-    "Reads an output from its first byte to its last and holds it against OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. Of a STIX bundle the indicators are counted, of a table in a database the rows of the manifest's run. Nothing is asked and nothing is changed.",
+    "Reads the whole output and compares it with OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict. In a STIX bundle it counts indicators, in a database table the rows of the manifest's run. No request is sent and nothing is changed.",
   ],
-  operands: [["OUT", "output of an earlier run, its manifest beside it"]],
+  operands: [["OUT", "output of an earlier run, with its manifest beside it"]],
   onlyOperand: { what: "an output" },
   groups,
   examples: {
-    "repute verify enriched.csv": "says what the file holds, or how it differs from its manifest",
-    "repute verify enriched.ndjson.gz --json": "tells the same as one JSON object",
-    "repute verify enriched.csv --quiet && load enriched.csv": "loads a file only when it is whole",
+    "repute verify enriched.csv": "print its counts, or how it differs from its manifest",
+    "repute verify enriched.ndjson.gz --json": "print the result as one JSON object",
+    "repute verify enriched.csv --quiet && load enriched.csv": "load a file only if it is intact",
     "repute verify 'duckdb:intel.duckdb?table=enriched'":
-      "counts the rows of the last run in a database",
-    "repute verify enriched.csv --prefix x_": "checks an output whose added columns begin with x_",
+      "check the rows of the last run in a database",
+    "repute verify enriched.csv --prefix x_": "check an output with the prefix x_",
   },
   exitCodes: [...commonExitCodes.filter(([code]) => code !== "1"), ["1", "the output differs"]],
   run: verify,
@@ -43,18 +43,18 @@ async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     );
   } else if (differences.length > 0) {
     context.reporter.print(
-      `repute: ${path} is not what its manifest says\n${differences.map((line) => `  ${line}\n`).join("")}`,
+      `repute: ${path} differs from its manifest\n${differences.map((line) => `  ${line}\n`).join("")}`,
     );
   } else if (!settings.quiet) {
     const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
     context.stdout.write(
-      `${redactAddress(path)}: ${countOf(audit)}${bytes}, as its manifest says${versionNote(audit)}\n`,
+      `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest${versionNote(audit)}\n`,
     );
   }
   return differences.length === 0 ? 0 : 1;
 }
 
-/** Of outputs whose rows have no verdict; a bundle has no rows. */
+/** A note for outputs of schema version 1. A STIX bundle has no rows, hence no version. */
 function versionNote({ verdicts, indicators }: Audit): string {
   return verdicts === null && indicators === undefined ? " (schema version 1, no verdicts)" : "";
 }

@@ -14,33 +14,33 @@ import {
 
 const { name, case: caseId, context } = webhookOptions;
 
-const groups = { "What is checked": { name, case: caseId, context }, ...caseCallGroups };
+const groups = { Webhook: { name, case: caseId, context }, ...caseCallGroups };
 
-/** Looks webhooks over without calling anything (behaviour: Webhooks). */
+/** Validates webhooks without calling anything. */
 export const webhookCheckCommand = defineCommand({
   ...ofWebhooks,
   name: "webhook check",
   usage: "FILE [--case ID | --context FILE] [flags]",
-  summary: "look the configuration of webhooks over, without calling their endpoints",
+  summary: "validate webhooks without calling their endpoints",
   description: [
-    "Reads one webhook, an array of them, or one a line, and prints what is wrong with each: one JSON object a line, a table on a terminal, nothing when all is well.",
-    "With a case to compare with, fields that its context lacks are errors, and subscriber data that stands in the payload as static text is warned about. Without one, a note on stderr says what was not checked.",
+    "Reads one webhook, an array of webhooks, or one per line, and prints the problems of each: one JSON object per line, on a terminal a table, nothing if all are valid.",
+    "With a case, fields missing from its context are errors, and subscriber data written as static text is a warning. Without a case, a note on stderr says what was not checked.",
   ],
   groups,
   examples: {
     "repute webhook check samples/webhooks/notify-crm.json":
-      "checks form and address, and that every field is well written",
+      "check the structure, the address and the syntax of fields",
     "repute webhook check notify.json --context context.json":
-      "checks that the fields exist in a context kept before",
+      "check the fields against a saved context",
     "repute webhook check notify.json --case 4711 --case-url https://cases.example":
-      "reads the context of a case; the key comes from REPUTE_CASE_API_KEY",
+      "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
     "repute case context 4711 | repute webhook check notify.json --context -":
-      "takes the context from a pipe",
+      "read the context from a pipe",
   },
   exitCodes: [
-    ["0", "nothing is wrong, though there may be warnings"],
-    ["1", "a webhook has an error, or the context could not be read"],
-    ["2", "wrong usage, or a file that is no configuration of webhooks"],
+    ["0", "valid, possibly with warnings"],
+    ["1", "a webhook has errors, or the context could not be read"],
+    ["2", "wrong usage, or not a file of webhooks"],
     ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
@@ -87,13 +87,13 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Prom
   return errors > 0 ? exitCodes.stopped : exitCodes.done;
 }
 
-/** What a check could not look for; null when nothing was left out. */
+/** A note on what was not checked; null if everything was. */
 function notCompared(caseContext: CaseContext | undefined): string | null {
   if (caseContext === undefined) {
-    return "without a case, fields were not looked up and static subscriber data was not looked for; give --case ID or --context FILE";
+    return "without a case, fields and static subscriber data were not checked; add --case ID or --context FILE";
   }
   if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
-  return "the context has no subscriber data (s.resolver_data), so static data was not looked for";
+  return "the context has no subscriber data (s.resolver_data), so static subscriber data was not checked";
 }
 
 function counted(count: number, word: string): string {

@@ -24,15 +24,15 @@ import {
 const { name, case: caseId, context } = webhookOptions;
 
 const groups = {
-  "What is sent": {
+  Payload: {
     case: caseId,
     context,
     name,
     dryRun: option(z.boolean().default(false), {
-      description: "Show what would be sent and send nothing",
+      description: "Print the request without sending it",
     }),
     idempotencyKey: option(z.string().min(1).optional(), {
-      description: "Repeat the call that bore this key; by default a new one is made",
+      description: "Idempotency key of an earlier call, to repeat it [default: a new key]",
       value: "KEY",
     }),
   },
@@ -41,7 +41,7 @@ const groups = {
     ...caseCallGroups.Service,
     local: option(caseCallGroups.Service.local, {
       description:
-        "Read the case from the embedded service and its sample dataset; the webhook's endpoint is called all the same",
+        "Read the case from the embedded service. The webhook's endpoint is still called",
     }),
     endpointKeysFile,
   },
@@ -49,31 +49,31 @@ const groups = {
 
 type Settings = SettingsOf<typeof groups>;
 
-/** Renders a webhook for a case and calls its endpoint (behaviour: Webhooks). */
+/** Renders a webhook for a case and calls its endpoint. */
 export const webhookSendCommand = defineCommand({
   ...ofWebhooks,
   name: "webhook send",
   usage: "FILE --case ID [--dry-run] [flags]",
-  summary: "fill a webhook in for a case and call its endpoint",
+  summary: "render a webhook for a case and call its endpoint",
   description: [
-    "Reads the context of the case, fills the payload in and makes the call. Network errors and answers of 5xx are tried again, with the same idempotency key each time; every other answer is final and explained.",
-    "The key of the case management instance goes along when the webhook calls that very instance; other endpoints have their keys in the file of --endpoint-keys-file.",
+    "Reads the context of the case, fills in the payload and calls the endpoint. Network errors and 5xx answers are retried with the same idempotency key. Any other answer is final and explained.",
+    "The key of the case management instance is sent only if the webhook calls that instance. Keys for other endpoints come from --endpoint-keys-file.",
   ],
   groups,
   examples: {
     "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run":
-      "shows the request for a sample context; nothing leaves the machine",
+      "print the request for a sample context; nothing leaves this machine",
     "repute webhook send notify.json --case 4711 --case-url https://cases.example":
-      "sends it; the key comes from REPUTE_CASE_API_KEY",
+      "send it; REPUTE_CASE_API_KEY holds the key",
     "repute webhook send hooks.json --name 'Notify CRM' --case 4711":
-      "sends one of several; the address comes from REPUTE_CASE_URL",
+      "send one of several; REPUTE_CASE_URL holds the address",
     "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
-      "sends an API key of the endpoint's own",
+      "send it with the endpoint's own API key",
   },
   exitCodes: [
-    ["0", "delivered, or shown with --dry-run"],
+    ["0", "delivered, or printed with --dry-run"],
     ["1", "not delivered, or the context could not be read"],
-    ["2", "wrong usage, or a webhook that cannot be filled in"],
+    ["2", "wrong usage, or a webhook that cannot be rendered"],
     ...quotaExitCodes,
     ...interruptedExitCodes,
   ],
@@ -86,8 +86,8 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   const apiKeys = await apiKeysOf(call);
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
-    throw new UsageError("case_missing", "webhook send needs the case that it is sent for", {
-      hint: "name it with --case ID, or give a context kept before with --context FILE",
+    throw new UsageError("case_missing", "webhook send needs a case", {
+      hint: "add --case ID, or a saved context with --context FILE",
     });
   }
   const { idempotencyKey } = settings;
@@ -109,7 +109,7 @@ async function theWebhook(call: CommandCall<Settings>): Promise<Webhook> {
   });
 }
 
-/** The keys, each bound to the address that it is for (interface: Authentication, 3). */
+/** The API keys, each bound to the origin it may be sent to. */
 async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
   const { settings, given, context } = call;
   const keys = await readEndpointKeys(settings.endpointKeysFile, context);
@@ -148,7 +148,7 @@ async function deliver(
   throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
 }
 
-/** A request as it goes over the wire (RFC 9112), for a person. */
+/** A request in HTTP/1.1 message format (RFC 9112). */
 function httpText({ method, url, headers, body }: WebhookRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `${[`${method} ${url}`, ...lines].join("\n")}\n\n${body ?? ""}\n`;

@@ -5,22 +5,22 @@ import { type DataOutput, dataOutput, type OutputCall } from "../terminal/data-o
 
 /** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
-  /** The argument as it was given. */
+  /** The argument as given. */
   readonly text: string;
-  /** Null when the text is no supported item. */
+  /** Null if the text is not a supported item. */
   readonly item: Item | null;
   readonly finding: Finding;
 }
 
 /**
- * The finding as one line of JSON, with the members of nested output (behaviour: Columns). The item
- * of an unsupported argument is the argument itself, for nothing else tells which one it was.
+ * The finding as one line of JSON, with the members of nested output. An unsupported argument is its
+ * own `item`, so that its line can be recognised.
  */
 export function answerLine({ text, item, finding }: AnsweredItem): string {
   return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
 }
 
-/** The values of the named columns (without prefix) as text for a person. */
+/** The values of the named columns (without prefix) as text. */
 export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
   const { text, item, finding } = answer;
   const row = {
@@ -43,10 +43,10 @@ export function answerCells(answer: AnsweredItem, names: readonly string[]): rea
   });
 }
 
-/** Columns of a table: the title there, and the name in the schema of rows, without prefix. */
+/** Columns of a table: title and name in the row schema, without prefix. */
 export type AnswerColumns = readonly (readonly [title: string, column: string])[];
 
-/** Shows answers to lookups by hand: lines of JSON, or a table on a terminal. */
+/** Prints answers as JSON lines, or as a table on a terminal. */
 export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
   const cells = columns.map(
     ([title, name]) =>

@@ -3,10 +3,10 @@ import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../command.js";
 
 /**
- * The items that the arguments name; `-`, or no argument where something is piped in, stands for
- * the lines of stdin, blank ones and those that begin with `#` left out.
+ * The items to look up. `-`, or no operand with piped stdin, reads lines from stdin; blank lines and
+ * `#` comments are skipped.
  *
- * @throws UsageError when there is none
+ * @throws UsageError if there are none
  */
 export function oneOffItems(
   operands: readonly string[],
@@ -14,8 +14,8 @@ export function oneOffItems(
   signal: AbortSignal,
 ): AsyncIterable<string> {
   if (operands.length === 0 && context.stdin().isTTY === true) {
-    throw new UsageError("item_missing", "there is nothing to look up", {
-      hint: "name at least one item, or pipe items in, one a line",
+    throw new UsageError("item_missing", "nothing to look up", {
+      hint: "name an item, or pipe items in, one per line",
     });
   }
   return readItems(operands.length === 0 ? ["-"] : operands, context, signal);

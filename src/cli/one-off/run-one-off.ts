@@ -45,7 +45,7 @@ interface Settings extends ServiceChoice {
 
 type Call = CommandCall<Settings>;
 
-/** Looks the items up and prints them in the order given. Resolves to the exit code. */
+/** Looks up the items, prints them in the given order, and resolves to the exit code. */
 export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Promise<number> {
   const { context, settings } = call;
   const stop = new AbortController();
@@ -63,7 +63,7 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
       stack.defer(close);
       stack.defer(() => pace.giveBack());
       const work = answerWith(lookup, signal, stop);
-      // In the order of the items, each as soon as it and all before it are there.
+      // In the order of the items: each once it and all before it are answered.
       for await (const answer of inOrder(items, work, settings.concurrency * 2)) {
         counts[answer.finding.status]++;
         await output.add(answer);
@@ -75,7 +75,7 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
   return exitCodeOfRun(settings.failOn, counts);
 }
 
-/** Lookups by hand: paced and tried again as those of a run, but nothing outlives the process. */
+/** Lookups with the rate limits and retries of a run, stored in memory only. */
 function openLookup(
   { settings, context: { clock, signal } }: Call,
   { url, credential }: ServiceAccess,
@@ -95,7 +95,7 @@ function openLookup(
     onAttempt: (attempt) => address.note(attempt),
   });
   const lookup = composeLookup({
-    // A signal of the process ends open requests; one lookup that fails ends what waits to be sent.
+    // A process signal aborts open requests; a fatal lookup only aborts those not yet sent.
     client: { attempt: (asked, item) => client.attempt(asked, item, { signal }) },
     lookups: [endpoint],
     concurrency,

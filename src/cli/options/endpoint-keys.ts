@@ -7,22 +7,22 @@ import type { CliContext } from "../command.js";
 import { fileFault } from "../terminal/reporter.js";
 import { keyFault, readKeyFile } from "./secrets.js";
 
-/** Where the keys of endpoints other than the case management instance are. */
+/** The file with API keys of webhook endpoints. */
 export const endpointKeysFile = option(z.string().min(1).optional(), {
   description:
-    'JSON file with API keys by endpoint, {"https://crm.example": "KEY"}; each is sent as Bearer to its own origin alone',
+    'JSON file with API keys by endpoint: {"https://crm.example": "KEY"}. Each is sent as Bearer to its own origin only',
   value: "PATH",
 });
 
-/** Longest file of keys, in bytes. */
+/** Maximum size of the file in bytes. */
 const longestFile = 1024 * 1024;
 
 const keysSchema = z.record(z.url({ protocol: /^https?$/ }), z.string().min(1));
 
 /**
- * Reads the API keys of endpoints; none without a file.
+ * Reads the API keys of webhook endpoints; none without a file.
  *
- * @throws UsageError when the file cannot be read or understood; never shows a key
+ * @throws UsageError if the file is unreadable or malformed; never shows a key
  */
 export async function readEndpointKeys(
   path: string | undefined,
@@ -33,13 +33,13 @@ export async function readEndpointKeys(
     context.signal.throwIfAborted();
     throw new UsageError(
       "secret_unreadable",
-      `cannot read ${path}, the file of the endpoints' API keys: ${fileFault(error)}`,
+      `cannot read ${path}, the endpoint keys file: ${fileFault(error)}`,
       { cause: error },
     );
   });
   if (bytes === null) {
-    throw new UsageError("secret_malformed", `${path} holds more than ${longestFile} bytes`, {
-      hint: "give the JSON file of the endpoints' API keys",
+    throw new UsageError("secret_malformed", `${path} is larger than ${longestFile} bytes`, {
+      hint: "name the JSON file with the API keys of endpoints",
     });
   }
   const { value, fault } = readJson(bytes);
@@ -47,7 +47,7 @@ export async function readEndpointKeys(
   if (fault !== null || !parsed.success) {
     throw new UsageError(
       "secret_malformed",
-      `${path} must hold a JSON object of API keys by endpoint${fault === null ? "" : `; it ${fault}`}`,
+      `${path} must contain a JSON object of API keys by endpoint${fault === null ? "" : `; it ${fault}`}`,
       { hint: 'for example {"https://crm.example": "KEY"}' },
     );
   }
@@ -55,6 +55,9 @@ export async function readEndpointKeys(
     const key = text.trim();
     const wrong = keyFault(key);
     if (wrong === null) return { origin, key };
-    throw new UsageError("secret_malformed", `${path} holds no API key for ${origin}: ${wrong}`);
+    throw new UsageError(
+      "secret_malformed",
+      `${path} contains no valid API key for ${origin}: ${wrong}`,
+    );
   });
 }

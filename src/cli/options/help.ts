@@ -5,7 +5,7 @@ import { wrapText } from "../../core/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
 
 const indent = "  ";
-/** Longest left column; what is longer pushes its meaning to the next line. */
+/** Maximum width of the left column; a longer term moves its meaning to the next line. */
 const widestTerm = 28;
 
 /** What help is asked for. */
@@ -139,7 +139,7 @@ export function describe(spec: OptionSpec): Entry {
 /** A term and its meaning. */
 export type Entry = readonly [term: string, meaning: string];
 
-/** Where the meanings begin: behind the longest term, but for terms that are too long. */
+/** Column of the meanings: after the longest term that fits `widestTerm`. */
 function columnOf(entries: readonly Entry[]): number {
   const lengths = entries.map(([term]) => term.length).filter((length) => length <= widestTerm);
   return indent.length + Math.max(0, ...lengths) + 2;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { option, wholeNumber } from "../../core/options.js";
 
-/** One option of a command, as flags, environment, configuration file and help need it. */
+/** One option of a command, as flags, environment, config file and help need it. */
 export interface OptionSpec {
   /** Name of the member in its schema, e.g. `itemColumn`. */
   readonly key: string;
@@ -9,43 +9,43 @@ export interface OptionSpec {
   readonly flag: string;
   /** Name of the environment variable, e.g. `REPUTE_ITEM_COLUMN`. */
   readonly variable: string;
-  /** True for an option that is on or off and takes no value. */
+  /** True for an on/off option without a value. */
   readonly isSwitch: boolean;
-  /** True for a switch that help shows as `--no-…`. */
+  /** True for a switch that the help shows as `--no-…`. */
   readonly isNegated: boolean;
-  /** True for an option that may be given several times; its values are joined with commas. */
+  /** True for a repeatable option; its values are joined with commas. */
   readonly repeats: boolean;
   /** True for a flag that `-h` lists. */
   readonly common: boolean;
-  /** True for a value that no message may show and no configuration file may hold. */
+  /** True for a value that is never shown and not allowed in config files. */
   readonly secret: boolean;
-  /** What stands for the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
+  /** Placeholder of the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch. */
   readonly placeholder: string | null;
   /** Short form without its dash, e.g. `o`, or null. */
   readonly alias: string | null;
-  /** Every allowed value, where they can be listed; else empty. */
+  /** The allowed values, if fixed; else empty. */
   readonly choices: readonly string[];
-  /** The default as a person writes it; null when there is none. */
+  /** The default as typed on a command line; null for none. */
   readonly defaultText: string | null;
   readonly description: string;
 }
 
-/** Reads off a component's schema what its options are called, take and do. */
+/** Derives the specs of all options from a schema. */
 export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
   return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
 }
 
-/** The name that an option has as a flag: `formulaGuard` is `formula-guard`. */
+/** The flag of an option: `formulaGuard` → `formula-guard`. */
 export function flagName(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The name that an option has in the environment: `item-column` is `REPUTE_ITEM_COLUMN`. */
+/** The environment variable of an option: `itemColumn` → `REPUTE_ITEM_COLUMN`. */
 export function variableName(key: string): string {
   return `REPUTE_${flagName(key).replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** How a flag is written to change the default: `--no-header` for a switch that is on. */
+/** The flag as typed to change the default: `--no-header` for a switch that is on. */
 export function writtenFlag(spec: OptionSpec): string {
   if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
   return `--${spec.flag} ${spec.placeholder}`;
@@ -54,7 +54,7 @@ export function writtenFlag(spec: OptionSpec): string {
 const shortestList = 24;
 
 function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
-  if (!(member instanceof z.ZodType)) throw new TypeError(`option ${key} is no schema`);
+  if (!(member instanceof z.ZodType)) throw new TypeError(`option ${key} is not a schema`);
   const meta = member.meta() ?? {};
   const { inner, fallback } = unwrap(member);
   const choices = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
@@ -81,7 +81,7 @@ function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
   };
 }
 
-/** The schema inside its wrappers, and the default that they give it. */
+/** The schema inside its wrappers, and its default. */
 function unwrap(schema: z.ZodType): { inner: z.core.SomeType; fallback: unknown } {
   let inner: z.core.SomeType = schema;
   let fallback: unknown;
@@ -97,7 +97,7 @@ function unwrap(schema: z.ZodType): { inner: z.core.SomeType; fallback: unknown 
   }
 }
 
-/** Defaults are kept as a person would write them, so that text says it all. */
+/** Defaults in schemas are written as typed on a command line. */
 function defaultText(fallback: unknown): string | null {
   if (fallback === undefined || fallback === null) return null;
   return typeof fallback === "string" ? fallback : JSON.stringify(fallback);
@@ -107,34 +107,33 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Options that belong to the program rather than to one of its components. */
+/** Options of the program itself, not of one of its components. */
 export const cliOptions = z.strictObject({
   local: option(z.boolean().default(false), {
     common: true,
-    description:
-      "Answer from the embedded service and its sample dataset, started for this run; nothing leaves the machine",
+    description: "Use the embedded service with its sample dataset. Nothing leaves this machine",
   }),
   synthetic: option(wholeNumber(0, 2 ** 32 - 1).optional(), {
     description:
-      "With --local: invent an answer for every item that the dataset does not list; same seed, same answers",
+      "With --local, invent an answer for every item that is not in the dataset. The same seed gives the same answers",
     value: "SEED",
   }),
   json: option(z.boolean().default(false), {
-    description: "The summary as one JSON object: on stdout when OUT is a file, else on stderr",
+    description: "Print the summary as one JSON object, to stdout if OUT is a file, else to stderr",
   }),
   quiet: option(z.boolean().default(false), {
     common: true,
-    description: "No progress line and no summary; warnings and errors remain",
+    description: "Print no progress and no summary, only warnings and errors",
     alias: "q",
   }),
   config: option(z.string().min(1).optional(), {
     common: true,
     description:
-      "Config file: JSON, YAML or TOML; its keys are flags without the dashes [default ~/.config/repute/config.json, .yaml or .toml]",
+      "Config file in JSON, YAML or TOML; its keys are flags without the dashes [default ~/.config/repute/config.json, .yaml or .toml]",
     value: "FILE",
   }),
   profile: option(z.string().min(1).optional(), {
-    description: 'Section below "profiles" in the config file; it overrides the rest of the file',
+    description: 'Section under "profiles" in the config file. It overrides the rest of the file',
     value: "NAME",
   }),
 });

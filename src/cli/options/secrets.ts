@@ -9,35 +9,35 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { shellWord } from "../../core/quantity.js";
 
-/** A secret: where it may come from, which is never a flag and never the configuration itself. */
+/** A secret and its sources: a variable or a file, never a flag or a config file. */
 export interface Secret {
-  /** As in "holds no API key". */
+  /** As in "contains no API key". */
   readonly name: string;
-  /** Variable that holds it. */
+  /** Environment variable. */
   readonly variable: string;
-  /** Option that names a file with it. */
+  /** Option that names a file. */
   readonly fileKey: string;
-  /** What people may take for its flag, in lower case and without dashes. */
+  /** Flags that people might try, in lower case and without dashes. */
   readonly misnomers: readonly string[];
-  /** What it is for, as the help says it. */
+  /** Purpose, for the help. */
   readonly meaning: string;
 }
 
-/** The secrets that repute knows, by service (facts: credential; interface: Authentication). */
+/** The secrets by service. */
 export const secrets = {
   intel: {
     name: "API key",
     variable: "REPUTE_API_KEY",
     fileKey: "apiKeyFile",
     misnomers: ["apikey", "xapikey", "key", "password"],
-    meaning: "key sent as x-api-key; nothing is sent without one",
+    meaning: "API key, sent as x-api-key",
   },
   ops: {
     name: "access token",
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
     misnomers: ["accesstoken", "token"],
-    meaning: "token for the operations interface, sent as Bearer",
+    meaning: "access token of the operations API, sent as Bearer",
   },
   case: {
     name: "case API key",
@@ -48,22 +48,21 @@ export const secrets = {
   },
 } as const satisfies Record<string, Secret>;
 
-/** The secret that somebody tries to give as a flag or in the configuration, or null. */
+/** The secret that a flag or config key tries to set, or null. */
 export function secretNamed(name: string): Secret | null {
   const word = name.toLowerCase().replaceAll(/[-_]/g, "");
   return Object.values<Secret>(secrets).find(({ misnomers }) => misnomers.includes(word)) ?? null;
 }
 
-/** How the secret is given instead. `why` it is not taken is how the hint begins. */
+/** How to pass the secret instead. The hint starts with `why`. */
 export function secretHint(why: string, { variable, fileKey }: Secret): string {
-  return `${why}: set ${variable}, or name a file that holds it with --${flagName(fileKey)} PATH`;
+  return `${why}: set ${variable}, or name a file with --${flagName(fileKey)} PATH`;
 }
 
 /**
- * Checks that the files of secrets that flags name are there, needed or not: a name on the command
- * line is a wish, and a mistake in it must not go unseen.
+ * Checks that every secret file named by a flag is readable, even if this command does not need it.
  *
- * @throws UsageError for the first that is not
+ * @throws UsageError for the first unreadable file
  */
 export async function checkSecretFiles(flags: GivenSettings): Promise<void> {
   for (const secret of Object.values(secrets)) {
@@ -76,10 +75,10 @@ export async function checkSecretFiles(flags: GivenSettings): Promise<void> {
 }
 
 /**
- * The secret, or null when none is configured. A file named by a flag beats the variable, which
- * beats a file named by another variable or the configuration.
+ * The secret, or null if none is configured. A file named by a flag overrides the variable, which
+ * overrides a file named by another variable or the config file.
  *
- * @throws UsageError when the file cannot be read, or what it holds can be no secret; never shows it
+ * @throws UsageError if the file is unreadable or its content malformed; never shows the content
  */
 export async function readSecret(
   secret: Secret,
@@ -124,31 +123,31 @@ function unreadable(
 ): UsageError {
   return new UsageError(
     "secret_unreadable",
-    `cannot read ${String(value)}, the file of the ${name} (${place}): ${fileFault(error)}`,
+    `cannot read ${String(value)}, the ${name} file (${place}): ${fileFault(error)}`,
     { cause: error },
   );
 }
 
 function malformed({ name }: Secret, place: string, fault: string): UsageError {
-  return new UsageError("secret_malformed", `${place} holds no ${name}: ${fault}`, {
-    hint: "a key is one line of ASCII without spaces",
+  return new UsageError("secret_malformed", `${place} contains no ${name}: ${fault}`, {
+    hint: "expected one line of ASCII without spaces",
   });
 }
 
-/** Longest key, in characters: servers take no longer headers. */
+/** Maximum length of a key in characters, about the limit of servers for headers. */
 const longestKey = 16 * 1024;
 
-/** Longest file that holds one key, in bytes; white space may surround it. */
+/** Maximum size of a key file in bytes, with room for white space. */
 const longestKeyFile = longestKey + 1024;
 
 type KeyFileContext = Pick<CliContext, "reporter" | "signal">;
 
 /**
- * Reads a file that holds secrets, and warns when other users can read it. Named pipes, process
- * substitution and devices are read too, never further than the limit.
+ * Reads a file of secrets and warns if other users can read it. Named pipes, process substitution
+ * and devices work too.
  *
- * @returns the bytes, or null when there are more than `limit`
- * @throws the signal's reason when it aborts first; errors of the file system
+ * @returns the bytes, or null if there are more than `limit`
+ * @throws the signal's reason if it aborts first; file system errors
  */
 export async function readKeyFile(
   path: string,
@@ -159,10 +158,10 @@ export async function readKeyFile(
   if (stats.isFile() && process.platform !== "win32" && (stats.mode & 0o066) !== 0) {
     const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
     reporter.warning(
-      `other users can read or change ${path} (mode ${mode}), which holds a secret: chmod 600 ${shellWord(path)}`,
+      `other users can read or change the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
     );
   }
-  // Opened in the usual way, a named pipe without a writer blocks a thread, and with it the exit.
+  // A blocking open of a named pipe without a writer would block a thread, and so the exit.
   const blocking = stats.isFIFO() ? constants.O_NONBLOCK : 0;
   const file = await open(path, constants.O_RDONLY | blocking);
   try {
@@ -178,13 +177,14 @@ export async function readKeyFile(
   }
 }
 
-/** Why a text cannot travel as the value of a header (RFC 9110, 5.5); null when it can. */
+/** Why a text cannot be a header value (RFC 9110, 5.5); null if it can. */
 export function keyFault(text: string): string | null {
   if (text === "") return "it is empty";
   if (text.length > longestKey) return `it is longer than ${longestKey} characters`;
-  if (/[\r\n]/.test(text)) return "it has a line break inside";
-  if (/\s/.test(text)) return "it has a space inside";
-  if (!/^[\u0021-\u007E]+$/.test(text)) return "it has characters that no HTTP header can carry";
+  if (/[\r\n]/.test(text)) return "it contains a line break";
+  if (/\s/.test(text)) return "it contains a space";
+  if (!/^[\u0021-\u007E]+$/.test(text))
+    return "it contains characters that are not allowed in an HTTP header";
   return null;
 }
 

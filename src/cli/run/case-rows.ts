@@ -8,7 +8,7 @@ import type { SourceInput } from "../../inputs/types.js";
 /** The column that holds the item. */
 export const caseItemColumn = "ip";
 
-/** Members of a case that become columns beside the address (interface: Reputation-share case). */
+/** Members of a case that become columns next to the address. */
 const members = [
   "id",
   "customer_id",
@@ -22,20 +22,17 @@ const members = [
 
 export interface CaseRows {
   readonly input: SourceInput;
-  /** Stands for the content of the rows: the same for the same case in the same state. */
+  /** Hash of the rows: the same for the same case in the same state. */
   readonly version: string;
 }
 
 /**
- * How the rows are written; `guarded`: no cell runs as a formula in a spreadsheet; `all`: with members
- * that the interface does not have.
+ * Format of the rows. `guarded` neutralises formulas for spreadsheets; `all` includes undocumented
+ * members.
  */
 export type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
 
-/**
- * The addresses of a case as an input of the main job: a row for each, with the fields of the case
- * beside it.
- */
+/** The addresses of a case as input of the main job: one row each, with the fields of the case. */
 export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows {
   const lines =
     format === "csv" || format === "csv, guarded"
@@ -46,7 +43,7 @@ export function caseRows(found: RepShareCase, format: CaseRowsFormat): CaseRows 
   return { input: { stream, name: `case ${found.id}` }, version };
 }
 
-/** The service's own words throughout, the address included, so that each cell is shown by `shown`. */
+/** Every cell, the address included, comes from the service, so `shown` guards them all. */
 function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
   const beside = members.map((member) => {
     const value = found[member] ?? "";

@@ -12,7 +12,7 @@ import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { cliOptions } from "../options/option-spec.js";
 
-/** The settings of a run of the main job, and those of the program that apply to it. */
+/** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
@@ -24,7 +24,7 @@ type EnrichJobSettings = EnrichSettings & {
 
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
 
-/** Loads the work of a job: enriching an input, or asking again about the failed rows of an output. */
+/** Loads the job: enrich an input, or retry an output. */
 type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
@@ -60,12 +60,12 @@ export async function runEnrichJob(
     onWarning: (message) => context.reporter.warning(message),
     onFinished: (step) => void (lastStep = step),
     onNotice: (message) => {
-      // Where the summary is JSON on stderr, nothing else is.
+      // A JSON summary on stderr must stand alone.
       const isJson = settings.json && settings.output === "-";
       if (!settings.quiet && !isJson) context.reporter.print(`repute: ${message}`);
     },
   });
-  // Only once nothing is left that a resume would have to do.
+  // Called only when a resume would find nothing to do.
   const over = (): void => (context.beforeExit ?? ((step) => step()))(lastStep);
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");
@@ -74,7 +74,7 @@ export async function runEnrichJob(
     throw tooManyFailedError(manifest, settings);
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
-  // A summary for people need not wait for the lists; of JSON there is one object.
+  // The text summary does not wait for the lists; the JSON summary includes them.
   if (settings.tagIps === undefined || !settings.json) await report(manifest, call);
   if (settings.tagIps === undefined) {
     over();
@@ -88,7 +88,7 @@ export async function runEnrichJob(
   return exported.failed > 0 ? exitCodes.rowsFailed : code;
 }
 
-/** What is wrong with the folder is told before the night's requests are made, not after. */
+/** Reports a bad folder before the first request rather than after the last. */
 async function checkTagFolder(folder: string): Promise<void> {
   const { ExportFolder } = await import("../../tags/folder/export-folder.js");
   await ExportFolder.check(folder);
@@ -98,7 +98,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   const { context, settings } = call;
   const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
-  // Rows that scroll by on the same terminal leave no room for a line that stays.
+  // Rows printed to the same terminal would overwrite the progress line.
   const shown = !settings.quiet && !(settings.output === "-" && context.stdout.isTTY === true);
   try {
     return await perform({
@@ -124,22 +124,22 @@ async function report(manifest: Manifest, { settings, context }: EnrichJobCall):
 }
 
 /**
- * The input that the arguments of `enrich` name: a file, or stdin.
+ * The input named by the operands: a file or stdin.
  *
- * @throws UsageError for more than one, and for none where stdin is a terminal
+ * @throws UsageError for several, or for none if stdin is a terminal
  */
 export function enrichInput(operands: readonly string[], context: CliContext): SourceInput {
   const [path = "-", ...more] = operands;
   if (more.length > 0) {
     throw new UsageError("too_many_inputs", `one input at a time; got ${operands.join(" ")}`, {
-      hint: "join files of one shape before, or run once for each; quote a name that holds spaces",
+      hint: "concatenate the files, or run once for each; quote names that contain spaces",
     });
   }
   if (path !== "-") return { path };
   const stdin = context.stdin();
   if (operands.length === 0 && stdin.isTTY === true) {
-    throw new UsageError("input_missing", "there is no input", {
-      hint: "name a file, or pipe rows in; a lone - reads what you type",
+    throw new UsageError("input_missing", "no input", {
+      hint: "name a file or pipe rows in; to type them, use -",
     });
   }
   return { stream: stdin, name: "stdin" };
@@ -149,7 +149,7 @@ const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
 const { local, synthetic, ...program } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
-/** Options of commands that run the main job. */
+/** Options of the commands that run the main job. */
 export const runGroups = {
   Output: { output, ...sinkOptions.shape, unordered, tagIps },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
@@ -157,14 +157,14 @@ export const runGroups = {
   Run: { ...howToRun, ...program },
 };
 
-/** Exit codes of those commands, as the help lists them. */
-export function jobExitCodes(rowsFailed = "done, but rows exist that --fail-on counts") {
+/** Exit codes of those commands. */
+export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
   return [
     commonExitCodes[0],
-    ["1", "the run could not go on, or more rows failed than --max-failed allows"],
+    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
     commonExitCodes[2],
     ["3", rowsFailed],
-    ["75", "stopped early and resumable: a budget, a deadline or a quota"],
+    ["75", "stopped early by a budget, deadline or quota; resumable"],
     ...interruptedExitCodes,
   ] as const;
 }

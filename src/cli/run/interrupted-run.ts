@@ -3,7 +3,7 @@ import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../c
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 
-/** A run that a signal ended, with what is left of it. */
+/** An interruption, with a hint on how to continue. */
 class InterruptedRunError extends InterruptedError {
   override readonly hint: string;
 
@@ -13,29 +13,29 @@ class InterruptedRunError extends InterruptedError {
   }
 }
 
-/** Adds to the error that ended a run how to go on, where something was kept to go on from. */
+/** Adds to the error of a run how to continue it, if its state was kept. */
 export function explainInterruption(error: unknown, output: string): unknown {
-  // A wrong output has no state to look for.
+  // A run that never started has no state.
   if (error instanceof UsageError) return error;
   const kept = output !== "-" && existsSync(statePath(outputBase(output)));
   if (error instanceof InterruptedError) {
     return new InterruptedRunError(
       error.signal,
       kept
-        ? "what is done is kept; go on with the same command and --resume"
-        : "nothing is kept; run it again",
+        ? "progress is saved; to continue, repeat the command with --resume"
+        : "nothing was saved; run the command again",
     );
   }
   if (error instanceof EarlyEndError) {
     const advice = kept
-      ? "go on with the same command and --resume"
-      : "the rest is not written and nothing is kept to go on from";
+      ? "to continue, repeat the command with --resume"
+      : "the remaining rows were not written and no progress was saved";
     return new EarlyEndError(error.code, `stopped early: ${error.message}; ${advice}`, {
       cause: error,
     });
   }
   if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
-    const advice = "what is done is kept: go on with the same command and --resume";
+    const advice = "progress is saved; to continue, repeat the command with --resume";
     return new FatalError(error.code, error.message, {
       cause: error,
       hint: error.hint === null ? advice : `${error.hint}\n  ${advice}`,

@@ -24,14 +24,13 @@ export interface SeenTagsExport {
   /** The run's manifest with the result of each tag. */
   readonly manifest: Manifest;
   readonly failed: number;
-  /** What ended the export before its time, so that no list was exported; null otherwise. */
+  /** The error that ended the export before any list was written; null if none. */
   readonly fault: { readonly error: unknown } | null;
 }
 
 /**
- * The run's second product: exports the addresses behind every tag that its rows brought, and records
- * in its manifest what became of each. Needs nothing of the run but that manifest; doing it again
- * does no harm.
+ * Exports the IP list of every tag seen in a run and records the results in its manifest. Needs only
+ * that manifest, and is safe to repeat.
  */
 export async function exportSeenTags(
   call: SeenTagsCall,
@@ -59,7 +58,7 @@ export async function exportSeenTags(
   }
   const failed = records.filter(({ status }) => status === "failed").length;
   const recorded: Manifest = { ...manifest, tag_exports: records };
-  // Of rows that went to stdout there is none.
+  // Rows on stdout have no manifest file.
   if (manifest.output.path !== null) {
     await writeManifest(outputBase(settings.output), recorded).catch((error: unknown) => {
       fault ??= { error };
@@ -91,8 +90,8 @@ function uncountedRecord(seen: SeenTags): TagExportRecord {
   return failedRecord(othersName, new ReputeError("too_many_tags", uncountedText(seen)));
 }
 
-/** How to get the lists of a run whose rows are done. */
+/** How to export the lists later. */
 function afterwards(output: string, folder: string): string {
   const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}`;
-  return `repute: the rows are done, the lists of their tags are not; export them with: repute tags export ${which} -o ${shellWord(folder)}`;
+  return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
 }

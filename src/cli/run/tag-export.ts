@@ -6,9 +6,9 @@ import type { ExportReport, TagProgress } from "../../tags/types.js";
 import { withClient } from "../services/with-client.js";
 import type { RequestCall } from "../services/with-client.js";
 
-/** Which lists are exported, and how. */
+/** Which lists to export, and how. */
 export interface TagExport {
-  /** Names of the tags; the client can tell which there are. */
+  /** Names of the tags, possibly read with the client. */
   readonly names: (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
   readonly folder: string;
   readonly runId?: string;
@@ -23,8 +23,8 @@ export interface TagExport {
 type ExportCall = RequestCall & Pick<CommandCall<unknown>, "context">;
 
 /**
- * Exports lists of tags under the pace and retries of the main job, and tells how each goes. A tag
- * that fails is reported at once, quiet or not.
+ * Exports tag lists with the rate limits and retries of the main job, and reports progress. A failed
+ * tag is an error on stderr, `--quiet` or not.
  */
 export async function exportTagLists(
   intel: ServiceAccess,
@@ -44,7 +44,7 @@ export async function exportTagLists(
     const { tag, error } = progress;
     if (error === null) return;
     const hint = error.hint === null ? "" : `\n  ${error.hint}`;
-    reporter.print(`repute: the list of tag ${tag} was not exported: ${error.message}${hint}`);
+    reporter.print(`repute: could not export tag ${tag}: ${error.message}${hint}`);
   };
   return withClient("intel", intel, call, async (client) =>
     exportTags({
@@ -60,7 +60,7 @@ export async function exportTagLists(
   );
 }
 
-/** A line for every million entries of a tag that is read. */
+/** Prints a line per million entries read. */
 function progressTeller(print: (text: string) => void): (progress: TagProgress) => void {
   const shown = new Map<string, number>();
   return (progress) => {
@@ -76,14 +76,14 @@ function progressText({ tag, entries, total }: TagProgress): string {
   return `${tag}: ${entries} of ${total ?? "?"} addresses read`;
 }
 
-/** The result of an export, for a person. */
+/** The result of an export as text. */
 export function exportSummary(report: ExportReport): string {
   const lines = report.tags.map(({ name, status, error, total, added, removed }) =>
     status === "failed"
       ? `  ${name}: failed, ${error?.message ?? "no reason"}`
-      : `  ${name}: ${total} addresses, ${added} added, ${removed} removed${status === "unchanged" ? " (as before)" : ""}`,
+      : `  ${name}: ${total} addresses, ${added} added, ${removed} removed${status === "unchanged" ? " (unchanged)" : ""}`,
   );
-  const kept = report.kept > 0 ? `, ${report.kept} kept from before` : "";
+  const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
   const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
   return [head, ...lines].join("\n");
 }

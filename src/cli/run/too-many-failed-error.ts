@@ -12,7 +12,7 @@ type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps
 export function tooManyFailedError(manifest: Manifest, settings: Settings): FatalError {
   const [commonest] = Object.keys(manifest.errors);
   const reason = commonest === undefined ? "" : `, most often ${commonest}`;
-  const skipped = settings.tagIps === undefined ? "" : "; no addresses of tags were exported";
+  const skipped = settings.tagIps === undefined ? "" : "; no tag lists were exported";
   const message = `too many rows failed: ${counted(manifest, settings)}${reason}${kept(manifest, settings)}${skipped}`;
   return new FatalError("too_many_failed", message, { hint: hintFor(manifest, settings) });
 }
@@ -25,23 +25,23 @@ function counted(manifest: Manifest, { maxFailed }: Settings): string {
   return `${formatCount(failed)} of the ${formatCount(rows)} that were looked up (--max-failed allows ${maxFailed.percent}%)`;
 }
 
-/** Where the rows are now. */
+/** Where the rows were kept. */
 function kept({ output, run_id }: Manifest, settings: Settings): string {
   if (output.path === null) return "";
   return isFile(output.path)
-    ? `; they are in ${output.path}, and ${settings.output} was not changed`
-    : `; they are in ${output.path} as run ${run_id}, which repute_checkpoint lists as unfinished`;
+    ? `; the rows are in ${output.path}, and ${settings.output} is unchanged`
+    : `; the rows are in ${output.path} as run ${run_id}, marked unfinished in repute_checkpoint`;
 }
 
 function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Settings): string {
-  const again = "run it again when the service answers, or raise --max-failed";
+  const again = "run it again once the service works, or raise --max-failed";
   if (output.path === null) return again;
   if (!isFile(output.path)) {
     return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
   }
   if (!earlierFormats.includes(output.format)) return again;
   const flag = prefix === "rep_" ? "" : ` --prefix ${prefix}`;
-  return `ask again for what failed: repute retry ${shellWord(output.path)} -o ${shellWord(target)}${flag}`;
+  return `to retry the failed rows: repute retry ${shellWord(output.path)} -o ${shellWord(target)}${flag}`;
 }
 
 function isFile(path: string): boolean {

@@ -7,23 +7,23 @@ import type { SettingsOf } from "../command.js";
 const { local, synthetic, config, profile } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
-/** Options of every command that asks a service for anything but items. */
+/** Options of commands that send requests other than lookups. */
 const callGroups = {
   Requests: {
     timeout,
     rate: option(lookupOptions.shape.rate, {
       description:
-        "Most requests in a length of time (s, m, h, d); default 100/s, with --local none. Per hour or day it is a quota, counted across runs",
+        "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, counted across runs",
       value: "N/s",
       repeats: true,
     }),
     retries: option(lookupOptions.shape.retries, {
-      description: "How often a request is tried again after a passing fault or throttling",
+      description: "Retries after a network error, a server error or throttling",
       value: "N",
     }),
   },
   Run: {
-    json: option(cliOptions.shape.json, { description: "JSON lines on a terminal too" }),
+    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
     config,
     profile,
   },
@@ -31,13 +31,13 @@ const callGroups = {
 
 export type RequestSettings = SettingsOf<Pick<typeof callGroups, "Requests">>;
 
-/** Options of a command that asks the threat intelligence interface. */
+/** Options of commands that use the threat intelligence API. */
 export const intelCallGroups = {
   Service: { intelUrl, local, synthetic, apiKeyFile },
   ...callGroups,
 };
 
-/** Options of a command that asks the operations interface. */
+/** Options of commands that use the operations API. */
 export const opsCallGroups = {
   Service: {
     opsUrl: opsOptions.shape.opsUrl,
@@ -47,7 +47,7 @@ export const opsCallGroups = {
   ...callGroups,
 };
 
-/** Options of a command that asks the case management instance. */
+/** Options of commands that use the case management instance. */
 export const caseCallGroups = {
   Service: {
     caseUrl: caseOptions.shape.caseUrl,

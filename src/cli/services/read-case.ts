@@ -3,8 +3,8 @@ import type { RepShareCase } from "../../api/schema/operations.js";
 import type { CliContext } from "../command.js";
 
 /**
- * Reads one reputation-share case from the operations interface. Warns when the answer is another
- * case: an identifier may have several spellings, so that this is no error.
+ * Reads one reputation-share case from the operations API. A different identifier in the answer is
+ * only a warning, since an identifier may have several spellings.
  */
 export async function readCase(
   client: OpsClient,

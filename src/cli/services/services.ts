@@ -8,24 +8,24 @@ import type { Pace } from "../../lookup/pace/pace.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
 
-/** A service that a command may ask. */
+/** A service that a command uses. */
 export interface ServiceAccess {
   readonly url: string;
-  /** Whether it is the embedded service, started for this command. */
+  /** True for the embedded service, started for this command. */
   readonly embedded: boolean;
-  /** What goes to this address, and to no other; null to send none. */
+  /** Credential for this URL only; null to send none. */
   readonly credential: string | null;
 }
 
-/** The part of a call that says which services are asked, and as whom. */
+/** The part of a call that selects services and credentials. */
 export type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
 
 /**
- * Gives `use` the services of these names. Where one of them is the embedded service, that
- * runs meanwhile on a free port of the loopback interface. It takes the credential whose file
- * a flag names, else one of its own: a variable or configuration may be meant for a real service.
+ * Calls `use` with the named services. With `--local`, the embedded service runs meanwhile on a free
+ * loopback port. It accepts the credential of a file named by a flag, else a sample credential: one
+ * from a variable or config file may belong to a real service.
  *
- * @throws UsageError when an address or a credential is missing, before anything is started
+ * @throws UsageError if an address or a credential is missing, before anything is started
  */
 export async function withServices<Name extends ServiceName, T>(
   names: readonly Name[],
@@ -56,7 +56,7 @@ export async function withServices<Name extends ServiceName, T>(
   }
 }
 
-/** Credentials that the embedded service is to take in place of its own. */
+/** Credentials that the embedded service accepts instead of its own. */
 type EmbeddedCredentials = Partial<Record<ServiceName, string | null>>;
 
 async function startEmbedded(
@@ -80,15 +80,15 @@ async function startEmbedded(
 
 function syntheticElsewhere(): UsageError {
   return new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
-    hint: "add --local, and leave the service's address out",
+    hint: "add --local, and omit the address of the service",
   });
 }
 
 /**
- * The pace of a command that asks a service anything but the main job's rows. Quotas are counted as
- * those of the main job are; `giveBack` returns what was reserved and not used.
+ * The rate limiter of a command other than the main job, with the same quotas. `giveBack` returns
+ * reserved but unused requests.
  *
- * @param onUsedUp told when a quota is used up for longer than a minute
+ * @param onUsedUp called if a quota stays used up for more than a minute
  */
 export async function openPace(
   { url, embedded }: ServiceAccess,
@@ -117,13 +117,13 @@ export async function openPace(
   });
 }
 
-/** The addresses that the interface has. */
+/** The services of the API. */
 export type ServiceName = "intel" | "ops" | "case";
 
-/** The settings that say which services are asked. */
+/** The settings that select services. */
 export interface ServiceChoice {
   readonly local: boolean;
-  /** Seed of invented answers; only for the embedded service. */
+  /** Seed of invented answers, for the embedded service only. */
   readonly synthetic?: number | undefined;
   readonly intelUrl?: string | undefined;
   readonly opsUrl?: string | undefined;
@@ -131,26 +131,26 @@ export interface ServiceChoice {
 }
 
 const services = {
-  intel: { key: "intelUrl", missing: "no service to ask", shape: "https://intel.example/beta" },
+  intel: { key: "intelUrl", missing: "no service configured", shape: "https://intel.example/beta" },
   ops: {
     key: "opsUrl",
-    missing: "the address of the operations interface is not known",
+    missing: "no operations API configured",
     shape: "https://ops.example",
   },
   case: {
     key: "caseUrl",
-    missing: "the address of the case management instance is not known",
+    missing: "no case management instance configured",
     shape: "https://cases.example",
   },
 } as const;
 
 /**
- * Decides between the embedded service and an address. Where both are given the stronger place
- * wins (a flag beats a variable).
+ * Chooses between the embedded service and an address. If both are set, the stronger source wins: a
+ * flag overrides a variable.
  *
  * @returns the address, or null for the embedded service
- * @throws UsageError when neither is given, both in the same place, or an address with a password, a query or a
- * fragment
+ * @throws UsageError if neither is set, if both are set at the same level, or if the address has a
+ * password, a query or a fragment
  */
 export function chooseAddress(
   service: ServiceName,
@@ -163,8 +163,8 @@ export function chooseAddress(
     if (choice.local) return null;
     throw new UsageError(`${service}_url_missing`, missing, {
       hint:
-        `give its address, such as ${shape}, with --${flagName(key)} URL, in ${variableName(key)}, ` +
-        `or as "${flagName(key)}" in the file of --config; or try repute out with --local`,
+        `set its address, such as ${shape}, with --${flagName(key)} URL, ${variableName(key)}, ` +
+        `or "${flagName(key)}" in the config file (--config); or try repute with --local`,
     });
   }
   const { username, password } = new URL(address);
@@ -172,9 +172,9 @@ export function chooseAddress(
     const { name, variable, fileKey } = secrets[service];
     throw new UsageError(
       "credential_in_address",
-      `${given.get(key)?.name ?? "the address"} must not hold a user name or password`,
+      `${given.get(key)?.name ?? "the address"} must not contain a user name or password`,
       {
-        hint: `it would be seen and kept; the service takes its ${name} from ${variable} or --${flagName(fileKey)}`,
+        hint: `it would be visible and stored; set the ${name} with ${variable} or --${flagName(fileKey)}`,
       },
     );
   }

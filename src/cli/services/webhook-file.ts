@@ -10,23 +10,23 @@ import type { CliContext, CommandCall, SettingsOf } from "../command.js";
 import { fileFault } from "../terminal/reporter.js";
 import { askService } from "./with-client.js";
 
-/** Options by which webhooks and the case that they are held against are named. */
+/** Options that select webhooks and the case to render them with. */
 export const webhookOptions = {
   name: option(z.string().min(1).optional(), {
-    description: "Which webhook of the file, by its name",
+    description: "Name of the webhook to use, if the file has several",
     value: "NAME",
   }),
   case: option(z.string().min(1).optional(), {
-    description: "Case whose context the payload is filled in from",
+    description: "Case whose context fills in the payload",
     value: "ID",
   }),
   context: option(z.string().min(1).optional(), {
-    description: "JSON file with a context, as repute case context prints it; - for stdin",
+    description: "JSON file with a context, as printed by repute case context; - for stdin",
     value: "FILE",
   }),
 };
 
-/** What the commands of webhooks have in common. */
+/** Shared by the webhook commands. */
 export const ofWebhooks = {
   operands: [["FILE", "JSON file with name, endpoint, method, path and payload"]],
   onlyOperand: { what: "a file" },
@@ -35,9 +35,9 @@ export const ofWebhooks = {
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
 /**
- * The webhooks that a call is about.
+ * Reads the webhooks selected by a call.
  *
- * @throws UsageError when the file cannot be read or understood, or has none of that name
+ * @throws UsageError if the file is unreadable or malformed, or has no webhook of that name
  */
 export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   const { readWebhooks } = await import("../../webhooks/configuration.js");
@@ -55,7 +55,7 @@ export async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   });
 }
 
-/** Names of webhooks as a message lists them. */
+/** Webhook names, shortened for a message. */
 export function shownNames(names: readonly string[]): string {
   const most = 10;
   const rest = names.length - most;
@@ -64,9 +64,9 @@ export function shownNames(names: readonly string[]): string {
 }
 
 /**
- * The context that a call names; null when it names none.
+ * Reads the context selected by a call; null if none is.
  *
- * @throws UsageError when it names two, or its file cannot be read; ServiceError, FatalError
+ * @throws UsageError if two are selected or the file is unreadable; ServiceError, FatalError
  */
 export async function chosenContext(call: Call): Promise<CaseContext | null> {
   const { case: id, context: file } = call.settings;
@@ -92,7 +92,7 @@ async function readContext(file: string, { stdin }: CliContext): Promise<CaseCon
   throw new UsageError(
     "context_schema",
     `the context ${name} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
-    { hint: "repute case context ID prints one" },
+    { hint: "to print one: repute case context ID" },
   );
 }
 

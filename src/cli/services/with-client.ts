@@ -14,7 +14,7 @@ import {
   withServices,
 } from "./services.js";
 
-/** The part of a command's call that says how requests are made. */
+/** The part of a call that says how to send requests. */
 export type RequestCall = Pick<CommandCall<RequestSettings>, "settings" | "context">;
 
 interface Clients {
@@ -42,7 +42,7 @@ const makers: ClientMakers = {
   },
 };
 
-/** Gives `use` a client of the one service that a command asks. */
+/** Calls `use` with a client of the service. */
 export function askService<Name extends ServiceName, T>(
   name: Name,
   call: RequestCall & ServiceCall,
@@ -52,8 +52,8 @@ export function askService<Name extends ServiceName, T>(
 }
 
 /**
- * Gives `use` a client of a service, and closes its connections afterwards. Calls are paced and
- * tried again as those of the main job are.
+ * Calls `use` with a client of a service and closes its connections afterwards. Requests obey the
+ * same rate limits and retries as the main job.
  */
 export function withClient<Name extends ServiceName, T>(
   name: Name,
@@ -77,7 +77,7 @@ export function withClient<Name extends ServiceName, T>(
     stack.defer(() => dispatcher.destroy());
     stack.defer(() => pace.giveBack());
     const policy = retryCalls({ pace, retries: settings.retries, clock });
-    // A quota that is used up ends the call that waits for it.
+    // A used-up quota aborts the call that waits for it.
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });
     const options = { baseUrl: url, dispatcher, clock, timeoutMs: settings.timeout, send };

@@ -2,28 +2,28 @@ import { once } from "node:events";
 import type { CliContext } from "../command.js";
 import { TerminalTable } from "./terminal-table.js";
 
-/** Takes records in the order in which they are to be shown. */
+/** Prints records in the order they are added. */
 export interface DataOutput<T> {
   add(record: T): Promise<void>;
-  /** Shows what could not be shown before all was there. */
+  /** Prints buffered records. */
   end(): Promise<void>;
 }
 
-/** Columns of a table: the title, and what stands below it. */
+/** Columns of a table: title and cell. */
 type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
-/** Whether data goes out as lines of JSON: to anything but a terminal, and where `--json` says so. */
+/** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
 export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">): boolean {
   return json || stdout.isTTY !== true;
 }
 
-/** The part of a command's call that says where its data goes, and in which form. */
+/** The part of a call that says where and how to print data. */
 export interface OutputCall {
   readonly settings: { readonly json: boolean };
   readonly context: Pick<CliContext, "stdout" | "signal">;
 }
 
-/** Shows records: one JSON object a line as they come, or a table on a terminal. */
+/** Prints records as JSON lines, or as a table on a terminal. */
 export function dataOutput<T>(
   { settings, context }: OutputCall,
   columns: DataColumns<T>,
@@ -46,9 +46,9 @@ export function dataOutput<T>(
 }
 
 /**
- * Writes to stdout and resolves when there is room for more.
+ * Writes to stdout and resolves once it can take more.
  *
- * @throws the signal's reason when it aborts first
+ * @throws the signal's reason if it aborts first
  */
 export async function writeText(
   { stdout, signal }: Pick<CliContext, "stdout" | "signal">,

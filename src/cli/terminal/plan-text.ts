@@ -3,10 +3,10 @@ import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
 import { formatCount, formatCounts, formatSeconds } from "../../core/quantity.js";
 
-/** Reasons that are listed; the JSON form has them all. */
+/** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
 
-/** A plan for a person: one fact a line. */
+/** A plan as text, one fact per line. */
 export function formatPlan(plan: Plan): string {
   const { chosen } = plan;
   const lines: (readonly [label: string, text: string])[] = [
@@ -16,14 +16,14 @@ export function formatPlan(plan: Plan): string {
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",
-      `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} rows repeat one`,
+      `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
     ["already cached", cachedText(plan.cached)],
     [
       "bogons",
       plan.bogons === 0
         ? ""
-        : `${formatCount(plan.bogons)} distinct, which --bogons local answers without a request`,
+        : `${formatCount(plan.bogons)} distinct, answered without a request by --bogons local`,
     ],
     ...Object.entries(plan.requests).map(
       ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,
@@ -40,14 +40,14 @@ export function formatPlan(plan: Plan): string {
         ({ count, per_seconds: seconds, spent }) =>
           [
             "quota",
-            `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} are spent already`,
+            `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
           ] as const,
       ),
     ...chosen.quota_ends.map(
       (end) =>
         [
           "quota",
-          `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} are used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
+          `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
         ] as const,
     ),
     ...Object.entries(plan.warnings).map(
@@ -67,13 +67,13 @@ function requestText(requests: PlannedRequests): string {
     const most = typeof n === "number" ? n : n.most;
     if (typeof n !== "number" && n.least < n.most) {
       const range = `${formatCount(n.least)} to ${formatCount(n.most)}`;
-      ranges.push(`${endpoint} ${range}, by what the quick checks show`);
+      ranges.push(`${endpoint} ${range}, depending on the quick checks`);
     } else if (most > 0) counts.push(`${endpoint} ${formatCount(most)}`);
   }
   return [...counts, ...ranges].join(", ") || "none";
 }
 
-/** Whether the requests of the chosen lookups are known only as a range. */
+/** Whether the number of requests is only known as a range. */
 function isAtMost({ chosen, requests }: Plan): boolean {
   const counts = Object.values(requests[chosen.lookups] ?? {});
   return counts.some((n) => typeof n !== "number" && n.least < n.most);

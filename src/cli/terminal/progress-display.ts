@@ -6,7 +6,7 @@ import type { Reporter } from "./reporter.js";
 
 const everyMs = 250;
 
-/** Describes a run's progress to the reporter, and keeps its line on a terminal up to date. */
+/** Reports a run's progress, and keeps the progress line on a terminal up to date. */
 export class ProgressDisplay {
   readonly #reporter: Reporter;
   readonly #clock: Clock;
@@ -18,8 +18,8 @@ export class ProgressDisplay {
   }
 
   /**
-   * @param signal when it aborts, the progress is that the run is coming to its end
-   * @param drawn whether to draw a line; never where stderr is no terminal
+   * @param signal once it aborts, the line says that the run is stopping
+   * @param drawn whether to draw the line; ignored unless stderr is a terminal
    */
   start(progress: () => RunProgress, signal: AbortSignal, drawn: boolean): void {
     const meter = new ProgressMeter(progress(), this.#clock.monotonic());
@@ -38,7 +38,7 @@ export class ProgressDisplay {
     this.#timer.unref();
   }
 
-  /** Stops and takes the line away. */
+  /** Stops and clears the line. */
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -48,8 +48,8 @@ export class ProgressDisplay {
 }
 
 /**
- * How far a run is, as one line of at most `width - 1` characters (a full line would wrap on some
- * terminals). What matters least is left out where the terminal is narrow.
+ * The progress of a run in one line of at most `width - 1` characters, since some terminals wrap a
+ * full line. On a narrow terminal the least important parts are dropped.
  */
 export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
   const parts = [
@@ -86,34 +86,34 @@ function statusText(progress: RunProgress): string {
     .join(", ");
 }
 
-/** How fast a run is, and how much of it is left. */
+/** Speed of a run and the time left. */
 export interface Speed {
   readonly rowsPerSecond: number;
   readonly requestsPerSecond: number;
-  /** Share of the input that is written, 0 to 1; null when the input's size is unknown. */
+  /** Share of the input already written, 0 to 1; null if its size is unknown. */
   readonly share: number | null;
-  /** Seconds until the end at the recent pace; null when that cannot be told. */
+  /** Seconds left at the current speed; null if unknown. */
   readonly secondsLeft: number | null;
 }
 
 type Sample = ReturnType<typeof sampleOf>;
 
-/** How far back the pace is measured, in milliseconds: long enough to be calm, short enough to be now. */
+/** Window for measuring speed, in milliseconds: smooth, yet recent. */
 const windowMs = 10_000;
 
-/** Tells the pace of a run from how far it was at several moments. */
+/** Measures the speed of a run from samples of its progress. */
 export class ProgressMeter {
   readonly #samples: Sample[];
 
   /**
-   * @param start how far the run is at its start: a resumed one has rows already
-   * @param startMs that moment, on the clock of `measure`
+   * @param start progress at the start; a resumed run already has rows
+   * @param startMs time of the start, on the clock of `measure`
    */
   constructor(start: RunProgress, startMs: number) {
     this.#samples = [sampleOf(start, startMs)];
   }
 
-  /** Takes note of how far the run is now and tells its pace over the last seconds. */
+  /** Adds a sample and returns the speed over the window. */
   measure(progress: RunProgress, nowMs: number): Speed {
     const now = sampleOf(progress, nowMs);
     this.#samples.push(now);
@@ -135,7 +135,7 @@ function sampleOf(progress: RunProgress, atMs: number) {
   return { atMs, rows, requests, share: shareDone(progress) };
 }
 
-/** Reading runs ahead of writing: of the bytes that were read, the rows that are written count. */
+/** Share of bytes read, scaled by rows written: reading runs ahead of writing. */
 function shareDone(progress: RunProgress): number | null {
   const { bytesRead, bytesTotal, rowsRead, rowsWritten } = progress;
   if (bytesTotal === null || bytesTotal === 0) return null;

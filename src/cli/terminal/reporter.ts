@@ -3,7 +3,7 @@ import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
 import { ReputeError, UsageError } from "../../core/errors.js";
 
-/** Everything but data: warnings, the progress line and the summary, on stderr. */
+/** Prints warnings, the progress line and the summary to stderr. */
 export class Reporter {
   readonly #stream: TerminalStream;
   readonly #warned = new Set<string>();
@@ -14,12 +14,12 @@ export class Reporter {
     this.#stream = stream;
   }
 
-  /** Width of the terminal in columns, 80 where it does not tell; null when stderr is none. */
+  /** Width of the terminal, 80 if unknown; null if stderr is not a terminal. */
   get width(): number | null {
     return this.#stream.isTTY === true ? this.#stream.columns || 80 : null;
   }
 
-  /** Tells a warning; the same one only once. */
+  /** Prints a warning once. */
   warning(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -31,43 +31,43 @@ export class Reporter {
     this.#stream.write(`${this.#erase()}${printable(redactAddress(text))}\n${this.#line}`);
   }
 
-  /** Sets how `printStatus` describes what the program is doing; null for nothing to describe. */
+  /** Sets the status text for `printStatus`; null for none. */
   describe(status: (() => string) | null): void {
     this.#status = status;
   }
 
-  /** Prints how far the program is. */
+  /** Prints the current status. */
   printStatus(): void {
-    this.print(`repute: ${this.#status?.() ?? "running, no progress to tell yet"}`);
+    this.print(`repute: ${this.#status?.() ?? "running, no progress yet"}`);
   }
 
-  /** Draws the progress line over the one before. It must fit in one line of the terminal. */
+  /** Replaces the progress line. It must fit on one line of the terminal. */
   draw(line: string): void {
     const shown = printable(line);
     this.#stream.write(this.#erase() + shown);
     this.#line = shown;
   }
 
-  /** Takes the progress line away. */
+  /** Clears the progress line. */
   clear(): void {
     if (this.#line !== "") this.#stream.write(this.#erase());
     this.#line = "";
   }
 
   #erase(): string {
-    // Return to the first column, erase to the end of the line (ECMA-48, EL).
+    // Carriage return, then erase to the end of the line (ECMA-48, EL).
     return this.#line === "" ? "" : "\r\u001B[K";
   }
 }
 
 export interface ErrorTextOptions {
-  /** Name of the command, for the pointer to its help; null when none was recognised. */
+  /** Command whose help to point to; null if unknown. */
   readonly command: string | null;
-  /** Show where in the program the error arose. */
+  /** Include stack traces. */
   readonly debug: boolean;
 }
 
-/** What a person is told about an error: what and where, what to do, and where help is. */
+/** The message of an error, its hint, and where to find help. */
 export function errorText(error: unknown, options: ErrorTextOptions): string {
   const lines = explain(error);
   if (error instanceof UsageError) {
@@ -85,11 +85,11 @@ function explain(error: unknown): string[] {
   const message = error instanceof Error ? error.message : String(error);
   return [
     `repute: unexpected error: ${message}`,
-    "  this is a fault of repute itself; REPUTE_DEBUG=1 shows where it arose",
+    "  this is a bug in repute; REPUTE_DEBUG=1 shows the stack trace",
   ];
 }
 
-/** The stack of an error and of every error underneath. */
+/** The stacks of an error and its causes. */
 function stacks(error: unknown): string[] {
   const texts: string[] = [];
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
@@ -99,12 +99,12 @@ function stacks(error: unknown): string[] {
 }
 
 const causes: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
+  ENOENT: "no such file",
   EISDIR: "it is a directory",
   EACCES: "permission denied",
 };
 
-/** Why a file could not be read, in words. */
+/** Why a file could not be read. */
 export function fileFault(error: unknown): string {
   const known = causes[(error as NodeJS.ErrnoException | null)?.code ?? ""];
   return known ?? (error instanceof Error ? error.message : String(error));

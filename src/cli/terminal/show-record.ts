@@ -4,13 +4,13 @@ import { type OutputCall, wantsLines, writeText } from "./data-output.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
 import { TerminalTable } from "./terminal-table.js";
 
-/** Shows one record: a line of JSON, or field by field on a terminal. */
+/** Prints a record as one line of JSON, or one field per line on a terminal. */
 export async function showRecord({ settings, context }: OutputCall, record: object): Promise<void> {
   if (wantsLines(settings.json, context)) await writeText(context, `${JSON.stringify(record)}\n`);
   else await showFields(context, record);
 }
 
-/** The same for a record of counts: on a terminal they have the units of the summary. */
+/** The same for counts, with units on a terminal. */
 export async function showCounts(call: OutputCall, record: object): Promise<void> {
   const shown = wantsLines(call.settings.json, call.context) ? record : withUnits(record);
   await showRecord(call, shown);
@@ -26,12 +26,12 @@ function withUnits(record: object): object {
   );
 }
 
-/** Most fields of a record that are shown on a terminal. */
+/** Maximum number of fields to print on a terminal. */
 const mostShown = 1000;
 
 /**
- * Shows one record on a terminal, a line for each of its fields: the path to it, as it would stand
- * in a PQL field, and its value. A list of plain values stays on one line.
+ * Prints a record on a terminal, one field per line: its path in PQL syntax and its value. A list of
+ * plain values takes one line.
  */
 export async function showFields(
   context: Pick<CliContext, "stdout">,
@@ -54,7 +54,7 @@ interface Field {
   readonly text: string;
 }
 
-/** The fields of a record that have no fields of their own, in their order. */
+/** The leaf fields of a record, in order. */
 function* fieldsOf(record: object, path: Field["path"] = []): Generator<Field, void, undefined> {
   const steps = Array.isArray(record) ? record.entries() : Object.entries(record);
   for (const [step, value] of steps) {
@@ -64,14 +64,14 @@ function* fieldsOf(record: object, path: Field["path"] = []): Generator<Field, v
   }
 }
 
-/** Text of a value that has a line of its own; null for one whose members have theirs. */
+/** Text of a leaf value; null for a value with fields. */
 function textOf(value: unknown): string | null {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.every(isPlain)) return values.map((each) => String(each ?? "")).join(", ");
   return Object.keys(value as object).length === 0 ? "" : null;
 }
 
-/** Whether it is a value that JSON has beside objects and arrays. */
+/** Whether the value is a JSON scalar. */
 function isPlain(value: unknown): value is string | number | boolean | null | undefined {
   return typeof value !== "object" || value === null;
 }

@@ -14,10 +14,10 @@ import {
   wrapText,
 } from "../../core/quantity.js";
 
-/** Most entries of a list by frequency; the manifest has them all. */
+/** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 
-/** The result of a finished run for a person: a headline and a table of counts. */
+/** The result of a finished run as text: a headline and a table of counts. */
 export function formatSummary(manifest: Manifest, width: number): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
@@ -57,7 +57,7 @@ function outputLine({ path, bytes }: Manifest["output"]): string {
   return bytes === null ? name : `${name} (${formatBytes(bytes)})`;
 }
 
-/** What the manifest's name begins with, as short as the output itself was written. */
+/** The base of the manifest's name, relative if the output was given so. */
 function shownBase({ exit_reason }: Manifest, output: string): string {
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
@@ -71,7 +71,7 @@ function writtenText({ rows, indicators }: Manifest["output"]): string {
   return `${formatCount(indicators)} indicators written`;
 }
 
-/** `none` is never to be read as safe. */
+/** `none` must not read as safe. */
 const verdictNames: Readonly<Record<Verdict, string>> = {
   malicious: "malicious",
   suspicious: "suspicious",
@@ -97,7 +97,7 @@ function statusLines({ statuses, output }: Manifest): readonly string[] {
   );
 }
 
-/** A line for each count above zero, with its share of all rows. */
+/** One line per count above zero, with its share of all rows. */
 function shareLines(
   all: readonly (readonly [name: string, count: number])[],
   rows: number,
@@ -133,7 +133,7 @@ function warningLines(warnings: Readonly<Record<string, number>>): readonly stri
   ];
 }
 
-/** The commonest entries as one line; none when nothing was counted. */
+/** The most frequent entries on one line; no line if there are none. */
 function list(counts: Readonly<Record<string, number>>, most = 10): readonly string[] {
   const text = formatCounts(counts, most);
   return text === "" ? [] : [text];

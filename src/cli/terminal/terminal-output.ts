@@ -3,10 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { printableData } from "../../core/printable.js";
 import type { TerminalStream } from "../command.js";
 
-/**
- * A terminal on which data cannot steer anything: control and bidirectional characters are shown as
- * `<U+001B>`. Files and pipes get their data as it is.
- */
+/** A terminal that data cannot control: control and bidirectional characters print as `<U+001B>`. */
 export class TerminalOutput extends Writable implements TerminalStream {
   readonly isTTY = true;
   readonly #terminal: TerminalStream;
@@ -19,7 +16,7 @@ export class TerminalOutput extends Writable implements TerminalStream {
     this.#terminal = terminal;
   }
 
-  /** Width in columns; 0 where the terminal does not tell. */
+  /** Width in columns; 0 if unknown. */
   get columns(): number {
     return this.#terminal.columns ?? 0;
   }
@@ -28,13 +25,13 @@ export class TerminalOutput extends Writable implements TerminalStream {
     const text = this.#held + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#held = text.endsWith("\r") ? "\r" : "";
     const whole = text.slice(0, text.length - this.#held.length);
-    // A fault of the terminal is told by its own `error` event.
+    // Errors surface as `error` events of the terminal itself.
     if (this.#terminal.write(printableData(whole))) done();
     else this.#terminal.once("drain", done);
   }
 }
 
-/** The stream itself, or a safe one in its place where it is a terminal. */
+/** Wraps a terminal; other streams are returned unchanged. */
 export function safeOnTerminal(stream: TerminalStream): TerminalStream {
   return stream.isTTY === true ? new TerminalOutput(stream) : stream;
 }

@@ -1,18 +1,17 @@
 import type { CliContext } from "../command.js";
 import { printable } from "../../core/printable.js";
 
-/** Rows that are laid out together; with more, the first ones decide the widths of all. */
+/** Rows laid out together; the first batch sets the widths for all. */
 const batchRows = 500;
 const gap = 2;
-/** No column is made narrower than this for the sake of the others. */
+/** Minimum width of a shrunk column. */
 const narrowest = 8;
-/** Longest text of a cell that is shown, in UTF-16 units; `--json` has all of it. */
+/** Maximum length of a cell, in UTF-16 units; `--json` prints all of it. */
 const longestCell = 2000;
 
 /**
- * Text in columns that line up, for a terminal. Columns without any value are left out; where a
- * line would be too long the widest columns give way, and what does not fit is wrapped. Rows are
- * held back until they can be laid out, but never more than a batch of them.
+ * A table for a terminal. Empty columns are dropped; if lines would be too long, the widest columns
+ * shrink and their text wraps. Rows are buffered, at most one batch.
  */
 export class TerminalTable {
   readonly #context: Pick<CliContext, "stdout">;
@@ -20,7 +19,7 @@ export class TerminalTable {
   #rows: (readonly string[])[] = [];
   #columns: readonly Column[] | null = null;
 
-  /** @param titles of the columns; null for a table without a line of titles */
+  /** @param titles of the columns; null for a table without a header */
   constructor(context: Pick<CliContext, "stdout">, titles: readonly string[] | null) {
     this.#context = context;
     this.#titles = titles;
@@ -31,7 +30,7 @@ export class TerminalTable {
     if (this.#rows.length === batchRows) await this.#write(true);
   }
 
-  /** Shows what is still held back. */
+  /** Prints buffered rows. */
   async end(): Promise<void> {
     if (this.#rows.length > 0) await this.#write(false);
   }
@@ -60,12 +59,12 @@ export class TerminalTable {
 }
 
 interface Column {
-  /** Place among the cells. */
+  /** Index among the cells. */
   readonly index: number;
   readonly width: number;
 }
 
-/** @param more whether rows follow, which may have values where these have none */
+/** @param more whether more rows follow, possibly with values in empty columns */
 function layOut(
   titles: readonly string[] | null,
   rows: readonly (readonly string[])[],
@@ -84,7 +83,7 @@ function layOut(
   return kept.map((index, at) => ({ index, width: widths[at] ?? narrowest }));
 }
 
-/** The largest limit that makes the widths fit, put on the columns that exceed it. */
+/** Caps all widths at the largest limit that makes them fit. */
 function fitted(widths: readonly number[], room: number): readonly number[] {
   let limit = Math.min(Math.max(...widths, narrowest), Math.max(room, narrowest));
   const total = (): number => widths.reduce((sum, wide) => sum + Math.min(wide, limit), 0);
@@ -92,7 +91,7 @@ function fitted(widths: readonly number[], room: number): readonly number[] {
   return widths.map((wide) => Math.min(wide, limit));
 }
 
-/** Gives what is left of the room to all alike: rows that follow may be wider than these. */
+/** Shares the remaining room evenly: later rows may be wider. */
 function spread(widths: readonly number[], room: number): readonly number[] {
   const left = room - widths.reduce((sum, wide) => sum + wide, 0);
   return widths.map((wide) => wide + Math.max(0, Math.floor(left / widths.length)));
@@ -101,12 +100,12 @@ function spread(widths: readonly number[], room: number): readonly number[] {
 const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF01-\uFF60]|\p{Emoji_Presentation}/gu;
 
-/** Columns of a terminal that the longest line of a text takes, two for a character of East Asia. */
+/** Terminal columns of the longest line; East Asian characters and emoji take two. */
 function widthOf(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length + (line.match(wide)?.length ?? 0)));
 }
 
-/** What a service or a file holds must not steer the terminal. */
+/** Makes untrusted text safe for the terminal. */
 function shown(text: string): string {
   const cut = text.length > longestCell ? `${text.slice(0, longestCell)}…` : text;
   return printable(cut);

@@ -229,6 +229,6 @@ describe("a profile that the file lacks", () => {
 
 test("names a file that does not exist", async () => {
   await expect(settingsFromFile("no-such-file.json", specs, null)).rejects.toThrow(
-    "cannot read the config file no-such-file.json: there is no such file",
+    "cannot read the config file no-such-file.json: no such file",
   );
 });

@@ -25,18 +25,18 @@ test("a key that no header can carry is refused by its origin and not shown", as
   );
   expect(error).toMatchObject({
     code: "secret_malformed",
-    message: `${path} holds no API key for https://crm.example: it has a line break inside`,
+    message: `${path} contains no valid API key for https://crm.example: it contains a line break`,
   });
 });
 
 test("a file without an end is refused", async () => {
   await expect(readEndpointKeys("/dev/zero", fakeContext())).rejects.toThrow(
-    "/dev/zero holds more than 1048576 bytes",
+    "/dev/zero is larger than 1048576 bytes",
   );
 });
 
 test("a file that others can read is warned about", async () => {
   const context = fakeContext();
   await readEndpointKeys(await keysFile("{}", 0o644), context);
-  expect(context.stderr.text).toContain("(mode 644), which holds a secret: chmod 600 ");
+  expect(context.stderr.text).toContain("(mode 644): run chmod 600 ");
 });

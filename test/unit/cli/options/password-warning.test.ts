@@ -11,7 +11,7 @@ test.each([
   [["enrich", "-o", "postgres://db.example/intel?sslpassword=secret"]],
 ])("warns about %j", (args) => {
   const warning = passwordWarning(args);
-  expect(warning).toMatch(/\(ps\): set PGPASSWORD, keep it in ~\/\.pgpass, or/);
+  expect(warning).toMatch(/\(ps\): set PGPASSWORD, use ~\/\.pgpass, or/);
   expect(warning).not.toContain("secret");
 });
 
@@ -28,7 +28,9 @@ const address = "postgres://me:secret@127.0.0.1:1/intel?table=t";
 
 test("the warning comes before the database is asked, whatever comes of it", async () => {
   const { stderr } = await runInProcess(["verify", address]);
-  expect(stderr).toMatch(/^repute: warning: the password of a PostgreSQL address on the command/);
+  expect(stderr).toMatch(
+    /^repute: warning: other users can see the PostgreSQL password on the command/,
+  );
   expect(stderr).not.toContain("secret");
 });
 

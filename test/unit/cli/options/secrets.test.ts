@@ -49,13 +49,13 @@ test("the variable beats a file that the configuration names", async () => {
 
 test("a missing file is named, and where it was named", async () => {
   await expect(readKey(fileGiven("no-such-key", "flag"))).rejects.toThrow(
-    "cannot read no-such-key, the file of the API key (--api-key-file): there is no such file",
+    "cannot read no-such-key, the API key file (--api-key-file): no such file",
   );
 });
 
 test("an empty file is refused", async () => {
   const given = fileGiven(await keyFile("\n"), "flag");
-  await expect(readKey(given)).rejects.toThrow(/holds no API key: it is empty$/);
+  await expect(readKey(given)).rejects.toThrow(/contains no API key: it is empty$/);
 });
 
 test("what can be no key is refused and not shown", async () => {
@@ -66,16 +66,24 @@ test("what can be no key is refused and not shown", async () => {
 });
 
 test.each([
-  ["a line break inside", "first-line\nsecond-line", "it has a line break inside"],
-  ["a space inside", "Bearer secret", "it has a space inside"],
-  ["a letter beyond ASCII", "secrét", "it has characters that no HTTP header can carry"],
-  ["a control character", "sec\u0000ret", "it has characters that no HTTP header can carry"],
+  ["a line break inside", "first-line\nsecond-line", "it contains a line break"],
+  ["a space inside", "Bearer secret", "it contains a space"],
+  [
+    "a letter beyond ASCII",
+    "secrét",
+    "it contains characters that are not allowed in an HTTP header",
+  ],
+  [
+    "a control character",
+    "sec\u0000ret",
+    "it contains characters that are not allowed in an HTTP header",
+  ],
   ["16 KiB and one character", "k".repeat(16_385), "it is longer than 16384 characters"],
   ["two megabytes", "k".repeat(2_000_000), "it is longer than 17408 bytes"],
 ])("a key with %s is refused with the reason", async (_, text, reason) => {
   const path = await keyFile(text);
   await expect(readKey(fileGiven(path, "flag"))).rejects.toThrow(
-    `${path} holds no API key: ${reason}`,
+    `${path} contains no API key: ${reason}`,
   );
 });
 
@@ -86,14 +94,14 @@ test("a key of 16 KiB is read", async () => {
 
 test("a variable is held to the same rules", async () => {
   await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
-    "REPUTE_API_KEY holds no API key: it has a line break inside",
+    "REPUTE_API_KEY contains no API key: it contains a line break",
   );
 });
 
 describe.skipIf(process.platform === "win32")("what is no regular file", () => {
   test("an endless device is refused", async () => {
     await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
-      "/dev/zero holds no API key: it is longer than",
+      "/dev/zero contains no API key: it is longer than",
     );
   });
 
@@ -131,7 +139,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     const context = fakeContext();
     expect(await readSecret(secrets.intel, fileGiven(path, "flag"), context)).toBe("k-5");
     expect(context.stderr.text).toBe(
-      `repute: warning: other users can read or change ${path} (mode ${shown}), which holds a secret: chmod 600 ${path}\n`,
+      `repute: warning: other users can read or change the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`,
     );
   });
 
@@ -148,7 +156,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     await writeFile(path, "k-7", { mode: 0o644 });
     const context = fakeContext();
     await readSecret(secrets.intel, fileGiven(path, "flag"), context);
-    expect(context.stderr.text).toContain(`: chmod 600 '${path}'\n`);
+    expect(context.stderr.text).toContain(`: run chmod 600 '${path}'\n`);
   });
 });
 

@@ -15,7 +15,7 @@ test("a dash reads what is typed at a terminal", () => {
 });
 
 test("nothing is no input where stdin is a terminal", () => {
-  expect(() => enrichInput([], fakeContext({ stdin: null }))).toThrow("there is no input");
+  expect(() => enrichInput([], fakeContext({ stdin: null }))).toThrow("no input");
 });
 
 test("two files are one too many", () => {

@@ -20,7 +20,7 @@ test("an interrupted run that kept something is told how to go on", async () => 
 
 test("an interrupted run that kept nothing is told so", () => {
   expect(explainInterruption(new InterruptedError("SIGINT"), "-")).toMatchObject({
-    hint: "nothing is kept; run it again",
+    hint: "nothing was saved; run the command again",
   });
 });
 

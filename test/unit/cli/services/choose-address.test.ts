@@ -78,7 +78,7 @@ test.each([
   const error = thrownBy(() => chooseAddress(service, { local: false, intelUrl: url }, given({})));
   expect(error).toMatchObject({
     code: `${service}_url_missing`,
-    hint: expect.stringMatching(`${flag} URL, in ${variable}`) as string,
+    hint: expect.stringMatching(`${flag} URL, ${variable}`) as string,
   });
 });
 

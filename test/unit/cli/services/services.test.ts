@@ -71,7 +71,7 @@ describe("a file of a secret that is not there", () => {
     const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /^repute: cannot read no-such-file, the file of the .*-file\): there is no such file\n/,
+      /^repute: cannot read no-such-file, the .* file \(.*-file\): no such file\n/,
     );
   });
 });

@@ -54,7 +54,7 @@ test("once stopped there is no progress to tell", () => {
   const { stream, reporter, display } = start(null);
   display.stop();
   reporter.printStatus();
-  expect(stream.text).toBe("repute: running, no progress to tell yet\n");
+  expect(stream.text).toBe("repute: running, no progress yet\n");
 });
 
 test("once stopped the line is gone and does not come back", () => {

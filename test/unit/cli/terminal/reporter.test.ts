@@ -43,7 +43,7 @@ test("tells the status that it was given last, above the progress line", () => {
   reporter.describe(null);
   reporter.printStatus();
   expect(stream.text).toBe(
-    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress to tell yet\n",
+    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress yet\n",
   );
 });
 
