@@ -119,7 +119,7 @@ describe("a run with too many failed rows", () => {
     const { code, stdout, stderr } = await run(...args);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ exit_reason: "too_many_failed" });
-    expect(stderr).toContain("no addresses of tags were exported");
+    expect(stderr).toContain("no tag lists were exported");
     expect(existsSync(join(cwd, "lists"))).toBe(false);
   });
 

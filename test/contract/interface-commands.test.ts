@@ -163,7 +163,7 @@ describe("customers", () => {
   test("says how to set the address", async () => {
     const { code, stderr } = await runInProcess(["customers"]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/--ops-url URL, in REPUTE_OPS_URL.*--local/);
+    expect(stderr).toMatch(/--ops-url URL, REPUTE_OPS_URL.*--local/);
   });
 
   test("is retried while the service is unavailable", async () => {
@@ -329,7 +329,7 @@ describe("webhook", () => {
       const { code, stdout, stderr } = await runInProcess(["webhook", "check", notify], options);
       expect([code, stdout]).toEqual([0, ""]);
       expect(stderr).toMatch(
-        /^repute: note: without a case, .*static subscriber data was not looked for; give --case ID/,
+        /^repute: note: without a case, fields and static subscriber data were not checked; add --case ID/,
       );
     },
   );
@@ -483,6 +483,8 @@ describe("schema", () => {
   test("lists the formats if none is given", async () => {
     const { code, stderr } = await runInProcess(["schema"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("--format: openapi, json-schema, postgres, duckdb, bigquery");
+    expect(stderr).toContain(
+      "--format with one of openapi, json-schema, postgres, duckdb, bigquery",
+    );
   });
 });

@@ -38,7 +38,7 @@ it("reports that an output of schema version 1 has no verdicts", async () => {
   expect(await runRepute(["verify", "out.csv"], { cwd })).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /24 rows.*as its manifest says \(schema version 1, no verdicts\)/,
+      /24 rows.*matches its manifest \(schema version 1, no verdicts\)/,
     ),
   });
   const json = await runRepute(["verify", "out.csv", "--json"], { cwd });

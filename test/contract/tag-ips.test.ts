@@ -129,7 +129,7 @@ describe("the result of each tag", () => {
   test("does not prevent verification of the output", async () => {
     await enrich("--quiet");
     const { code, stdout } = await runInProcess(["verify", join(folder, "out.csv")]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining("as its manifest says")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("matches its manifest")]);
   });
 
   test("is there for rows on stdout, too", async () => {
