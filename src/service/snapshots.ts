@@ -21,7 +21,7 @@ interface Superseded {
 /**
  * Maximum number of replaced versions per tag that stay readable, however fast its list changes.
  */
-const keptVersions = 16;
+const maxKeptVersions = 16;
 
 /**
  * The IP lists of all tags and their snapshots. Each change makes a new version. Replaced versions
@@ -65,7 +65,7 @@ export class TagLists {
     const version = this.#publish(tag, list, now);
     if (before && before.snapshot !== version.snapshot) {
       const entry = { version: before, since: this.#clock.monotonic() };
-      this.#superseded.set(tag, [entry, ...this.#readable(tag)].slice(0, keptVersions));
+      this.#superseded.set(tag, [entry, ...this.#readable(tag)].slice(0, maxKeptVersions));
     }
     return version;
   }

@@ -46,13 +46,13 @@ export async function exportTag(
   signal: AbortSignal,
   context: TagContext,
 ): Promise<TagOutcome> {
-  const tell = progressTeller(name, context.options);
+  const report = progressReporter(name, context.options);
   try {
-    const entry = await readAndWrite(name, signal, context, tell);
+    const entry = await readAndWrite(name, signal, context, report);
     const { total, added, removed } = entry;
     const status = entry.status === "unchanged" ? "unchanged" : "exported";
     const files = entry.files.map(({ file }) => file);
-    tell({ state: status, total });
+    report({ state: status, total });
     const result = { name, status, error: null, total, added, removed, files } as const;
     return { entry, result, passingFault: null };
   } catch (error) {
@@ -61,13 +61,13 @@ export async function exportTag(
     // Keep the pages for the next export if the fault may pass.
     const isPassing = error instanceof ServiceError && error.again !== null;
     if (!isPassing) await context.state.forget(name);
-    tell({ state: "failed", error });
+    report({ state: "failed", error });
     return failed(name, error, context.before, isPassing ? error : null);
   }
 }
 
 /** Fails a tag without a request, because all tags before it failed with this fault. */
-export function passOver(
+export function failWithoutRequest(
   name: string,
   fault: ServiceError,
   { options, before }: TagContext,
@@ -76,7 +76,7 @@ export function passOver(
     fault.code,
     `not requested because all tags before it failed; the last error was: ${fault.message}`,
   );
-  progressTeller(name, options)({ state: "failed", error });
+  progressReporter(name, options)({ state: "failed", error });
   return failed(name, error, before, fault);
 }
 
@@ -84,11 +84,11 @@ async function readAndWrite(
   name: string,
   signal: AbortSignal,
   { options, folder, state, before, stems, oneList }: TagContext,
-  tell: TellProgress,
+  report: ReportProgress,
 ): Promise<ExportedTag> {
   if (name === "") throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
   const stem = stems.of(name);
-  if (!(await folder.hasRoomFor(stem))) {
+  if (!(await folder.canUse(stem))) {
     throw new TagExportError(
       "file_name_taken",
       `${join(folder.path, stem)}.* exists and does not belong to an export`,
@@ -104,11 +104,11 @@ async function readAndWrite(
     begun: await state.resume(name, before),
     isKnown: (first, addresses) => oneList(() => isKnown(first, addresses, before, folder)),
     onPage: ({ pages, entries, pin: { total } }) =>
-      tell({ state: "reading", pages, entries, total }),
+      report({ state: "reading", pages, entries, total }),
   });
   return oneList(async () => {
     signal.throwIfAborted();
-    tell({ state: "writing" });
+    report({ state: "writing" });
     const list = before && (await folder.listOf(before));
     if (before && !list) {
       options.onWarning?.(
@@ -144,10 +144,10 @@ async function isKnown(
   return sizeOf(difference(page, list)) === 0;
 }
 
-type TellProgress = (change: Partial<TagProgress>) => void;
+type ReportProgress = (change: Partial<TagProgress>) => void;
 
 /** Reports the progress of a tag. Members missing from a change keep their value. */
-function progressTeller(tag: string, { onProgress }: ExportTagsOptions): TellProgress {
+function progressReporter(tag: string, { onProgress }: ExportTagsOptions): ReportProgress {
   let progress: TagProgress = {
     tag,
     state: "reading",

@@ -10,7 +10,7 @@ import {
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
-import { exportTag, passOver, type TagOutcome } from "./export-tag.js";
+import { exportTag, failWithoutRequest, type TagOutcome } from "./export-tag.js";
 import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
@@ -35,7 +35,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
     const job = { options, folder, state, current, names };
-    return (await earlierReport(job)) ?? (await run(job));
+    return (await reportOfKilledRun(job)) ?? (await run(job));
   } finally {
     await state.release();
   }
@@ -45,7 +45,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
  * This many tags in a row that fail after all their retries mean that the service is down. The
  * remaining tags then fail at once: retrying thousands of them would take a day.
  */
-const enoughFaults = 8;
+const maxFaultsInRow = 8;
 
 interface Run {
   readonly options: ExportTagsOptions;
@@ -58,7 +58,7 @@ interface Run {
 /**
  * The report of this run's export, if it was killed after its lists were published; otherwise null.
  */
-async function earlierReport({
+async function reportOfKilledRun({
   options,
   state,
   current,
@@ -117,8 +117,8 @@ async function exportAll(
       const before = tagsBefore.get(name) ?? null;
       const context = { options, folder, state, before, stems, oneList };
       const outcome =
-        lastFault !== null && faultsInRow >= enoughFaults
-          ? passOver(name, lastFault, context)
+        lastFault !== null && faultsInRow >= maxFaultsInRow
+          ? failWithoutRequest(name, lastFault, context)
           : await exportTag(name, signal, context);
       lastFault = outcome.passingFault;
       faultsInRow = lastFault === null ? 0 : faultsInRow + 1;

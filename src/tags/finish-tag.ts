@@ -40,7 +40,7 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
   const { about, log, snapshot, lastUpdate, pinnedAt } = reading;
   const list = log === null ? before?.list : await checkedList(name, log);
   if (!list) throw new TagExportError("count_mismatch", `the earlier list of tag ${name} is gone`);
-  const facts = {
+  const metadata = {
     tag: name,
     snapshot,
     lastUpdate,
@@ -53,7 +53,7 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     warnOfMapped(list, finishing);
   const files: ExportedFile[] = [];
   for (const format of formats) {
-    const pieces = tagFormatWriters[format](list, facts);
+    const pieces = tagFormatWriters[format](list, metadata);
     files.push(await writeOne(format, `${stem}.${format}`, pieces, into));
   }
   const sha256 = files.find(({ format }) => format === "txt")?.sha256 ?? textDigest(list);
@@ -86,7 +86,7 @@ export async function finishTag(finishing: FinishTagOptions): Promise<ExportedTa
     removed: sizeOf(removed),
     unchanged: sizeOf(list) - sizeOf(added),
     stem,
-    sets: facts.sets,
+    sets: metadata.sets,
     files,
   };
 }
@@ -130,7 +130,7 @@ function warnOfMapped(list: AddressList, { name, options }: FinishTagOptions): v
 }
 
 /** ipset names have at most 31 characters (ipset(8)); `_v4_n` is the longest suffix added. */
-const longestName = 26;
+const maxSetName = 26;
 
 /**
  * Names of a tag's sets in a firewall. Uses the stem of its files if nftables and ipset accept it:
@@ -140,8 +140,8 @@ export function setNames(tag: string, stem: string): SetNames {
   const digest = createHash("sha256").update(tag).digest("hex").slice(0, 8);
   const plain = stem.replaceAll(/%[0-9A-F]{2}/g, "_").replace(/^[^A-Za-z]/, "t$&");
   const name =
-    plain === stem && stem.length <= longestName
+    plain === stem && stem.length <= maxSetName
       ? stem
-      : `${plain.slice(0, longestName - digest.length - 1)}-${digest}`;
+      : `${plain.slice(0, maxSetName - digest.length - 1)}-${digest}`;
   return { ipv4: `${name}_v4`, ipv6: `${name}_v6` };
 }

@@ -11,7 +11,7 @@ import { TagExportError } from "./faults.js";
 import type { TagService } from "./types.js";
 
 /** Maximum number of restarts for a tag whose list changes while it is read. */
-const mostRestarts = 3;
+const maxRestarts = 3;
 
 export interface ReadTagOptions {
   readonly name: string;
@@ -48,7 +48,7 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
         log = start.log;
       }
       options.onPage(log);
-      await readOn(log, options);
+      await readRemaining(log, options);
       return { ...log.pin, log };
     } catch (error) {
       if (!(error instanceof Drift)) throw error;
@@ -57,7 +57,7 @@ export async function readTag(options: ReadTagOptions): Promise<TagReading> {
       log = null;
       // A snapshot that expired during an interruption does not count as a change.
       if (resumed) continue;
-      if (restarts === mostRestarts) {
+      if (restarts === maxRestarts) {
         throw new TagExportError(
           "snapshot_drift",
           `the list of tag ${options.name} changed during each of ${restarts + 1} attempts to read it; the last time ${error.message}`,
@@ -100,7 +100,7 @@ async function begin({
 }
 
 /** Reads the remaining pages. */
-async function readOn(
+async function readRemaining(
   log: PageLog,
   { name, client, signal, onPage }: ReadTagOptions,
 ): Promise<void> {
@@ -159,7 +159,7 @@ function checkedEntries(name: string, page: TagIps, offset: number): ReadAddress
   assertTag(name, page.tag);
   const addresses = readEntries(page.entries);
   if (typeof addresses === "object") return addresses;
-  const entry = JSON.stringify(page.entries[addresses]?.slice(0, longestEntry));
+  const entry = JSON.stringify(page.entries[addresses]?.slice(0, maxShownEntry));
   throw new TagExportError(
     "invalid_entry",
     `entry ${offset + addresses + 1} of the list of tag ${name} is ${entry}, which is not an IP address`,
@@ -167,4 +167,4 @@ function checkedEntries(name: string, page: TagIps, offset: number): ReadAddress
 }
 
 /** Maximum length of an entry in a message. Addresses are shorter. */
-const longestEntry = 60;
+const maxShownEntry = 60;

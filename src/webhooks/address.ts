@@ -1,5 +1,5 @@
 import { isLoopback } from "../api/http/dispatcher.js";
-import { errorAt, type Problem, refuseErrors, warningAt } from "./problem.js";
+import { errorAt, type Problem, throwErrors, warningAt } from "./problem.js";
 import type { Webhook } from "./configuration.js";
 
 type Address = Pick<Webhook, "name" | "endpoint" | "path">;
@@ -11,7 +11,7 @@ type Address = Pick<Webhook, "name" | "endpoint" | "path">;
  * @throws WebhookError with the errors of {@link addressProblems}
  */
 export function webhookUrl(webhook: Address): URL {
-  refuseErrors(addressProblems(webhook), webhook.name);
+  throwErrors(addressProblems(webhook), webhook.name);
   const url = new URL(webhook.endpoint);
   const [path = "", query = ""] = split(webhook.path ?? "");
   if (path !== "") {

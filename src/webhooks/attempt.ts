@@ -19,7 +19,7 @@ export interface Reply {
 }
 
 /** Maximum bytes per character of a key, with JSON escapes such as `\u006b`. */
-const longestSpelling = 6;
+const maxBytesPerChar = 6;
 
 /** Maximum size of a kept body. It only serves to explain failures. */
 const keptBodyBytes = 64 * 1024;
@@ -43,7 +43,7 @@ export async function attemptCall(
     timeoutMs,
     beginningOnly: true,
     // Read far enough past the cut that a key across it is found and masked.
-    maxBodyBytes: keptBodyBytes + longestSpelling * (apiKey?.length ?? 0),
+    maxBodyBytes: keptBodyBytes + maxBytesPerChar * (apiKey?.length ?? 0),
     headers: apiKey === null ? [] : [["authorization", `Bearer ${apiKey}`]],
   });
   const answer = await transport

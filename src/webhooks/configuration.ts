@@ -73,8 +73,8 @@ export function parseWebhooks(text: string, origin: string): readonly Webhook[] 
     else faults.push(...parsed.error.issues.flatMap(describe).map((fault) => `${where}${fault}`));
   }
   if (faults.length > 0) {
-    const left = faults.length > mostShown ? `\n  … and ${faults.length - mostShown} more` : "";
-    const list = faults.slice(0, mostShown).join("\n  ") + left;
+    const left = faults.length > maxShown ? `\n  … and ${faults.length - maxShown} more` : "";
+    const list = faults.slice(0, maxShown).join("\n  ") + left;
     throw new UsageError(
       "webhook_schema",
       faults.length === 1 ? `${origin}: ${list}` : `${origin}: ${faults.length} faults\n  ${list}`,
@@ -97,7 +97,7 @@ interface Entry {
   readonly where: string;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 function parseEntries(text: string, origin: string): readonly Entry[] {
   const fault = findJsonFault(text);

@@ -59,9 +59,9 @@ export function unknownFields(missing: readonly MissingField[], context: unknown
   });
 }
 
-const mostCompared = 1000;
-const mostListed = 20;
-const longestListed = 120;
+const maxCompared = 1000;
+const maxListed = 20;
+const maxNameLength = 120;
 
 /** Names of existing fields. Subscriber data goes first, since most payloads use it. */
 function fieldNames(context: unknown): string[] {
@@ -69,28 +69,25 @@ function fieldNames(context: unknown): string[] {
   const names = new Set<string>();
   if (data) {
     names.add(formatPath(resolverDataPath));
-    for (const found of contextValues(
-      { path: resolverDataPath, value: data.value },
-      mostCompared,
-    )) {
+    for (const found of contextValues({ path: resolverDataPath, value: data.value }, maxCompared)) {
       names.add(formatPath(found.path));
     }
   }
-  for (const found of contextValues({ path: [], value: context }, mostCompared)) {
+  for (const found of contextValues({ path: [], value: context }, maxCompared)) {
     if (typeof found.path[0] === "string") names.add(formatPath(found.path));
   }
-  return [...names].filter((name) => name.length <= longestListed);
+  return [...names].filter((name) => name.length <= maxNameLength);
 }
 
 function existing(names: readonly string[], context: unknown): string {
   const data = readField(context, resolverDataPath);
   const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
   if (names.length === 0) return `The context has no fields.${none}`;
-  const left = names.length - mostListed;
+  const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
-  return `Existing fields: ${names.slice(0, mostListed).join(", ")}${more}.${none}`;
+  return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;
 }
 
 function shorten(name: string): string {
-  return name.length <= longestListed ? name : quote(name, longestListed);
+  return name.length <= maxNameLength ? name : quote(name, maxNameLength);
 }

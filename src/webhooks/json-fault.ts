@@ -10,18 +10,18 @@ export interface JsonFault {
 }
 
 /** Maximum nesting depth. Beyond it, recursion over the value might overflow the stack. */
-export const deepestJson = 100;
+export const maxDepth = 100;
 
 /**
  * Finds the first fault of a JSON text (RFC 8259), or null. Unlike `JSON.parse`, always gives a
- * position, and also rejects duplicate members and nesting deeper than {@link deepestJson}.
+ * position, and also rejects duplicate members and nesting deeper than {@link maxDepth}.
  */
 export function findJsonFault(text: string): JsonFault | null {
   /** Member names of each open object; null for an open array. */
   const open: (Set<string> | null)[] = [];
   const enter = (names: Set<string> | null, line: number, column: number): void => {
     open.push(names);
-    if (open.length > deepestJson) throw new Fault(line, column, tooDeep);
+    if (open.length > maxDepth) throw new Fault(line, column, tooDeep);
   };
   const leave = (): void => void open.pop();
   try {
@@ -62,7 +62,7 @@ class Fault extends Error {
   }
 }
 
-const tooDeep = `nested deeper than ${deepestJson} levels`;
+const tooDeep = `nested deeper than ${maxDepth} levels`;
 
 /** Messages by the parser's name of a fault. For all others, a value was expected. */
 const messages: Readonly<Record<string, (found: string) => string>> = {

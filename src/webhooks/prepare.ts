@@ -3,7 +3,7 @@ import { UsageError } from "../core/errors.js";
 import type { JsonObject } from "../core/finding.js";
 import { addressProblems, shownUrl, webhookUrl } from "./address.js";
 import type { Webhook } from "./configuration.js";
-import { errorAt, refuseErrors, WebhookError } from "./problem.js";
+import { errorAt, throwErrors, WebhookError } from "./problem.js";
 import { renderCollecting } from "./render.js";
 
 /** An API key and the origin it is for. */
@@ -69,7 +69,7 @@ export function prepareCall(
   { apiKeys = [], idempotencyKey = randomUUID() }: PrepareOptions,
 ): PreparedCall {
   const rendering = renderCollecting(webhook.payload, context);
-  refuseErrors([...addressProblems(webhook), ...rendering.problems], webhook.name);
+  throwErrors([...addressProblems(webhook), ...rendering.problems], webhook.name);
   const url = webhookUrl(webhook);
   const { body, contentType } = encode(rendering.value, webhook.name);
   const apiKey = keyFor(url.origin, apiKeys);

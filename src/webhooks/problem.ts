@@ -43,7 +43,7 @@ export class WebhookError extends UsageError {
  * @param name name of the webhook, for the message
  * @throws WebhookError
  */
-export function refuseErrors(problems: readonly Problem[], name?: string): void {
+export function throwErrors(problems: readonly Problem[], name?: string): void {
   const [first, ...rest] = problems.filter((problem) => problem.level === "error");
   if (first) throw new WebhookError([first, ...rest], name);
 }
@@ -68,12 +68,12 @@ export function visible(text: string): string {
   );
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
 function tell(problems: readonly Problem[]): string {
   const [first] = problems;
   if (first && problems.length === 1) return sentence(first);
-  const shown = problems.slice(0, mostShown).map((problem) => `\n  ${sentence(problem)}`);
+  const shown = problems.slice(0, maxShown).map((problem) => `\n  ${sentence(problem)}`);
   const left = problems.length - shown.length;
   return `${problems.length} problems${shown.join("")}${left > 0 ? `\n  … and ${left} more` : ""}`;
 }

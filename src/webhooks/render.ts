@@ -1,8 +1,8 @@
 import type { JsonObject } from "../core/finding.js";
 import { unknownFields, type MissingField } from "./fields.js";
-import { deepestJson } from "./json-fault.js";
+import { maxDepth } from "./json-fault.js";
 import { parsePql, readField, type PqlText } from "./pql.js";
-import { childPointer, errorAt, type Problem, refuseErrors, warningAt } from "./problem.js";
+import { childPointer, errorAt, type Problem, throwErrors, warningAt } from "./problem.js";
 
 /**
  * Replaces the PQL fields of a payload with values of a case context.
@@ -19,7 +19,7 @@ import { childPointer, errorAt, type Problem, refuseErrors, warningAt } from "./
  */
 export function renderPayload(payload: unknown, context: JsonObject): unknown {
   const { value, problems } = renderCollecting(payload, context);
-  refuseErrors(problems);
+  throwErrors(problems);
   return value;
 }
 
@@ -38,8 +38,8 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   const render = (value: unknown, pointer: string, depth: number): unknown => {
     if (typeof value === "string") return renderText(value, pointer);
     if (typeof value !== "object" || value === null) return value;
-    if (depth === deepestJson) {
-      const message = `nested deeper than ${deepestJson} levels; send single fields instead of whole objects`;
+    if (depth === maxDepth) {
+      const message = `nested deeper than ${maxDepth} levels; send single fields instead of whole objects`;
       problems.push(errorAt(pointer, "too_deep", message));
       return null;
     }

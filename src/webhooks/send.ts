@@ -51,7 +51,7 @@ export interface WebhookDelivery {
 }
 
 /** Longest delay that a receiver can ask for, in milliseconds. Beyond it, the call fails. */
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 
 /**
  * Renders a webhook for a case and calls its endpoint. Retries network errors and 5xx with
@@ -72,12 +72,12 @@ export async function sendWebhook(
   const call = prepareCall(webhook, context, options);
   const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = await attemptCall(call, dispatcher, timeoutMs, signal).catch(faultOnly);
+    const outcome = await attemptCall(call, dispatcher, timeoutMs, signal).catch(transportFaultOf);
     const again = againFor(outcome, clock);
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
     if (wait === null) return delivery(call, outcome, attempts, `tried ${times(attempts)}`);
-    if (wait > longestPauseMs) {
+    if (wait > maxPauseMs) {
       const minutes = Math.ceil((again.afterMs ?? wait) / 60_000);
       const wish = `the receiver asks to wait ${minutes} minutes`;
       return delivery(call, outcome, attempts, `tried ${times(attempts)}; ${wish}`);
@@ -86,7 +86,7 @@ export async function sendWebhook(
   }
 }
 
-function faultOnly(error: unknown): TransportError {
+function transportFaultOf(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   throw error;
 }

@@ -19,11 +19,11 @@ export function subscriberValues(context: unknown): readonly SubscriberValue[] {
   const fieldsOf = new Map<string, string[]>();
   for (const { path, value } of contextValues(
     { path: resolverDataPath, value: data.value },
-    mostValues,
+    maxValues,
   )) {
     if (typeof value !== "string" && typeof value !== "number") continue;
     const text = String(value).trim().toLowerCase();
-    if (text.length < 3 || text.length > longestValue || plainWords.has(text)) continue;
+    if (text.length < 3 || text.length > maxValueLength || plainWords.has(text)) continue;
     const fields = fieldsOf.get(text);
     if (fields) fields.push(formatPath(path));
     else fieldsOf.set(text, [formatPath(path)]);
@@ -51,8 +51,8 @@ export function findSubscriberValues(
   return found;
 }
 
-const mostValues = 5000;
-const longestValue = 1000;
+const maxValues = 5000;
+const maxValueLength = 1000;
 const plainWords: ReadonlySet<string> = new Set([
   "true",
   "false",

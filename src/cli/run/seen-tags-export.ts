@@ -4,7 +4,7 @@ import { ReputeError } from "../../core/errors.js";
 import { writeManifest } from "../../pipeline/finish/manifest.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { seenTags, type SeenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
-import { othersName } from "../../pipeline/run/tally.js";
+import { otherNames } from "../../pipeline/run/tally.js";
 import type { Manifest, TagExportRecord } from "../../pipeline/types.js";
 import type { ExportReport } from "../../tags/types.js";
 import type { CommandCall } from "../command.js";
@@ -87,7 +87,7 @@ function failedRecord(tag: string, error: unknown): TagExportRecord {
 }
 
 function uncountedRecord(seen: SeenTags): TagExportRecord {
-  return failedRecord(othersName, new ReputeError("too_many_tags", uncountedText(seen)));
+  return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
 }
 
 /** How to export the lists later. */

@@ -43,7 +43,7 @@ export async function finishEarlier(
   if (state.finished === null) return null;
   const { manifest, ...rest } = state.finished;
   const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
-  await publishAgain(job, target, finished, state.path);
+  await republish(job, target, finished, state.path);
   const now = await takeFingerprint(job, rows, target);
   const { fingerprint } = finished.checkpoint;
   const { differences } = await compareFingerprints(fingerprint, now, job.input);
@@ -61,17 +61,17 @@ export async function finishEarlier(
  *
  * @throws FatalError `output_gone` if a file has neither its final name nor its `.part` name
  */
-async function publishAgain(
+async function republish(
   job: EnrichJob,
   target: OutputTarget,
   finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const { checkpoint, manifest, suffix } = finished;
-  if (target.file !== null) await giveName(target.file, suffix, manifest.output.bytes);
-  else if (target.warehouse !== null) await settle(job, target, finished, stateFolder);
+  if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
+  else if (target.warehouse !== null) await completeTable(job, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
-  if (typeof rejects === "string") await giveName(await finalPath(rejects), suffix, null);
+  if (typeof rejects === "string") await renamePart(await finalPath(rejects), suffix, null);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -120,7 +120,7 @@ async function removeFailedOutput(
 }
 
 /** @param bytes expected size, or null if unknown */
-async function giveName(name: string, suffix: string, bytes: number | null): Promise<void> {
+async function renamePart(name: string, suffix: string, bytes: number | null): Promise<void> {
   const part = partPath(name);
   const path = name + suffix;
   try {
@@ -140,7 +140,7 @@ async function giveName(name: string, suffix: string, bytes: number | null): Pro
 }
 
 /** Reopens a warehouse where the run left it, and completes the run there. */
-async function settle(
+async function completeTable(
   job: EnrichJob,
   target: WarehouseOutputTarget,
   { checkpoint, suffix }: FinishedRun,

@@ -64,7 +64,7 @@ export async function auditOutput(path: string, options: AuditOptions): Promise<
 }
 
 /** Counts as a run recorded them. */
-type SaidCounts = Pick<Manifest, "statuses" | "verdicts"> & {
+type RecordedCounts = Pick<Manifest, "statuses" | "verdicts"> & {
   readonly rows: number;
   readonly indicators?: number | undefined;
 };
@@ -74,25 +74,25 @@ interface WrongCount {
   /** Label of the count, and the same as a phrase that follows a number. */
   readonly what: string;
   readonly phrase: string;
-  readonly said: number | null | undefined;
+  readonly recorded: number | null | undefined;
   readonly found: number | null | undefined;
 }
 
 /** Compares recorded counts with an output. A bundle has no rows to count. */
-export function wrongCounts(said: SaidCounts, found: Audit): readonly WrongCount[] {
+export function wrongCounts(recorded: RecordedCounts, found: Audit): readonly WrongCount[] {
   const wrong: WrongCount[] = [];
-  const check = (what: string, phrase: string, said?: number | null, there?: number | null) => {
-    if (said !== there) wrong.push({ what, phrase, said, found: there });
+  const check = (what: string, phrase: string, recorded?: number | null, there?: number | null) => {
+    if (recorded !== there) wrong.push({ what, phrase, recorded, found: there });
   };
-  check("indicators", "indicators written", said.indicators, found.indicators);
-  if (found.statuses !== null) check("rows", "rows written", said.rows, found.rows);
+  check("indicators", "indicators written", recorded.indicators, found.indicators);
+  if (found.statuses !== null) check("rows", "rows written", recorded.rows, found.rows);
   for (const status of found.statuses === null ? [] : findingStatuses) {
     const rows = `rows ${status}`;
-    check(rows, rows, said.statuses[status], found.statuses?.[status]);
+    check(rows, rows, recorded.statuses[status], found.statuses?.[status]);
   }
   for (const verdict of found.verdicts === null ? [] : verdicts) {
     const phrase = `rows with the verdict ${verdict}`;
-    check(`verdict ${verdict}`, phrase, said.verdicts[verdict], found.verdicts?.[verdict]);
+    check(`verdict ${verdict}`, phrase, recorded.verdicts[verdict], found.verdicts?.[verdict]);
   }
   return wrong;
 }

@@ -38,7 +38,7 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   const position = await sink.checkpoint();
   await sink.end?.();
   const audit = await auditTarget(run);
-  addUp(run, audit, position.indicators);
+  checkCounts(run, audit, position.indicators);
   const suffix = tooManyFailed(job.settings.maxFailed, tally.snapshot()) ? failedSuffix : "";
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
@@ -83,7 +83,7 @@ async function auditText(
  * the verdicts in the file match those counted. A bundle does not hold its rows one by one, so its
  * indicators are compared instead.
  */
-function addUp(
+function checkCounts(
   { rowsRead, tally, target }: WrittenRun,
   audit: Audit | null,
   indicators: number | undefined,
@@ -94,8 +94,10 @@ function addUp(
   if (rows !== rowsRead) faults.push(`${rowsRead} rows read, ${rows} written`);
   if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
   const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts, indicators }, audit);
-  for (const { what, phrase, said, found } of wrong) {
-    faults.push(`${said} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`);
+  for (const { what, phrase, recorded, found } of wrong) {
+    faults.push(
+      `${recorded} ${phrase}, ${found} in the ${what === "indicators" ? "file" : "output"}`,
+    );
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
@@ -134,7 +136,7 @@ export async function discardRows(
  * its state folder be removed. If the rows cannot be removed, the state stays so that `--restart`
  * can try again.
  */
-export async function giveUp(
+export async function abandonRun(
   job: EnrichJob,
   target: OutputTarget,
   state: StateFolder | null,

@@ -83,13 +83,14 @@ function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readon
   const { output, statuses, verdicts } = manifest;
   const { rows, indicators } = output;
   return [
-    { what: "bytes", said: output.bytes, found: audit.bytes },
-    { what: "sha256", said: output.sha256, found: audit.sha256 },
+    { what: "bytes", recorded: output.bytes, found: audit.bytes },
+    { what: "sha256", recorded: output.sha256, found: audit.sha256 },
     ...wrongCounts({ rows, indicators, statuses, verdicts }, audit),
   ]
-    .filter(({ said, found }) => said !== found)
+    .filter(({ recorded, found }) => recorded !== found)
     .map(
-      ({ what, said, found }) => `${what}: the manifest says ${said}, the ${place} has ${found}`,
+      ({ what, recorded, found }) =>
+        `${what}: the manifest says ${recorded}, the ${place} has ${found}`,
     );
 }
 

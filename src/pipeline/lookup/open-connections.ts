@@ -21,22 +21,22 @@ import type { LookupStore } from "../../store/store.js";
 import type { AssembleOptions } from "./assemble-lookup.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
-const worthThread = 1_000;
+const threadRate = 1_000;
 
 /**
  * Requests per second from which requests may queue on that thread. Queued requests have already
  * passed the pace; at this rate, a full queue leaves 10 ms early.
  */
-const worthQueue = 10_000;
+const queueRate = 10_000;
 
 /** Maximum number of requests queued on the thread. */
-const longestQueue = 96;
+const maxQueue = 96;
 
 /**
  * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
  * from TypeScript sources (under a test runner).
  */
-const threadsOfUse = import.meta.url.endsWith(".js") && availableParallelism() > 1;
+const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
 type Settings = Pick<EnrichSettings, "concurrency" | "rate" | "maxRequests"> & EndpointRates;
 
@@ -53,12 +53,12 @@ export interface Connections {
 export async function openConnections(
   intelUrl: string,
   settings: Settings,
-  threads = threadsOfUse,
+  threads = threadsHelp,
 ): Promise<Connections> {
   const { concurrency, rate = [] } = settings;
-  if (threads && perSecond(rate) >= worthThread) {
+  if (threads && perSecond(rate) >= threadRate) {
     const { RequestThread } = await import("../../api/thread/request-thread.js");
-    const ahead = mayQueue(settings) ? longestQueue : 0;
+    const ahead = mayQueue(settings) ? maxQueue : 0;
     return { dispatcher: new RequestThread(concurrency), ahead };
   }
   const { createDispatcher } = await import("../../api/http/dispatcher.js");
@@ -71,7 +71,7 @@ function mayQueue(settings: Settings): boolean {
   const own = lookupEndpoints.map((endpoint) => ratesOf(endpoint, settings));
   const all = [settings.rate ?? [], ...own];
   if (all.flat().some(isQuota) || settings.maxRequests !== undefined) return false;
-  return all.every((rates) => perSecond(rates) >= worthQueue);
+  return all.every((rates) => perSecond(rates) >= queueRate);
 }
 
 /**

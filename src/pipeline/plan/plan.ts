@@ -75,7 +75,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
   return {
     rows: counts.rows,
     kinds: items.kinds,
-    unsupported: commonestFirst(counts.unsupported),
+    unsupported: mostFrequentFirst(counts.unsupported),
     unreadable: counts.unreadable,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
@@ -146,6 +146,6 @@ function count(counts: Map<string, number>, name: string, times = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + times);
 }
 
-function commonestFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
+function mostFrequentFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }

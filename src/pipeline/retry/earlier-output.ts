@@ -51,7 +51,7 @@ export async function earlierShape(options: EarlierOutputOptions): Promise<Earli
   if (first === "" && earlier.header) throw notAnOutput(options);
   const layout = earlier.layout(first, options.prefix);
   if (layout === null && first !== "") {
-    throw shaped.test(first) ? shapeRefused(options.path) : notAnOutput(options);
+    throw shapeStart.test(first) ? shapeRefused(options.path) : notAnOutput(options);
   }
   const header = earlier.header ? first : "";
   return { ...(layout ?? noRows), header, reading: readingOf(options, earlier) };
@@ -124,7 +124,7 @@ async function* earlierRows(
     const records = splitter.push(chunk);
     if (headerPending && records.length > 0) {
       headerPending = false;
-      goBehind(records.shift()!, place);
+      advance(records.shift()!, place);
     }
     if (records.length === 0) continue;
     yield records.map((record) => rowOf(record, options, layout, place));
@@ -151,7 +151,7 @@ function rowOf(
     throw new FatalError("output_corrupt", `${path}, line ${line}: not a row of an output`);
   }
   place.row++;
-  goBehind(record, place);
+  advance(record, place);
   return {
     number: place.row,
     line,
@@ -169,13 +169,13 @@ function rowOf(
   };
 }
 
-function goBehind(record: Buffer, place: Place): void {
+function advance(record: Buffer, place: Place): void {
   place.end += record.length;
   for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) place.line++;
 }
 
 /** Matches lines of ECS and OCSF, and the start of a STIX bundle. */
-const shaped = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
+const shapeStart = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
 
 /**
  * Refuses an output in the shape of a security platform, with advice.

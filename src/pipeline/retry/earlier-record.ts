@@ -38,14 +38,14 @@ export function earlierFinding(record: EarlierRecord): Finding | null {
     answers:
       verdict === undefined
         ? {}
-        : { query: { result: { tags: record.list("tags"), ...accused[verdict] } } },
+        : { query: { result: { tags: record.list("tags"), ...leastAnswer[verdict] } } },
     missing: record.list("missing"),
     source,
   };
 }
 
 /** The smallest answer that yields each verdict. */
-const accused: Readonly<Record<Verdict, JsonObject>> = {
+const leastAnswer: Readonly<Record<Verdict, JsonObject>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },
   listed: { serviceMailBlocklist: "ACTIVE" },
@@ -61,7 +61,7 @@ export function earlierItem(record: EarlierRecord): Item | null {
 }
 
 /** True if another lookup may improve the row. */
-export function worthAsking({ item, earlier }: EarlierRow): boolean {
+export function shouldRetry({ item, earlier }: EarlierRow): boolean {
   return item !== null && (earlier.status === "failed" || earlier.status === "partial");
 }
 
@@ -70,17 +70,17 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (now.status === "partial" && earlier.status === "partial") {
     return now.missing.length <= earlier.missing.length;
   }
-  if (now.status === "failed" && gravity(now) < gravity(earlier)) return false;
-  return worth[now.status] >= worth[earlier.status];
+  if (now.status === "failed" && severity(now) < severity(earlier)) return false;
+  return rank[now.status] >= rank[earlier.status];
 }
 
 /** Ranks verdicts: a failed row can still hold the answer of one of its two lookups. */
-function gravity(finding: Finding): number {
+function severity(finding: Finding): number {
   const verdict = verdictOf(finding);
   return verdict === null ? 0 : verdicts.length - verdicts.indexOf(verdict);
 }
 
-const worth: Readonly<Record<FindingStatus, number>> = {
+const rank: Readonly<Record<FindingStatus, number>> = {
   complete: 3,
   partial: 2,
   invalid: 1,

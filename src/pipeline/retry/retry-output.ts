@@ -12,7 +12,7 @@ import {
   openEarlierOutput,
   shapeRefused,
 } from "./earlier-output.js";
-import { type EarlierRow, isNoWorse, worthAsking } from "./earlier-record.js";
+import { type EarlierRow, isNoWorse, shouldRetry } from "./earlier-record.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
 /**
@@ -56,7 +56,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
       open: (resume) => openEarlierOutput(options, before, resume),
       start: (lookup) => (row, signal) => {
         const { item, earlier } = row as EarlierRow;
-        if (item === null || !worthAsking(row as EarlierRow)) return { item, finding: earlier };
+        if (item === null || !shouldRetry(row as EarlierRow)) return { item, finding: earlier };
         const asked = lookup(item, { signal, row: row.number });
         return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
       },

@@ -70,8 +70,8 @@ async function executeResumably(
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
-    if (!state.worthKeeping) await removeParts(target, settings.rejects);
-    await (state.worthKeeping ? state.release() : state.remove());
+    if (!state.resumable) await removeParts(target, settings.rejects);
+    await (state.resumable ? state.release() : state.remove());
     throw error;
   }
 }

@@ -20,10 +20,10 @@ const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
  * Maximum number of rows with a pending lookup. High enough that retries waiting to back off leave
  * no slot idle.
  */
-const unsettledBounds = { least: 512, perRequest: 4 };
+const pendingBounds = { least: 512, perRequest: 4 };
 
 /** Rows started before yielding to the event loop, so that cached answers are written meanwhile. */
-const begunAtOnce = 32;
+const startBatch = 32;
 
 /** How long an interrupted run waits for open requests and for its output, in milliseconds. */
 const graceMs = 5_000;
@@ -79,7 +79,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
 
 function windowFor(options: RowMoveOptions): RowWindow {
   const { sink, tally, ordered, slots, concurrency, startOffset } = options;
-  const { least, perRequest } = unsettledBounds;
+  const { least, perRequest } = pendingBounds;
   const window: RowWindow = new RowWindow(
     {
       capacity: windowBounds.rows,
@@ -139,7 +139,7 @@ async function readAll(
         await window.space();
         begun = 0;
       } else if (window.failure !== null) throw window.failure.error;
-      if (++begun === begunAtOnce) {
+      if (++begun === startBatch) {
         await turn();
         begun = 0;
       }

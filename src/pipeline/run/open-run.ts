@@ -12,7 +12,7 @@ import { openSink, type OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/check-paths.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
 import type { Checkpoint } from "../state/checkpointer.js";
-import { type Fingerprint, sameRun, takeFingerprint } from "../state/fingerprint.js";
+import { type Fingerprint, checkSameRun, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob } from "../types.js";
 import { announceReading, type RowJob } from "./reading.js";
@@ -56,7 +56,7 @@ export async function openRun(
   const { target, state } = place;
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, rows, target);
-  const inputGrew = saved !== null && (await sameRun(job, saved.fingerprint, fingerprint));
+  const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
   const runId = saved?.runId ?? randomUUID();
   const warehouse =
     target.warehouse === null || state === null

@@ -196,7 +196,7 @@ function percentOf(text: string): number | null {
 }
 
 /** Below this number of lookups, a share of them means nothing. */
-const leastLookedUp = 100;
+const minLookedUp = 100;
 
 /** Number of rows that were looked up, and how many of them failed. */
 export interface LookedUp {
@@ -221,5 +221,5 @@ export function lookedUp({
 export function tooManyFailed(limit: MaxFailed, tally: TallySnapshot): boolean {
   if ("rows" in limit) return tally.statuses.failed > limit.rows;
   const { rows, failed } = lookedUp(tally);
-  return rows >= leastLookedUp && failed * 100 > limit.percent * rows;
+  return rows >= minLookedUp && failed * 100 > limit.percent * rows;
 }

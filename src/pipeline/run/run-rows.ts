@@ -5,7 +5,7 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats } from "../../formats/registry.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
-import { giveUp, publish } from "../finish/publish.js";
+import { abandonRun, publish } from "../finish/publish.js";
 import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
 import { Checkpointer } from "../state/checkpointer.js";
 import type { EnrichJob, Manifest } from "../types.js";
@@ -27,10 +27,10 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
         target.warehouse === null && formats[target.format].keepsReceived(encoder.shape);
       const { partialsFromCache } = rows;
       lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      return await runThrough(job, rows, run, lookup, signals);
+      return await moveAndPublish(job, rows, run, lookup, signals);
     } catch (error) {
       await run.sink.abandon();
-      await leaveResumable(job, run, lookup, error);
+      await dropUselessState(job, run, lookup, error);
       throw error;
     }
   });
@@ -47,7 +47,7 @@ function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): 
   return signals;
 }
 
-async function runThrough(
+async function moveAndPublish(
   job: EnrichJob,
   rows: RowJob,
   run: OpenRun,
@@ -89,7 +89,7 @@ async function runThrough(
 }
 
 /** Drops the state of a failed run if there is nothing to resume. */
-async function leaveResumable(
+async function dropUselessState(
   job: EnrichJob,
   run: OpenRun,
   lookup: AssembledLookup | null,
@@ -100,12 +100,12 @@ async function leaveResumable(
   // The journal holds only 404s, which a run with the right address must not replay.
   const isWrongService = error instanceof FatalError && error.code === "wrong_service";
   if (isWrongService && (before === null || lookup?.address.found === false)) {
-    await giveUp(job, target, state, { runId, fingerprint });
+    await abandonRun(job, target, state, { runId, fingerprint });
   }
 }
 
 /** Share of rows without an indicator from which the item column is probably wrong. */
-const nearlyAll = 0.9;
+const unlikelyShare = 0.9;
 
 /** Reason codes of cells that were never meant as indicators. */
 const noIndicator: readonly UnsupportedCode[] = [
@@ -136,7 +136,7 @@ function closingWarnings(
 function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
   const { unsupported } = tally.snapshot();
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
-  if (idle === 0 || idle < tally.rows * nearlyAll) return null;
+  if (idle === 0 || idle < tally.rows * unlikelyShare) return null;
   const [where, remedy] =
     format === "text"
       ? ["have no indicator", "the input was read as one item per line; set its format with --from"]

@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { readManifest } from "../finish/manifest.js";
 import { manifestPath, outputBase } from "../output/check-paths.js";
-import { othersName } from "./tally.js";
+import { otherNames } from "./tally.js";
 import type { Manifest } from "../types.js";
 
 /**
@@ -11,8 +11,8 @@ import type { Manifest } from "../types.js";
  */
 export function seenTags({ tags }: Pick<Manifest, "tags">): SeenTags {
   return {
-    names: Object.keys(tags).filter((name) => name !== othersName),
-    uncounted: tags[othersName] ?? 0,
+    names: Object.keys(tags).filter((name) => name !== otherNames),
+    uncounted: tags[otherNames] ?? 0,
   };
 }
 

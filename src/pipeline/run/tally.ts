@@ -10,13 +10,13 @@ import {
 import { type ItemKind, itemKinds } from "../../core/item/item.js";
 import { type EnrichedRow, rowWarnings } from "../../core/row.js";
 
-/** Maximum number of distinct names per counter; further ones are counted under `othersName`. */
-const mostNames = 10_000;
+/** Maximum number of distinct names per counter; further ones are counted under `otherNames`. */
+const maxNames = 10_000;
 
 type Counts = Map<string, number>;
 
 /** Name under which a counter sums up the names beyond its maximum. */
-export const othersName = "(others)";
+export const otherNames = "(others)";
 
 /** The counts of a run as plain JSON, stored in checkpoints. */
 export interface TallySnapshot {
@@ -166,7 +166,7 @@ function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
 }
 
 function add(counts: Counts, name: string, n = 1): void {
-  const counted = counts.size < mostNames || counts.has(name) ? name : othersName;
+  const counted = counts.size < maxNames || counts.has(name) ? name : otherNames;
   counts.set(counted, (counts.get(counted) ?? 0) + n);
 }
 

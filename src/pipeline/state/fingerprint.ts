@@ -120,7 +120,7 @@ export async function compareFingerprints(
  *
  * @throws UsageError `resume_differs`, naming the differences
  */
-export async function sameRun(
+export async function checkSameRun(
   job: EnrichJob,
   before: Fingerprint,
   now: Fingerprint,

@@ -105,7 +105,7 @@ const ownFiles = [
 const ownFolders = new Set(["journal", "quota"]);
 
 /** Maximum number of names in a message. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /**
  * Lists a state folder; empty if it does not exist.
@@ -121,10 +121,10 @@ export async function listState(folder: string): Promise<readonly string[]> {
   if (facts === null) return [];
   if (facts.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
   if (!facts.isDirectory()) throw foreign(`${folder} is not a folder`);
-  const foreigners = await foreignIn(folder);
-  if (foreigners.length === 0) return readdir(folder);
-  const named = foreigners.slice(0, mostNamed).join(", ");
-  const more = foreigners.length > mostNamed ? ` and ${foreigners.length - mostNamed} more` : "";
+  const foreignPaths = await foreignIn(folder);
+  if (foreignPaths.length === 0) return readdir(folder);
+  const named = foreignPaths.slice(0, maxNamed).join(", ");
+  const more = foreignPaths.length > maxNamed ? ` and ${foreignPaths.length - maxNamed} more` : "";
   throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
 }
 
@@ -132,13 +132,13 @@ export async function listState(folder: string): Promise<readonly string[]> {
  * Removes a run's files from a state folder, and the folder itself unless it holds foreign files.
  */
 export async function removeState(folder: string): Promise<void> {
-  const foreigners = await foreignIn(folder);
-  if (foreigners.length === 0) {
+  const foreignPaths = await foreignIn(folder);
+  if (foreignPaths.length === 0) {
     await rm(folder, { recursive: true, force: true });
     return;
   }
   const holdsOthers = (name: string): boolean =>
-    foreigners.some((foreigner) => foreigner === name || foreigner.startsWith(`${name}/`));
+    foreignPaths.some((path) => path === name || path.startsWith(`${name}/`));
   const entries = await readdir(folder);
   const own = entries.filter((name) => !holdsOthers(name));
   await removeEntries(folder, own);

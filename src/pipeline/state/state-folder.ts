@@ -70,7 +70,7 @@ export async function openStateFolder(
     await removeState(done);
     const mark = markBeside(folder);
     if (existsSync(mark)) await rename(mark, join(folder, markName));
-    const found = (await listState(folder)).filter(isOfOneRun);
+    const found = (await listState(folder)).filter(belongsToRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       const finished = found.includes(markName);
@@ -101,7 +101,7 @@ export class StateFolder {
   /** A run that was killed after its rows were complete; null if there is none to resume. */
   finished: FinishedRun | null;
   /** True if the folder holds something to resume. */
-  worthKeeping: boolean;
+  resumable: boolean;
   /** Releases the lock and leaves the rest for `--resume`. */
   readonly release: () => Promise<void>;
 
@@ -115,18 +115,18 @@ export class StateFolder {
     this.journalPath = join(folder, "journal");
     this.checkpoint = checkpoint;
     this.finished = finished;
-    this.worthKeeping = checkpoint !== null;
+    this.resumable = checkpoint !== null;
     this.release = release;
   }
 
   /** The run produced nothing worth resuming. */
   forget(): void {
-    this.worthKeeping = false;
+    this.resumable = false;
   }
 
   async save(next: Checkpoint): Promise<void> {
     await this.#write(checkpointName, next);
-    this.worthKeeping = true;
+    this.resumable = true;
   }
 
   /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
@@ -140,13 +140,13 @@ export class StateFolder {
     await rm(join(this.path, markName), { force: true });
     this.checkpoint = null;
     this.finished = null;
-    this.worthKeeping = false;
+    this.resumable = false;
   }
 
   /** Removes everything except the mark of a finished run and the lock. */
   async tidy(): Promise<void> {
     await sweepLocks(join(this.path, "lock"));
-    const names = (await listState(this.path)).filter(isOfOneRun);
+    const names = (await listState(this.path)).filter(belongsToRun);
     await removeEntries(
       this.path,
       names.filter((name) => name !== markName),
@@ -208,7 +208,7 @@ function removeEmptyFolder(folder: string): void {
 }
 
 /** Locks belong to no run. */
-function isOfOneRun(name: string): boolean {
+function belongsToRun(name: string): boolean {
   return !name.startsWith("lock");
 }
 

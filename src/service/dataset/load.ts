@@ -63,7 +63,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 async function records(path: string): Promise<Placed[]> {
-  const text = await ifThere(path, "", () => readFile(path, "utf8"));
+  const text = await orAbsent(path, "", () => readFile(path, "utf8"));
   const lines = text.replace(/^\uFEFF/, "").split("\n");
   return lines.flatMap((line, index) => {
     const where = `${path}:${index + 1}`;
@@ -80,7 +80,7 @@ function parsedLine(line: string, where: string): unknown {
 }
 
 /** Reads a file or folder, and returns `absent` if it does not exist. */
-async function ifThere<T>(where: string, absent: T, read: () => Promise<T>): Promise<T> {
+async function orAbsent<T>(where: string, absent: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
@@ -90,11 +90,11 @@ async function ifThere<T>(where: string, absent: T, read: () => Promise<T>): Pro
 }
 
 async function tagIpsFiles(folder: string): Promise<Map<string, Placed<string>>> {
-  const names = await ifThere(folder, [], () => readdir(folder));
+  const names = await orAbsent(folder, [], () => readdir(folder));
   const files = new Map<string, Placed<string>>();
   for (const name of names.filter((name) => name.endsWith(".txt")).sort()) {
     const where = join(folder, name);
-    files.set(name, { value: await ifThere(where, "", () => readFile(where, "utf8")), where });
+    files.set(name, { value: await orAbsent(where, "", () => readFile(where, "utf8")), where });
   }
   return files;
 }

@@ -28,7 +28,7 @@ export function operationsRoutes(
 ): void {
   app.get<CustomersPath>("/beta/ops/customers", (request, reply) => {
     const full = (): ServedAnswer => {
-      if (!bears(request.headers.authorization, accessToken)) return unauthorized();
+      if (!carriesToken(request.headers.authorization, accessToken)) return unauthorized();
       const start = startAt(request.query.cursor, customers.length);
       if (start === null) return bodiless(400);
       const end = start + customersPage;
@@ -59,7 +59,7 @@ export function caseContextRoutes(
   app.get<CasePath>("/api/v1/cases/:caseId/context", (request, reply) => {
     const { caseId } = request.params;
     const full = (): ServedAnswer => {
-      if (!bears(request.headers.authorization, caseApiKey)) return unauthorized();
+      if (!carriesToken(request.headers.authorization, caseApiKey)) return unauthorized();
       const context = contexts.get(caseId);
       return context ? plain(200, context) : bodiless(404);
     };
@@ -68,7 +68,7 @@ export function caseContextRoutes(
 }
 
 /** True if an `Authorization` header carries the Bearer token. */
-function bears(header: string | undefined, token: string): boolean {
+function carriesToken(header: string | undefined, token: string): boolean {
   return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
 }
 

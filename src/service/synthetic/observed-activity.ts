@@ -3,7 +3,7 @@ import { type Draw, questions } from "./draw.js";
 import { partOf, type Span, timeText } from "./times.js";
 
 const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
-const mostObservations = 20;
+const maxObservations = 20;
 
 /** What invented honeypots and spam traps saw within a span; nothing without one. */
 export function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
@@ -32,7 +32,7 @@ function interactions<Facts extends object>(
   factsOf: (question: number) => Facts,
 ) {
   const around = partOf(span, draw, questions.observation * kind);
-  const count = 1 + Math.floor(draw.share(questions.observation + kind) ** 3 * mostObservations);
+  const count = 1 + Math.floor(draw.share(questions.observation + kind) ** 3 * maxObservations);
   const observations = Array.from({ length: count }, (_, index) => {
     const question = questions.observation * (kind + 100) + 3 * index;
     const { first, last } = partOf(around, draw, question);

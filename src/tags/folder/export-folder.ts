@@ -84,7 +84,7 @@ export class ExportFolder {
   }
 
   /** True if no foreign file occupies the names of a tag's files. */
-  async hasRoomFor(stem: string): Promise<boolean> {
+  async canUse(stem: string): Promise<boolean> {
     for (const ending of fileEndings) {
       if (!(await this.#isFree(`${stem}.${ending}`))) return false;
     }

@@ -6,7 +6,7 @@ import type { ExportedTag } from "./export-index.js";
  * Maximum length of a stem. Leaves room for every suffix within the 255 bytes of a file name
  * (NAME_MAX).
  */
-const longestStem = 180;
+const maxStem = 180;
 
 /** Every file of a tag ends in one of these. */
 export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
@@ -34,7 +34,7 @@ export class FileStems {
     const digest = createHash("sha256").update(tag).digest("hex");
     let stem = plain;
     for (let digits = 8; !this.#isFree(stem); digits += 8) {
-      const short = cutEncoded(plain, longestStem - digits - 1);
+      const short = truncateEncoded(plain, maxStem - digits - 1);
       stem = `${short}.${digest.slice(0, digits)}`;
     }
     this.#take(tag, stem);
@@ -43,7 +43,7 @@ export class FileStems {
 
   #isFree(stem: string): boolean {
     return (
-      stem.length <= longestStem &&
+      stem.length <= maxStem &&
       fileEndings.every((ending) => !this.#taken.has(folded(stem, ending)))
     );
   }
@@ -72,7 +72,7 @@ function encoded(text: string): string {
 }
 
 /** Cuts a text to `length` characters without splitting an encoded byte. */
-function cutEncoded(text: string, length: number): string {
+function truncateEncoded(text: string, length: number): string {
   return text.slice(0, length).replace(/%[0-9A-F]?$/, "");
 }
 

@@ -1,17 +1,17 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { type AddressList, noAddresses } from "../address/address-list.js";
 import { addressTexts } from "../address/address-text.js";
-import type { ListFacts } from "./types.js";
+import type { ListMetadata } from "./types.js";
 
 /** Characters per piece. */
-const pieceLength = 64 * 1024;
+const pieceSize = 64 * 1024;
 
 /** Encodes texts as pieces of bytes. */
 export function* piecesOf(texts: Iterable<string>): Generator<Uint8Array, void, undefined> {
   let held = "";
   for (const text of texts) {
     held += text;
-    if (held.length < pieceLength) continue;
+    if (held.length < pieceSize) continue;
     yield Buffer.from(held);
     held = "";
   }
@@ -41,9 +41,9 @@ export function writeText(list: AddressList): Iterable<Uint8Array> {
 }
 
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
-export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
+export function* writeCsv(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
   yield Buffer.from("ip,family,tag,snapshot,last_update,exported_at\n");
-  const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = facts;
+  const { tag, snapshot, lastUpdate, exportedAt, formulaGuard } = metadata;
   const shown = formulaGuard ? withoutFormula : String;
   const rest = recordWriter(",")([tag, snapshot, lastUpdate, exportedAt].map(shown));
   for (const [family, part] of families(list)) {
@@ -52,8 +52,8 @@ export function* writeCsv(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
 }
 
 /** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
-export function* writeNdjson(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
-  const { tag, snapshot, lastUpdate: last_update, exportedAt: exported_at } = facts;
+export function* writeNdjson(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
+  const { tag, snapshot, lastUpdate: last_update, exportedAt: exported_at } = metadata;
   for (const [family, part] of families(list)) {
     const rest = JSON.stringify({ family, tag, snapshot, last_update, exported_at }).slice(1);
     yield* piecesOf(addressLines(part, '{"ip":"', `",${rest}\n`));

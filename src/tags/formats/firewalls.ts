@@ -1,28 +1,26 @@
 import { type AddressList, sizeOf } from "../address/address-list.js";
 import { addressLines, families, piecesOf } from "./address-lines.js";
-import type { ListFacts } from "./types.js";
+import type { ListMetadata } from "./types.js";
 
 /**
  * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
  * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
  */
-function heading({ v4, v6 }: AddressList, facts: ListFacts): string {
+function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
   return [
-    `# tag ${quoted(facts.tag)}: ${v4.length} IPv4 and ${v6.length / 4} IPv6 addresses`,
-    `# snapshot ${quoted(facts.snapshot)}, last update ${quoted(facts.lastUpdate)}, exported at ${facts.exportedAt}`,
+    `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length / 4} IPv6 addresses`,
+    `# snapshot ${quoted(metadata.snapshot)}, last update ${quoted(metadata.lastUpdate)}, exported at ${metadata.exportedAt}`,
     "",
   ].join("\n");
 }
 
-const longestQuotation = 200;
+const maxQuoted = 200;
 
 function quoted(text: string): string {
   const escaped = JSON.stringify(text)
     .slice(1, -1)
     .replaceAll(/[^ -~]/g, "?");
-  return escaped.length <= longestQuotation
-    ? `"${escaped}"`
-    : `"${escaped.slice(0, longestQuotation)} ..."`;
+  return escaped.length <= maxQuoted ? `"${escaped}"` : `"${escaped.slice(0, maxQuoted)} ..."`;
 }
 
 /**
@@ -33,20 +31,20 @@ function quoted(text: string): string {
  * `create -exist` requires the limits of an existing set to be equal, so `maxelem` is its maximum
  * instead of the length of the list. It costs no memory.
  */
-export function* writeIpset(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
-  yield Buffer.from(heading(list, facts));
+export function* writeIpset(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
+  yield Buffer.from(heading(list, metadata));
   const v4 = list.v4[0] === 0 ? list.v4.subarray(1) : list.v4;
   const beginsWithZero = list.v6.length > 0 && list.v6.subarray(0, 4).every((word) => word === 0);
   const v6 = beginsWithZero ? list.v6.subarray(4) : list.v6;
-  if (v4 !== list.v4) yield leftOut("0.0.0.0");
-  if (v6 !== list.v6) yield leftOut("::");
+  if (v4 !== list.v4) yield omitted("0.0.0.0");
+  if (v6 !== list.v6) yield omitted("::");
   for (const [family, part] of families({ v4, v6 })) {
-    yield* replacedSet(facts.sets[`ipv${family}`], family === 4 ? "inet" : "inet6", part);
+    yield* replacedSet(metadata.sets[`ipv${family}`], family === 4 ? "inet" : "inet6", part);
   }
 }
 
 /** Comment for an all-zero address, which a hash:ip set cannot store (ipset(8)). */
-function leftOut(address: string): Uint8Array {
+function omitted(address: string): Uint8Array {
   return Buffer.from(`# omitted, because a hash:ip set cannot store it: ${address}\n`);
 }
 
@@ -79,12 +77,12 @@ const table = "inet repute";
  *
  * The sets hold single addresses rather than intervals; nftables looks them up by hash.
  */
-export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Array> {
-  const { ipv4, ipv6 } = facts.sets;
+export function* writeNft(list: AddressList, metadata: ListMetadata): Iterable<Uint8Array> {
+  const { ipv4, ipv6 } = metadata.sets;
   yield Buffer.from(
     [
       "#!/usr/sbin/nft -f",
-      heading(list, facts).trimEnd(),
+      heading(list, metadata).trimEnd(),
       `add table ${table}`,
       `add set ${table} ${ipv4} { type ipv4_addr; }`,
       `add set ${table} ${ipv6} { type ipv6_addr; }`,
@@ -93,7 +91,7 @@ export function* writeNft(list: AddressList, facts: ListFacts): Iterable<Uint8Ar
       "",
     ].join("\n"),
   );
-  for (const [family, part] of families(list)) yield* elements(facts.sets[`ipv${family}`], part);
+  for (const [family, part] of families(list)) yield* elements(metadata.sets[`ipv${family}`], part);
 }
 
 /** One command per family: the cost of nft grows with commands, not with elements. */

@@ -4,7 +4,7 @@ import { RowGroupEncoder, type ParquetDriver } from "../../formats/parquet/row-g
 import type { AddressList } from "../address/address-list.js";
 import { addressTexts } from "../address/address-text.js";
 import { families } from "./address-lines.js";
-import type { ListFacts } from "./types.js";
+import type { ListMetadata } from "./types.js";
 
 /** Rows held as text at a time. */
 const groupRows = 50_000;
@@ -22,11 +22,12 @@ const columns: readonly TypedColumn[] = [
 /** Parquet with one row per address, in row groups so that memory does not grow with the list. */
 export async function* writeParquet(
   list: AddressList,
-  facts: ListFacts,
+  metadata: ListMetadata,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new RowGroupEncoder(await loadParquetWriter(), { columns, metadata: [] });
   for (const [family, part] of families(list)) {
-    for (const ips of groups(part)) yield encoder.encode(cells(ips, BigInt(family), facts)).bytes;
+    for (const ips of groups(part))
+      yield encoder.encode(cells(ips, BigInt(family), metadata)).bytes;
   }
   yield encoder.footer();
 }
@@ -47,8 +48,8 @@ function* groups(list: AddressList): Generator<string[], void, undefined> {
   if (held.length > 0) yield held;
 }
 
-function cells(ips: string[], family: bigint, facts: ListFacts): (string | bigint)[][] {
-  const { tag, snapshot, lastUpdate, exportedAt } = facts;
+function cells(ips: string[], family: bigint, metadata: ListMetadata): (string | bigint)[][] {
+  const { tag, snapshot, lastUpdate, exportedAt } = metadata;
   const microseconds = BigInt(Date.parse(exportedAt)) * 1000n;
   const same = [family, tag, snapshot, lastUpdate, microseconds];
   return [ips, ...same.map((value) => Array.from(ips, () => value))];

@@ -6,7 +6,7 @@ export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset", "parq
 export type TagFormat = (typeof tagFormats)[number];
 
 /** Metadata of a list that a file may include. */
-export interface ListFacts {
+export interface ListMetadata {
   readonly tag: string;
   readonly snapshot: string;
   /** As received from the service. */
@@ -30,5 +30,5 @@ export interface SetNames {
  */
 export type TagFormatWriter = (
   list: AddressList,
-  facts: ListFacts,
+  metadata: ListMetadata,
 ) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;

@@ -99,7 +99,7 @@ export class ExportState {
       const pin = await readPin(join(folder, name));
       const age = this.#options.clock.now() - Date.parse(pin?.pinnedAt ?? "");
       // The age is negative if the clock was set back.
-      const isRecent = Math.abs(age) <= resumedWithinMs;
+      const isRecent = Math.abs(age) <= maxAgeMs;
       if (!isRecent) await remove(join(folder, name));
     }
   }
@@ -111,7 +111,7 @@ export class ExportState {
 }
 
 /** Maximum age of an interrupted export that can be continued: 6 hours. */
-const resumedWithinMs = 6 * 3_600_000;
+const maxAgeMs = 6 * 3_600_000;
 
 const stateFolder = ".export.state";
 const tagsFolder = "tags";

@@ -6,9 +6,13 @@ import {
   sortAddresses,
 } from "../../../../src/tags/address/address-list.js";
 import { tagFormatWriters } from "../../../../src/tags/formats/registry.js";
-import type { ListFacts, TagFormat, TagFormatWriter } from "../../../../src/tags/formats/types.js";
+import type {
+  ListMetadata,
+  TagFormat,
+  TagFormatWriter,
+} from "../../../../src/tags/formats/types.js";
 
-const facts: ListFacts = {
+const metadata: ListMetadata = {
   tag: "spam:bulk",
   snapshot: "0123456789abcdef01234567",
   lastUpdate: "2024-01-01T00:00:00Z",
@@ -19,7 +23,7 @@ const facts: ListFacts = {
 
 const both = sortAddresses(Uint32Array.of(0xc0000201), Uint32Array.of(0x20010db8, 0, 0, 1));
 
-async function written(format: TagFormat, list: AddressList, of = facts): Promise<string> {
+async function written(format: TagFormat, list: AddressList, of = metadata): Promise<string> {
   const pieces: Buffer[] = [];
   const writer: TagFormatWriter = tagFormatWriters[format];
   for await (const piece of writer(list, of)) pieces.push(Buffer.from(piece));
@@ -42,12 +46,12 @@ test("csv has tag, snapshot and times with each address", async () => {
 });
 
 test("csv quotes text from the service", async () => {
-  const text = await written("csv", both, { ...facts, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
+  const text = await written("csv", both, { ...metadata, tag: 'a:"b",c', lastUpdate: "one\ntwo" });
   expect(text).toContain('192.0.2.1,4,"a:""b"",c",0123456789abcdef01234567,"one\ntwo",');
 });
 
 test("csv guards text from the service against formulas by default", async () => {
-  const evil = { ...facts, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
+  const evil = { ...metadata, tag: "=cmd|' /C calc'!A0", lastUpdate: "@SUM(1)" };
   expect(await written("csv", both, evil)).toContain("192.0.2.1,4,'=cmd|' /C calc'!A0,0123");
   expect(await written("csv", both, evil)).toContain(",'@SUM(1),");
   expect(await written("csv", both, { ...evil, formulaGuard: false })).toContain(",=cmd|");
@@ -128,7 +132,7 @@ test.each(["nft", "ipset"] as const)(
   async (format) => {
     const evil = 'x"\nflush ruleset\r\n\u2028\\';
     const text = await written(format, both, {
-      ...facts,
+      ...metadata,
       tag: evil + "y".repeat(5000),
       lastUpdate: evil,
     });
@@ -171,10 +175,11 @@ test("parquet of an empty list has no rows", async () => {
 
 async function readParquet(list: AddressList) {
   const pieces: Buffer[] = [];
-  for await (const piece of tagFormatWriters.parquet(list, facts)) pieces.push(Buffer.from(piece));
+  for await (const piece of tagFormatWriters.parquet(list, metadata))
+    pieces.push(Buffer.from(piece));
   const bytes = Buffer.concat(pieces);
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-  const metadata = parquetMetadata(file);
-  const rows = await parquetReadObjects({ file, metadata });
-  return { rows, groups: metadata.row_groups.length };
+  const fileMetadata = parquetMetadata(file);
+  const rows = await parquetReadObjects({ file, metadata: fileMetadata });
+  return { rows, groups: fileMetadata.row_groups.length };
 }
