@@ -60,10 +60,7 @@ export interface EnrichJob {
   readonly onFinished?: (lastStep: () => void) => void;
   /** Called with warnings while the run is in progress. */
   readonly onWarning?: (message: string) => void;
-  /**
-   * Called with choices the run made by itself that the user may want to check, such as the item
-   * column.
-   */
+  /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: (message: string) => void;
 }
 
@@ -125,10 +122,7 @@ export interface ReadingFacts {
   /** What names the columns: the first record, a comment line before it, or nothing. */
   readonly header: "record" | "comment" | "none";
   readonly item_column: string;
-  /**
-   * How it was chosen: a flag, a well-known name, the largest share of indicators, or a format with
-   * a single column.
-   */
+  /** Chosen by a flag, a well-known name, the largest share of indicators, or as only column. */
   readonly item_column_by: "flag" | "name" | "share" | "format";
   /** Fraction of its sampled cells that are indicators; null if none were sampled. */
   readonly item_column_share: number | null;

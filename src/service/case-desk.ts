@@ -79,10 +79,7 @@ export class CaseDesk {
     return true;
   }
 
-  /**
-   * Changes a case's state and fires the webhooks attached to the change. Null if there is no such
-   * case.
-   */
+  /** Changes a case's state and fires the attached webhooks. Null if there is no such case. */
   async move(caseId: string, to: CaseState): Promise<TransitionReport | null> {
     const known = this.find(caseId);
     if (!known) return null;

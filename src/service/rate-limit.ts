@@ -1,10 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 
-/**
- * Takes one request. Returns 0 if it is admitted, otherwise the milliseconds until the next one
- * would be.
- */
+/** Takes one request. Returns 0 if it is admitted, else the milliseconds until the next may be. */
 export type RateLimit = () => number;
 
 /** A token bucket that holds the requests of one window and fills evenly over the window. */

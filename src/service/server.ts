@@ -7,10 +7,7 @@ import { type EndpointName, isLookup, type RequestStats } from "./stats.js";
 /** Maximum size in bytes of request line and headers. An 8 KiB URL triples when percent-encoded. */
 const headerLimit = 64 * 1024;
 
-/**
- * Longer than clients' connection pools keep idle connections, so that they never reuse one that is
- * just closing.
- */
+/** Longer than clients keep idle connections, so that they never reuse one that is closing. */
 const keepAliveMs = 90_000;
 
 /** Time for answers in flight to finish when the service closes. */

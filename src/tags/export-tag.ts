@@ -29,10 +29,7 @@ export interface TagContext {
 export interface TagOutcome {
   readonly result: TagResult;
   readonly entry: IndexedTag;
-  /**
-   * A fault that remained after all retries but may pass: the service is down or answers with
-   * errors.
-   */
+  /** The fault after all retries, if it may pass: the service is down or answers with errors. */
   readonly passingFault: ServiceError | null;
 }
 
@@ -49,11 +46,8 @@ export async function exportTag(
   const report = progressReporter(name, context.options);
   try {
     const entry = await readAndWrite(name, signal, context, report);
-    const { total, added, removed } = entry;
-    const status = entry.status === "unchanged" ? "unchanged" : "exported";
-    const files = entry.files.map(({ file }) => file);
-    report({ state: status, total });
-    const result = { name, status, error: null, total, added, removed, files } as const;
+    const result = resultOf(entry);
+    report({ state: result.status, total: entry.total });
     return { entry, result, passingFault: null };
   } catch (error) {
     if (signal.aborted) throw error;
@@ -64,6 +58,13 @@ export async function exportTag(
     report({ state: "failed", error });
     return failed(name, error, context.before, isPassing ? error : null);
   }
+}
+
+/** The result of a tag whose list was exported. */
+export function resultOf({ name, status, total, added, removed, files }: ExportedTag): TagResult {
+  const names = files.map(({ file }) => file);
+  const unchanged = status === "unchanged" ? "unchanged" : "exported";
+  return { name, status: unchanged, error: null, total, added, removed, files: names };
 }
 
 /** Fails a tag without a request, because all tags before it failed with this fault. */

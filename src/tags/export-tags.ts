@@ -10,7 +10,7 @@ import {
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../api/status-fault.js";
-import { exportTag, failWithoutRequest, type TagOutcome } from "./export-tag.js";
+import { exportTag, failWithoutRequest, resultOf, type TagOutcome } from "./export-tag.js";
 import { loadParquetWriter } from "./formats/parquet.js";
 import { ExportState } from "./state/export-state.js";
 import type { ExportReport, ExportTagsOptions, TagResult } from "./types.js";
@@ -70,9 +70,7 @@ async function reportOfKilledRun({
   for (const name of names) {
     const tag = there.get(name);
     if (tag?.status !== "exported" && tag?.status !== "unchanged") return null;
-    const { status, total, added, removed } = tag;
-    const files = tag.files.map(({ file }) => file);
-    tags.push({ name, status, error: null, total, added, removed, files });
+    tags.push(resultOf(tag));
     await state.forget(name);
   }
   return reportOf(options.folder, current.generation, tags, there.size - tags.length);

@@ -21,10 +21,7 @@ export interface ReadTagOptions {
   readonly signal: AbortSignal;
   /** Pages left by an interrupted export, or null. */
   readonly begun: PageLog | null;
-  /**
-   * True if the list with this first page is already exported, so that the other pages can be
-   * skipped.
-   */
+  /** True if the list with this first page is already exported, so that the rest can be skipped. */
   readonly isKnown: (first: TagIps, addresses: ReadAddresses) => Promise<boolean>;
   readonly onPage: (log: PageLog) => void;
 }

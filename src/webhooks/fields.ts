@@ -41,10 +41,7 @@ export interface MissingField {
   readonly pointer: string;
 }
 
-/**
- * Reports each missing field with the name probably meant; the last report also lists the existing
- * fields.
- */
+/** Reports each missing field with a suggestion, and the last one with the existing fields. */
 export function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
   if (missing.length === 0) return [];
   const names = fieldNames(context);

@@ -17,10 +17,7 @@ import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
 export interface RunEnd {
   /** What was written, as counted by the sink. */
   readonly written: Pick<SinkPosition, "rows" | "indicators">;
-  /**
-   * Bytes written to a stream; null if the audit counts them, and for a database, which holds more
-   * than this run.
-   */
+  /** Bytes written to a stream; null for a file, which the audit counts, and for a database. */
   readonly bytes: number | null;
   /** Appended to the output's name. */
   readonly suffix: string;

@@ -50,10 +50,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   return { audit, differences: differencesOf(manifest, audit) };
 }
 
-/**
- * Detects the layout of an output's rows from its first record. Formats that retry cannot read have
- * only one.
- */
+/** Layout of an output's rows by its first record. Formats that retry cannot read have just one. */
 async function layoutOf(
   options: EarlierOutputOptions,
 ): Promise<Pick<AuditOptions, "shape" | "inputColumns">> {

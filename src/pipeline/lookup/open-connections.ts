@@ -74,10 +74,7 @@ function mayQueue(settings: Settings): boolean {
   return all.every((rates) => perSecond(rates) >= queueRate);
 }
 
-/**
- * Requests per second that the rates allow. Quotas are ignored: they limit the total, not the
- * speed.
- */
+/** Requests per second that the rates allow. Quotas limit the total, not the speed. */
 function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);

@@ -157,10 +157,7 @@ function unknown(
   return new UsageError("unknown_output", message, { hint });
 }
 
-/**
- * Refuses the suffix that runs give to files with too many failures, because later runs remove
- * them.
- */
+/** Refuses the suffix of files with too many failures, because later runs remove them. */
 function refuseFailedName(path: string): void {
   if (!path.endsWith(failedSuffix)) return;
   throw new UsageError(

@@ -31,10 +31,7 @@ export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
 interface AnyOutputTarget {
   /** Path of a file that appears by rename, symbolic links resolved; null for anything else. */
   readonly file: string | null;
-  /**
-   * Path from which the names of the run's files derive; null for stdout and devices, which keep
-   * none.
-   */
+  /** Path from which the run's own file names derive; null for stdout and devices. */
   readonly base: string | null;
   /** Name for messages, without a password. */
   readonly name: string;

@@ -13,6 +13,7 @@ import {
 } from "./plan-time.js";
 import type { EnrichSettings } from "../options.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
+import { mostFrequentFirst } from "../run/tally.js";
 import { announceReading, readingOf, type ReadingSettings, type StartRow } from "../run/reading.js";
 
 export interface PlanJob {
@@ -144,8 +145,4 @@ function mostOf(requests: PlannedRequests | undefined): number {
 
 function count(counts: Map<string, number>, name: string, times = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + times);
-}
-
-function mostFrequentFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
-  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }

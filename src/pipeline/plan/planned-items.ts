@@ -6,10 +6,11 @@ import {
   lookupEndpoints,
   memberOf,
 } from "../../core/finding.js";
-import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
+import { type Item, itemKinds } from "../../core/item/item.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
 import { isLocalBogon, showsSomething } from "../../lookup/combine.js";
 import type { FindingStore } from "../../store/store.js";
+import { zeros } from "../run/tally.js";
 
 /** Answers that a run would already have. */
 export interface PlannedCache {
@@ -30,10 +31,7 @@ type Cached = Finding | null;
 
 /** Counts items and the requests that looking them up would take. */
 export class PlannedItems {
-  readonly kinds = Object.fromEntries(itemKinds.map((kind) => [kind, 0])) as Record<
-    ItemKind,
-    number
-  >;
+  readonly kinds = zeros(itemKinds);
   /** Distinct items with a cached answer, by endpoint. */
   readonly cached = eachEndpoint(() => 0);
   rows = 0;

@@ -16,10 +16,7 @@ import type { Tally } from "./tally.js";
  */
 const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
-/**
- * Maximum number of rows with a pending lookup. High enough that retries waiting to back off leave
- * no slot idle.
- */
+/** Maximum number of rows with a pending lookup: enough that back-off leaves no slot idle. */
 const pendingBounds = { least: 512, perRequest: 4 };
 
 /** Rows started before yielding to the event loop, so that cached answers are written meanwhile. */

@@ -129,10 +129,7 @@ export class RowWindow {
     return new Promise((resolve) => (this.#onAllSettled = resolve));
   }
 
-  /**
-   * Fails the window and rejects the waiting reader. `flush` can still write finished rows, unless
-   * writing itself failed.
-   */
+  /** Fails the window. `flush` can still write finished rows, unless writing itself failed. */
   fail(error: unknown, writing = false): void {
     if (this.failure !== null && !writing) return;
     this.failure = { error: this.failure?.error ?? error, writing };

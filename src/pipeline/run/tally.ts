@@ -143,17 +143,17 @@ export class Tally {
           .sort(([one], [other]) => (one < other ? -1 : 1))
           .map(([endpoint, outcomes]) => [endpoint, requestCounts(outcomes)]),
       ),
-      unsupported: plain(this.#unsupported),
-      errors: plain(this.#errors),
+      unsupported: mostFrequentFirst(this.#unsupported),
+      errors: mostFrequentFirst(this.#errors),
       unjournalled: this.#unjournalled,
-      tags: plain(this.#tags),
-      drift: plain(this.#drift),
-      warnings: plain(this.#warnings),
+      tags: mostFrequentFirst(this.#tags),
+      drift: mostFrequentFirst(this.#drift),
+      warnings: mostFrequentFirst(this.#warnings),
     };
   }
 }
 
-function zeros<K extends string>(names: readonly K[]): Record<K, number> {
+export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }
 
@@ -175,11 +175,11 @@ function countsFrom(from: Readonly<Record<string, number>> = {}): Counts {
 }
 
 /** Most frequent first. `fromEntries` makes a name such as `__proto__` an ordinary member. */
-function plain(counts: Counts): Record<string, number> {
+export function mostFrequentFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
 function requestCounts(outcomes: Counts): TallySnapshot["requests"][string] {
   const total = [...outcomes.values()].reduce((sum, n) => sum + n, 0);
-  return { total, outcomes: plain(outcomes) };
+  return { total, outcomes: mostFrequentFirst(outcomes) };
 }

@@ -104,10 +104,7 @@ export class Checkpointer {
     return { ...from, columns, reading, input: source.checksum() };
   }
 
-  /**
-   * Rows written ahead. Those from before the interruption count until the position has passed
-   * them.
-   */
+  /** Rows written ahead, including those from before the interruption until the position passes. */
   #ahead(): readonly number[] {
     const reached = this.#position.last?.number ?? this.#options.before?.source.row ?? 0;
     const earlier = (this.#options.before?.ahead ?? []).filter((number) => number > reached);

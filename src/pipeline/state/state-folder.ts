@@ -153,10 +153,7 @@ export class StateFolder {
     );
   }
 
-  /**
-   * Removes the mark and the lock. Synchronous, because it is the last step before the process
-   * exits.
-   */
+  /** Removes the mark and the lock. Synchronous, as the last step before the process exits. */
   removeMark(): void {
     const mark = markBeside(this.path);
     renameSync(join(this.path, markName), mark);

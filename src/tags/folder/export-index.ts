@@ -48,10 +48,7 @@ const exportedTag = z.object({
   ipv6: count,
   /** Digest of the list as text, one address per line: that of the `.txt` file, if written. */
   sha256: z.string(),
-  /**
-   * The list that the counts below refer to; null for a first export, which counts every address as
-   * added.
-   */
+  /** The list that the counts below compare with; null for a first export, which adds all. */
   previous: pinned.nullable(),
   added: count,
   removed: count,

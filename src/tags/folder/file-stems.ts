@@ -2,10 +2,7 @@ import { createHash } from "node:crypto";
 import { tagFormats } from "../formats/types.js";
 import type { ExportedTag } from "./export-index.js";
 
-/**
- * Maximum length of a stem. Leaves room for every suffix within the 255 bytes of a file name
- * (NAME_MAX).
- */
+/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
 const maxStem = 180;
 
 /** Every file of a tag ends in one of these. */

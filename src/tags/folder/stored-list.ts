@@ -2,10 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type AddressList, bytesOf, isAscending } from "../address/address-list.js";
 import { writeFile } from "./write-file.js";
 
-/**
- * Folder in a generation with its lists in binary form, from which the next export computes
- * differences.
- */
+/** Folder in a generation with binary lists, against which the next export computes differences. */
 export const listsFolder = ".lists";
 
 /** File name of a tag's list there. */
