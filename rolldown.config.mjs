@@ -5,7 +5,7 @@ import { defineConfig } from "rolldown";
 import manifest from "./package.json" with { type: "json" };
 
 /** Native or optional packages, which have to be installed beside the program. */
-const external = ["@photostructure/sqlite", ...Object.keys(manifest.optionalDependencies)];
+const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependencies)];
 
 /** Writes the man page from the same definitions as `--help`. */
 async function writeManPage() {

@@ -15,7 +15,7 @@ export async function loadDriver<T>(name: string, load: () => Promise<T>): Promi
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
       throw new UsageError("driver_missing", `this output needs the package ${name}`, {
         cause: error,
-        hint: `install it with: npm install ${name}`,
+        hint: `install it with: npm install ${packagesWith(name)}`,
       });
     }
     throw new UsageError("driver_unusable", `the package ${name} cannot be loaded: ${text}`, {
@@ -23,4 +23,14 @@ export async function loadDriver<T>(name: string, load: () => Promise<T>): Promi
       hint: `reinstall it with: npm install ${name}`,
     });
   }
+}
+
+/** The packages of one output, which are of no use alone. */
+const families = [
+  ["pg", "pg-copy-streams"],
+  ["hyparquet-writer", "hyparquet"],
+];
+
+function packagesWith(name: string): string {
+  return (families.find((family) => family.includes(name)) ?? [name]).join(" ");
 }

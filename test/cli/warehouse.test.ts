@@ -192,10 +192,11 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
   it("names the missing package it needs", async () => {
     const { cwd, enrich } = await prepared(1);
     const name = kind === "parquet" ? "hyparquet-writer" : "@duckdb/node-api";
+    const packages = kind === "parquet" ? "hyparquet-writer hyparquet" : name;
     const { code, stderr } = await enrich(["in.csv", "-o", output], await without(cwd, name));
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `repute: this output needs the package ${name}\n  install it with: npm install ${name}\n  see: repute enrich --help\n`,
+      stderr: `repute: this output needs the package ${name}\n  install it with: npm install ${packages}\n  see: repute enrich --help\n`,
     });
     expect(await readdir(cwd)).not.toContain(`${base}.state`);
   });
