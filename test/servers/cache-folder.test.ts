@@ -14,8 +14,8 @@ interface Ended {
 }
 
 /**
- * Runs lines of shell in a namespace of its own, where `repute` is the built program, `disk` may be
- * mounted, and root is nobody outside.
+ * Runs shell lines in their own namespace, where `repute` is the built program, `disk` can be
+ * mounted, and root has no rights outside.
  */
 function within(folder: string, lines: string): Promise<Ended> {
   const script = `repute() { "${process.execPath}" "${program}" "$@"; }\n${lines}`;
@@ -44,7 +44,7 @@ const run = "repute enrich in.csv -o out.csv --cache disk/cache --local --quiet"
 test.each([
   ["is full", "size=1m", "", /^repute: warning: cannot open the cache .*: the disk is full; /],
   [
-    "fills up",
+    "becomes full",
     "size=10m",
     "",
     /^repute: warning: the disk of the cache .* is nearly full; it takes/,
@@ -53,15 +53,15 @@ test.each([
     "is read-only",
     "size=20m",
     `${run} || exit 98; rm out.csv; mount -o remount,ro disk`,
-    /^repute: warning: cannot open the cache .*: the file system is read-only; the run goes on/,
+    /^repute: warning: cannot open the cache .*: the file system is read-only; the run continues/,
   ],
   [
-    "is read-only from the beginning",
+    "is read-only from the start",
     "size=20m,ro",
     "",
-    /^repute: warning: cannot open the cache .*: the file system is read-only; the run goes on/,
+    /^repute: warning: cannot open the cache .*: the file system is read-only; the run continues/,
   ],
-])("a cache whose disk %s costs a line, and no row", async (_how, disk, before, line) => {
+])("a cache whose disk %s costs one warning and no row", async (_how, disk, before, line) => {
   const folder = await prepared();
   const lines = `mount -t tmpfs -o ${disk} tmpfs disk || exit 99\n${before}\n${run}`;
   const { code, stderr } = await within(folder, lines);
@@ -74,14 +74,14 @@ test.each([
 test.each([
   ["the cache's folder", "chmod 0500 disk; "],
   ["the files of a cache that is there", `${run}; chmod -R a-w disk/cache; `],
-])("%s that may not be written costs a line, and no row", async (_what, before) => {
+])("%s without write permission costs one warning and no row", async (_what, before) => {
   const folder = await prepared();
-  // Without the rights that root has over modes.
+  // Without root's right to ignore file modes.
   const lines = `${before}exec unshare --user "${process.execPath}" "${program}" ${run.slice(7)}`;
   const { code, stderr } = await within(folder, lines);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(
-    /^repute: warning: cannot open the cache .*; the run goes on without it\n$/,
+    /^repute: warning: cannot open the cache .*; the run continues without the cache\n$/,
   );
   expect(await rowsOf(folder)).toBe(rows);
 });

@@ -15,8 +15,8 @@ interface Ended {
 }
 
 /**
- * Runs lines of shell with a disk of a certain size at `disk` in the folder: a tmpfs in a mount
- * namespace of its own, which needs no rights outside. `repute` is the built program.
+ * Runs shell lines with a disk of a given size at `disk`: a tmpfs in its own mount namespace, which
+ * needs no rights outside. `repute` is the built program.
  */
 function onDisk(folder: string, size: string, lines: string): Promise<Ended> {
   const script = `
@@ -42,7 +42,7 @@ async function prepared(): Promise<string> {
 const run = "repute enrich in.csv -o disk/out.csv --local --quiet";
 
 test.each(["64k", "1m", "4m"])(
-  "a disk of %s that is full ends the run with a line, nothing under the final name",
+  "a full disk of %s ends the run with one error, nothing under the final name",
   async (size) => {
     const folder = await prepared();
     const { code, stdout, stderr } = await onDisk(
@@ -57,7 +57,7 @@ test.each(["64k", "1m", "4m"])(
   },
 );
 
-test("a run whose disk was full goes on when there is space, no row lost or doubled", async () => {
+test("a run whose disk was full resumes once there is space, without losing or doubling a row", async () => {
   const folder = await prepared();
   const lines = `
     head -c 2000000 /dev/zero > disk/ballast
@@ -73,7 +73,7 @@ test("a run whose disk was full goes on when there is space, no row lost or doub
   );
 });
 
-test("a full folder for temporary files ends a run to stdout with a line", async () => {
+test("a full folder for temporary files ends a run to stdout with one error", async () => {
   const folder = await prepared();
   const lines = "TMPDIR=disk repute enrich in.csv --local --quiet > /dev/null";
   const { code, stderr } = await onDisk(folder, "64k", lines);
@@ -82,7 +82,7 @@ test("a full folder for temporary files ends a run to stdout with a line", async
 });
 
 test.each(["disk/out.parquet", "duckdb:disk/out.duckdb"])(
-  "a run into %s whose disk was full goes on when there is space, no row lost or doubled",
+  "a run into %s whose disk was full resumes once there is space, without losing or doubling a row",
   async (output) => {
     const folder = await prepared();
     const lines = `

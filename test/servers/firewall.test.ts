@@ -15,7 +15,7 @@ import { addresses } from "../unit/tags/tag-server.js";
 
 const run = promisify(execFile);
 
-/** As many as a public feed of a day has, most of 198.18.0.0/15 (RFC 2544), and IPv6 (RFC 3849). */
+/** As many as in a large daily feed: most of 198.18.0.0/15 (RFC 2544), and IPv6 (RFC 3849). */
 const size = 120_430;
 const onePercent = 1_204;
 const v6 = Array.from({ length: 5_000 }, (_, at) => `2001:db8::${(at * 3).toString(16)}`);
@@ -26,7 +26,7 @@ interface Exported {
   readonly again: () => Promise<ExportReport>;
 }
 
-/** Exports one tag from the embedded service, which reads it from a dataset folder. */
+/** Exports one tag from the embedded service with a dataset folder. */
 async function exported(tag: string, entries: readonly string[]): Promise<Exported> {
   const place = await temporaryFolder();
   const dataset = join(place, "dataset");
@@ -56,14 +56,14 @@ async function exported(tag: string, entries: readonly string[]): Promise<Export
   return { service, folder, again };
 }
 
-/** Runs a command line in a network of its own, where the machine's firewall is not touched. */
+/** Runs a command line in its own network namespace, isolated from the machine's firewall. */
 async function inOwnNetwork(script: string, ...paths: readonly string[]): Promise<string> {
   const args = ["--net", "sh", "-euc", script, "sh", ...paths];
   const { stdout } = await run("unshare", args, { maxBuffer: 256 * 1024 * 1024 });
   return stdout;
 }
 
-/** The addresses that nftables holds in a set. */
+/** The addresses in an nftables set. */
 async function nftSet(set: string, ...files: readonly string[]): Promise<string[]> {
   const loads = files.map((_, at) => `nft -c -f "$${at + 1}"; nft -f "$${at + 1}"`).join("; ");
   const text = await inOwnNetwork(`${loads}; nft -j list set inet repute ${set}`, ...files);
@@ -71,7 +71,7 @@ async function nftSet(set: string, ...files: readonly string[]): Promise<string[
   return answer.nftables.flatMap((entry) => entry.set?.elem ?? []);
 }
 
-/** The addresses that an ipset holds. */
+/** The addresses in an ipset. */
 async function ipSet(set: string, ...files: readonly string[]): Promise<string[]> {
   const loads = files.map((_, at) => `ipset restore < "$${at + 1}"`).join("; ");
   const text = await inOwnNetwork(`${loads}; ipset save ${set}`, ...files);
@@ -97,14 +97,14 @@ describe("a list of 120,430 IPv4 and 5,000 IPv6 addresses", () => {
     );
   });
 
-  it("is what nftables holds when it has checked and loaded the file, twice", async () => {
+  it("equals the nftables set after checking and loading the file twice", async () => {
     const { folder } = await exported("feed:daily", [...v4, ...v6]);
     const file = join(folder, "feed--daily.nft");
     expect(sorted(await nftSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
     expect(sorted(await nftSet("feed--daily_v6", file))).toEqual(sorted(normal(v6)));
   });
 
-  it("is what ipset holds when it has restored the file, twice", async () => {
+  it("equals the ipset after restoring the file twice", async () => {
     const { folder } = await exported("feed:daily", [...v4, ...v6]);
     const file = join(folder, "feed--daily.ipset");
     expect(sorted(await ipSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
@@ -143,7 +143,7 @@ test.each([
   `long:${"x".repeat(60)}`,
   "ip:set",
   "größe:ä",
-])("both firewalls take the sets of the tag %j", async (tag) => {
+])("both firewalls accept the sets of the tag %j", async (tag) => {
   const odd = ["0.0.0.0", "192.0.2.1", "255.255.255.255", "::", "::1", "::ffff:192.0.2.1"];
   const { folder } = await exported(tag, odd);
   const { sets, stem } = await exportedTag(folder, tag);
@@ -154,7 +154,7 @@ test.each([
   expect(sorted(await ipSet(sets.ipv6, ipset!))).toEqual(["::1", "::ffff:192.0.2.1"]);
 });
 
-test("both firewalls take the empty sets of an empty list", async () => {
+test("both firewalls accept the empty sets of an empty list", async () => {
   const { folder } = await exported("a:b", []);
   expect(await nftSet("a--b_v4", join(folder, "a--b.nft"))).toEqual([]);
   expect(await ipSet("a--b_v6", join(folder, "a--b.ipset"))).toEqual([]);

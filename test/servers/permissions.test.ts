@@ -12,7 +12,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the built program without the rights that root has over modes: in a user namespace. */
+/** Runs the built program in a user namespace, without root's right to ignore file modes. */
 function repute(folder: string, args: readonly string[]): Promise<Ended> {
   const command = ["--user", process.execPath, program, ...args];
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ async function prepared(): Promise<string> {
   return folder;
 }
 
-test("an input that may not be read", async () => {
+test("an unreadable input", async () => {
   const folder = await prepared();
   await chmod(join(folder, "in.csv"), 0);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--local"];
@@ -44,7 +44,7 @@ test("an input that may not be read", async () => {
 test.each([
   ["an output", ["-o", "closed/out.csv"]],
   ["rejects", ["-o", "out.csv", "--rejects", "closed/left.csv"]],
-])("%s in a folder that may not be written to", async (_, args) => {
+])("%s in a read-only folder", async (_, args) => {
   const folder = await prepared();
   const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
   expect(code).toBe(1);

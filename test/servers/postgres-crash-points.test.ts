@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-/** Runs into tables of their own. */
+/** Runs into separate tables. */
 function postgres(prefix: string): CrashCase {
   const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
   return {
@@ -30,12 +30,16 @@ function postgres(prefix: string): CrashCase {
   };
 }
 
-test("a run into PostgreSQL that is killed anywhere resumes", { timeout: 600_000 }, async () => {
+test("a run into PostgreSQL resumes after a kill at any point", { timeout: 600_000 }, async () => {
   expect(await faultsOf("PostgreSQL", postgres("plain"))).toEqual([]);
 });
 
-test("so does one with side files", { timeout: 600_000 }, async () => {
-  expect(await faultsOf("PostgreSQL with side files", withSideFiles(postgres("extended")))).toEqual(
-    [],
-  );
-});
+test(
+  "a run into PostgreSQL with side files resumes after a kill at any point",
+  { timeout: 600_000 },
+  async () => {
+    expect(
+      await faultsOf("PostgreSQL with side files", withSideFiles(postgres("extended"))),
+    ).toEqual([]);
+  },
+);

@@ -24,8 +24,8 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-describe("a connection that is lost", () => {
-  it("is replaced when it is lost between two checkpoints", async () => {
+describe("a lost connection", () => {
+  it("is replaced between two checkpoints", async () => {
     const { sink } = await open("between", { clock: hurried() });
     await sink.write(rows(1, 100));
     await sink.checkpoint(() => "first");
@@ -36,7 +36,7 @@ describe("a connection that is lost", () => {
     expect(await countsOf("between")).toEqual({ rows: "200", keys: "200", last: "200" });
   });
 
-  it("is replaced when it is lost in the middle of a copy", async () => {
+  it("is replaced during a copy", async () => {
     const { sink } = await open("middle", { clock: hurried() });
     await sink.write(rows(1, 500));
     const release = await holdTable("middle");
@@ -51,7 +51,7 @@ describe("a connection that is lost", () => {
     expect(await countsOf("middle")).toEqual({ rows: "500", keys: "500", last: "500" });
   });
 
-  it("is replaced when the server is killed and comes back", async () => {
+  it("is replaced after the server was killed and restarted", async () => {
     const clock = hurried(() => cluster.startServer());
     const { sink } = await open("killed", { clock });
     await sink.write(rows(1, 300));
@@ -63,7 +63,7 @@ describe("a connection that is lost", () => {
     expect(await countsOf("killed")).toEqual({ rows: "600", keys: "600", last: "600" });
   });
 
-  it("does not double what was committed although the answer was lost", async () => {
+  it("doesn't double rows whose commit succeeded but wasn't confirmed", async () => {
     const { sink, proxy } = await openBehindProxy("answered");
     await sink.write(rows(1, 400));
     proxy.fate = "lose answer";
@@ -74,7 +74,7 @@ describe("a connection that is lost", () => {
     expect(await countsOf("answered")).toEqual({ rows: "500", keys: "500", last: "500" });
   });
 
-  it("waits for a commit that is still under way", async () => {
+  it("waits for a commit still in progress", async () => {
     const { sink, proxy } = await openBehindProxy("late");
     await sink.write(rows(1, 400));
     proxy.fate = "arrive late";
@@ -86,7 +86,7 @@ describe("a connection that is lost", () => {
     expect(await countsOf("late")).toEqual({ rows: "400", keys: "400", last: "400" });
   });
 
-  it("ends the run, resumable, when it cannot be had again", async () => {
+  it("ends the run as resumable if it cannot be replaced", async () => {
     const clock = hurried();
     const first = await open("gone", { clock });
     await first.sink.write(rows(1, 10));
@@ -117,8 +117,8 @@ describe("a connection that is lost", () => {
   });
 });
 
-describe("a server that refuses a batch", () => {
-  it("is told of with its reason, and nothing of the batch is there", async () => {
+describe("a server that rejects a batch", () => {
+  it("is reported with its reason, and nothing of the batch is stored", async () => {
     const { sink } = await open("refusing");
     await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 5)");
     await sink.write(rows(1, 20_000));
@@ -130,7 +130,7 @@ describe("a server that refuses a batch", () => {
     expect(await countsOf("refusing")).toMatchObject({ rows: "0" });
   });
 
-  it("is told of when rows of the same run are there already", async () => {
+  it("is reported if it already has rows of the run", async () => {
     const { sink } = await open("twice");
     await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 7)");
     await sink.write(rows(1, 10));
@@ -141,7 +141,7 @@ describe("a server that refuses a batch", () => {
   });
 });
 
-describe("a program that is killed", () => {
+describe("a killed program", () => {
   it.each([1, 2, 3, 4])("loses and doubles no row, seed %i", async (seed) => {
     const folder = await temporaryFolder();
     const table = `writer_${seed}`;
@@ -154,12 +154,12 @@ describe("a program that is killed", () => {
     const random = seeded(seed);
     let kills = 0;
     do {
-      // Later every time, so that it gets to the end.
+      // Later each time, so that it reaches the end.
       const killAfterMs = kills < 12 ? Math.floor(random() * (150 + kills * 60)) : null;
       const { code, output } = await runWriter({ ...job, killAfterMs });
       expect({ code: code ?? 0, output }).toEqual({ code: 0, output: "" });
       if (code === null) kills++;
-      // Gone when the work is done, even if the end of it was a kill.
+      // Finished when the work is done, even if a kill ended it.
     } while (existsSync(job.state));
     expect(kills).toBeGreaterThan(0);
     expect(await countsOf(table)).toEqual({ rows: "40000", keys: "40000", last: "40000" });
@@ -168,7 +168,7 @@ describe("a program that is killed", () => {
     ).toEqual([]);
   });
 
-  it("is survived together with its server", async () => {
+  it("survives together with its server", async () => {
     const folder = await temporaryFolder();
     const job = {
       output: cluster.url({ parameters: { table: "together" } }),
@@ -194,7 +194,7 @@ describe("a program that is killed", () => {
 
 const writerPath = fileURLToPath(new URL("postgres-writer.mjs", import.meta.url));
 
-/** Runs the built program's sink in a process of its own. */
+/** Runs the built program's sink in its own process. */
 async function runWriter(
   job: Readonly<Record<string, unknown>>,
 ): Promise<{ code: number | null; output: string }> {
@@ -233,7 +233,7 @@ async function openBehindProxy(table: string): Promise<OpenedWarehouse & { proxy
   return { ...(await open(table, { clock: hurried() }, null, url)), proxy };
 }
 
-/** A clock whose sleeps are as long as `asleep` takes. */
+/** A clock whose sleeps take as long as `asleep`. */
 function hurried(
   asleep: () => Promise<void> = () => Promise.resolve(),
 ): Clock & { sleeps: number } {
@@ -260,14 +260,14 @@ async function countsOf(table: string): Promise<unknown> {
   return counts;
 }
 
-/** Ends the server's side of connections. */
+/** Closes the server's side of connections. */
 async function terminate(which: string): Promise<void> {
   await cluster.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND ${which}`,
   );
 }
 
-/** Keeps everyone else from writing to a table until the function that it gives is called. */
+/** Locks a table against writes until the returned function is called. */
 async function holdTable(table: string): Promise<() => Promise<void>> {
   const client = cluster.client();
   await client.connect();
@@ -275,7 +275,7 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
   return () => client.end();
 }
 
-/** Waits until a query gives a row. */
+/** Waits until a query returns a row. */
 async function until(query: string): Promise<void> {
   while ((await cluster.query(query)).length === 0) await delay(20);
 }

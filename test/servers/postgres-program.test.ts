@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 describe("enrich into a table", () => {
-  it("makes the table, and keeps the manifest and nothing else in the working folder", async () => {
+  it("creates the table and leaves only the manifest in the working folder", async () => {
     const { cwd, output, server } = await prepared("fresh", 50);
     const run = await enrichKilled({ server, cwd, args: ["in.csv", "-o", output], kill: null });
     expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
@@ -51,7 +51,7 @@ describe("enrich into a table", () => {
     expect((await runRepute(["verify", output], { cwd })).stderr).toMatch(/the table has 49/);
   });
 
-  it("shows and stores the password nowhere", async () => {
+  it("neither shows nor stores the password", async () => {
     const { cwd, output, server } = await prepared("secret", 12_000);
     const secrets = [cluster.password, encodeURIComponent(cluster.password)];
     const args = ["in.csv", "-o", output, "--resume"];
@@ -70,12 +70,12 @@ describe("enrich into a table", () => {
     expect(whole).toMatchObject({ code: 0, stderr: passwordWarned });
     const said = [kept, refused.stderr, whole.stdout, await textUnder(cwd)].join("\n");
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
-    // What is kept in the database is no more than the database needs.
+    // The database stores no more than it needs.
     expect(JSON.stringify(notes)).not.toContain(server.url);
     expect(JSON.stringify(notes)).not.toContain("in.csv");
   });
 
-  it("explains a login that is refused", async () => {
+  it("explains a rejected login", async () => {
     const { cwd, output } = await prepared("refused", 5);
     const wrong = output.replace(/:[^:@/]+@/, ":wr0ng@");
     const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", wrong, "--local"], { cwd });
@@ -84,7 +84,7 @@ describe("enrich into a table", () => {
     expect(await readdir(cwd)).toEqual(["in.csv"]);
   });
 
-  it("takes the password from the environment", async () => {
+  it("reads the password from the environment", async () => {
     const { cwd, server } = await prepared("environment", 5);
     const { code } = await runRepute(
       [
@@ -101,7 +101,7 @@ describe("enrich into a table", () => {
     expect(await countsOf("environment")).toMatchObject({ rows: "5" });
   });
 
-  it("loses the rows of an interrupted run to --restart, and no others", async () => {
+  it("deletes the rows of an interrupted run with --restart, and no others", async () => {
     const { cwd, output, server } = await prepared("restarted", 12_000);
     const args = ["in.csv", "-o", output];
     await enrichKilled({ server, cwd, args, kill: null });
@@ -115,7 +115,7 @@ describe("enrich into a table", () => {
     expect(await notesOf(cwd, output)).toEqual([]);
   });
 
-  it("stores hostile names and values with a replacement where it must", async () => {
+  it("stores hostile names and values, replaced where necessary", async () => {
     const { cwd, output, server } = await prepared("hostile", 0);
     const names = [
       "domain",
@@ -147,7 +147,7 @@ describe("enrich into a table", () => {
     expect(large).toEqual({ n: 1024 * 1024, rep_status: "unsupported" });
   });
 
-  it("names the statements for a table that lacks columns, and changes nothing", async () => {
+  it("lists the statements for missing columns and changes nothing", async () => {
     const { cwd, output } = await prepared("narrow", 3);
     await cluster.query("CREATE TABLE narrow (n text, domain text)");
     const { code, stderr } = await runRepute(["enrich", "in.csv", "-o", output, "--local"], {
@@ -159,7 +159,7 @@ describe("enrich into a table", () => {
   });
 });
 
-describe("a run into a table that is disturbed", () => {
+describe("a disturbed run into a table", () => {
   it.each([1, 2])("has each row once when the program is killed, seed %i", async (seed) => {
     const table = `killed_${seed}`;
     const { cwd, output, server } = await prepared(table, 15_000);
@@ -173,7 +173,7 @@ describe("a run into a table that is disturbed", () => {
       const args = ["in.csv", "-o", output, "--resume", "--rejects", "left.csv"];
       run = await enrichKilled({ server, cwd, args, kill });
       if (run.code === null) killed++;
-      // A kill may come when all is done and only the process has yet to end.
+      // The kill may arrive when only the process has yet to exit.
     } while (run.code === null && (await hasState(cwd)));
     expect([0, null]).toContain(run.code);
     expect(run.stderr).toBe(passwordWarned);
@@ -184,7 +184,7 @@ describe("a run into a table that is disturbed", () => {
     expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(152);
   });
 
-  it("goes on over a new connection when the server is killed and comes back", async () => {
+  it("continues over a new connection after the server was killed and restarted", async () => {
     const { cwd, output, server } = await prepared("server_killed", 20_000);
     const random = seeded(3);
     const { child, result } = startRepute(
@@ -227,13 +227,13 @@ describe("a run into a table that is disturbed", () => {
     } while (run.code === 1 || (run.code === null && (await hasState(cwd))));
     expect([0, null]).toContain(run.code);
     expect(run.stderr).toBe(passwordWarned);
-    // A server that is not there at the very beginning is told of: the run is begun again.
+    // A server that is down at the start is an error, so the run is started again.
     expect(refusals.filter((text) => !text.includes("cannot reach postgres:"))).toEqual([]);
     expect(killed).toBeGreaterThan(2);
     expect(await countsOf("together")).toEqual({ rows: "20000", keys: "20000", last: "20000" });
   });
 
-  it("ends with 1, resumable, when the server does not come back", async () => {
+  it("ends with 1, resumable, if the server stays down", async () => {
     const { cwd, output, server } = await prepared("lost", 12_000);
     const job: EnrichJob = {
       settings: enrichOptions.parse({
@@ -249,7 +249,7 @@ describe("a run into a table that is disturbed", () => {
       signal: new AbortController().signal,
       clock: new HurriedClock(),
     };
-    // The working folder is that of all tests.
+    // All tests share the working folder.
     const base = outputBase(output);
     onTestFinished(async () => {
       await rm(`${base}.manifest.json`, { force: true });
@@ -268,7 +268,7 @@ describe("a run into a table that is disturbed", () => {
     expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
   });
 
-  it("stops at once on SIGINT while the server is gone", async () => {
+  it("stops at once on SIGINT while the server is down", async () => {
     const { cwd, output, server } = await prepared("stopped", 12_000);
     const { child, result } = startRepute(
       ["enrich", "in.csv", "-o", output, "--quiet", ...serviceOf(server)],
@@ -291,8 +291,8 @@ describe("a run into a table that is disturbed", () => {
 });
 
 /**
- * Of these requests' rows at most 4,096 wait to be written, so that at least 5,000 are, and with them
- * a checkpoint.
+ * At most 4,096 of these rows are buffered, so at least 5,000 are written, which includes a
+ * checkpoint.
  */
 const pastCheckpoint = { requests: 10_000, ms: 0 };
 
@@ -302,12 +302,12 @@ interface Prepared {
   readonly server: AnsweringServer;
 }
 
-/** A working folder with `in.csv` and a service that answers. */
+/** A working folder with `in.csv` and a service. */
 async function prepared(table: string, rows: number): Promise<Prepared> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
-  // Every tenth row asks again what one before it asked, one in a hundred is no item.
+  // Every tenth row repeats an earlier item, one in a hundred has none.
   const lines = Array.from({ length: rows }, (_, n) => {
     if (n % 100 === 50) return `${n},setup.exe\n`;
     return `${n},host-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
@@ -320,7 +320,7 @@ function serviceOf({ url }: AnsweringServer): readonly string[] {
   return ["--intel-url", url, "--lookups", "query", "--rate", "1000000/s"];
 }
 
-/** Resolves when the service was asked so often. */
+/** Resolves after this many requests to the service. */
 function asked(server: AnsweringServer, requests: number): Promise<void> {
   return new Promise((resolve) => {
     server.onRequest = (total) => {
@@ -337,7 +337,7 @@ async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last",
   return counts!;
 }
 
-/** Notes of the run that the manifest in a working folder tells of. */
+/** Notes of the run in the manifest of a working folder. */
 async function notesOf(cwd: string, output: string): Promise<unknown[]> {
   const name = outputBase(output).split("/").at(-1) ?? "";
   const text = await readFile(join(cwd, `${name}.manifest.json`), "utf8");
@@ -355,7 +355,7 @@ async function textUnder(folder: string): Promise<string> {
   return texts.join("\n");
 }
 
-/** True while the state of a run that is not finished is there. */
+/** True while the state of an unfinished run exists. */
 async function hasState(cwd: string): Promise<boolean> {
   return (await readdir(cwd)).some((name) => name.endsWith(".state"));
 }

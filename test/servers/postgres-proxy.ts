@@ -1,18 +1,18 @@
 import { createServer, connect } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** What becomes of the connection over which a COMMIT is sent. */
+/** What happens to the connection that sends a COMMIT. */
 export type Fate =
-  /** Nothing special. */
+  /** Nothing. */
   | "pass"
   /** The server commits, but its answer is lost with the connection. */
   | "lose answer"
-  /** The client loses its connection; the COMMIT arrives only when `deliver` is called. */
+  /** The client's connection is closed; the COMMIT arrives only when `deliver` is called. */
   | "arrive late";
 
-/** Stands between a client and the server and cuts connections where it matters most. */
+/** A proxy between client and server that cuts connections at critical points. */
 export class PostgresProxy {
-  /** Fate of the next connection that commits a copy of rows. */
+  /** Fate of the next connection that commits copied rows. */
   fate: Fate = "pass";
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -32,7 +32,7 @@ export class PostgresProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Lets a COMMIT that was kept back go to the server. */
+  /** Sends a delayed COMMIT to the server. */
   deliver(): void {
     this.#held?.();
     this.#held = null;
@@ -53,7 +53,7 @@ export class PostgresProxy {
     let committed = false;
     let cut = false;
     client.on("data", (chunk: Buffer) => {
-      // COPY's data ends with a message "c" of its own.
+      // COPY's data ends with its own message "c".
       copied ||= chunk.includes("COPY ");
       const commits = copied && chunk.includes("COMMIT\0");
       if (commits && this.fate === "arrive late") {

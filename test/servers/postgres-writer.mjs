@@ -1,6 +1,5 @@
-// Writes rows into a table the way a run does: checkpoints, an audit, the end. Killed at any moment
-// and started again, it goes on from the newest checkpoint.
-//
+// Writes rows into a table like a run does: checkpoints, audit, finish. After a kill at any point
+// and a restart, it continues from the newest checkpoint.
 // node postgres-writer.mjs '{"output", "state", "rows", "every", "killAfterMs"}'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +37,7 @@ if (counted.rows !== job.rows) throw new Error(`audit: ${counted.rows} rows`);
 const result = await sink.finish();
 if (result.rows !== job.rows) throw new Error(`finish: ${result.rows} rows`);
 rmSync(job.state, { recursive: true });
-// A kill that is still to come finds nothing to interrupt.
+// A later kill finds nothing to interrupt.
 process.exit();
 
 async function checkpoint() {

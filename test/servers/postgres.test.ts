@@ -12,7 +12,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 let cluster: PostgresCluster;
 
-/** Schemas that are there for the tests that need one of their own. */
+/** Existing schemas for tests that need their own. */
 const schemas = 30;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(() => cluster.stop());
 
 const places = new Map<string, string>();
 
-/** A schema for each folder. */
+/** One schema per folder. */
 function placeOf(folder: string): string {
   const known = places.get(folder);
   if (known !== undefined) return known;
@@ -47,21 +47,21 @@ describeWarehouse({
   },
 });
 
-/** Counts come as text, times as dates. */
+/** Counts are returned as text, times as dates. */
 function plain(name: string, value: unknown): unknown {
   if (value instanceof Date) return BigInt(value.getTime()) * 1000n;
   const counts = /^rep_(?:row|attempts|http_status|\w+_observations)$/;
   return counts.test(name) && typeof value === "string" ? BigInt(value) : value;
 }
 
-it("refuses an input column whose name the server would cut", async () => {
+it("rejects an input column whose name the server would truncate", async () => {
   await expect(open("cut", { columns: ["ip", "n".repeat(64)] })).rejects.toMatchObject({
     code: "name_too_long",
   });
   expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
 });
 
-it("keeps the note of a run with too many failures, which does not count as finished", async () => {
+it("keeps the note of a run with too many failures, which doesn't count as finished", async () => {
   const { sink } = await open("failures", { runId: "bad" });
   await sink.write([anEnrichedRow()]);
   await sink.checkpoint(() => "note");
@@ -72,7 +72,7 @@ it("keeps the note of a run with too many failures, which does not count as fini
 });
 
 describe("the table", () => {
-  it("is made with the run and the row as its key", async () => {
+  it("is created with run and row as its key", async () => {
     const { sink } = await open("keyed");
     await sink.finish();
     const [key] = await cluster.query(
@@ -81,7 +81,7 @@ describe("the table", () => {
     expect(key?.["definition"]).toBe("PRIMARY KEY (rep_run_id, rep_row)");
   });
 
-  it("comes with a view of the newest row of each item", async () => {
+  it("comes with a view of each item's newest row", async () => {
     for (const [runId, lookedUpAt] of [
       ["night-1", "2026-01-01T00:00:00Z"],
       ["night-2", "2026-01-02T00:00:00Z"],
@@ -96,7 +96,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("is made beside something that has the view's name", async () => {
+  it("is created beside another object with the view's name", async () => {
     await cluster.query("CREATE TABLE beside_newest (note text)");
     const { sink } = await open("beside");
     await sink.write([anEnrichedRow()]);
@@ -116,7 +116,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("may have columns of its own, in any order", async () => {
+  it("may have additional columns in any order", async () => {
     const { sink } = await open("wider");
     await sink.finish();
     await cluster.query("ALTER TABLE wider DROP COLUMN ip CASCADE");
@@ -131,7 +131,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("is refused where it lacks columns, with the statements that add them", async () => {
+  it("is rejected if columns are missing, with the statements that add them", async () => {
     const { sink } = await open("lacking");
     await sink.finish();
     await cluster.query("ALTER TABLE lacking DROP COLUMN rep_tags CASCADE, DROP COLUMN rep_bogon");
@@ -143,7 +143,7 @@ describe("the table", () => {
     await (await open("lacking")).sink.finish();
   });
 
-  it("takes the verdict after the statements that its error prints", async () => {
+  it("accepts the verdict after running the statements in its error", async () => {
     const { sink } = await open("older");
     await sink.finish();
     await cluster.query("DROP VIEW older_newest");
@@ -164,7 +164,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("is refused where a column has another type", async () => {
+  it("is rejected if a column has the wrong type", async () => {
     const { sink } = await open("typed");
     await sink.finish();
     await cluster.query("DROP VIEW typed_newest");
@@ -172,7 +172,7 @@ describe("the table", () => {
     expect(await faultOf(open("typed"))).toMatchObject({ code: "table_types_differ" });
   });
 
-  it("is refused without its key, with the statement that adds it", async () => {
+  it("is rejected without its key, with the statement that adds it", async () => {
     const { sink } = await open("keyless");
     await sink.finish();
     await cluster.query("ALTER TABLE keyless DROP CONSTRAINT keyless_pkey");
@@ -182,19 +182,19 @@ describe("the table", () => {
     await (await open("keyless")).sink.finish();
   });
 
-  it("is refused when it is a view", async () => {
+  it("is rejected if it is a view", async () => {
     await cluster.query("CREATE VIEW seen AS SELECT 1 AS one");
     expect(await faultOf(open("seen"))).toMatchObject({ code: "not_a_table" });
   });
 
-  it("is refused in a schema that does not exist", async () => {
+  it("is rejected in a missing schema", async () => {
     expect(await faultOf(open("nowhere.enriched"))).toMatchObject({
       code: "schema_missing",
       hint: 'create it first: CREATE SCHEMA "nowhere";',
     });
   });
 
-  it("is not made where the user may not", async () => {
+  it("is not created without permission", async () => {
     const url = cluster.url({
       user: "reader",
       password: "only reads",
@@ -203,7 +203,7 @@ describe("the table", () => {
     expect(await faultOf(openAt(url))).toMatchObject({ code: "database_denied" });
   });
 
-  it("takes an answer of every kind by the thousand, each row once", async () => {
+  it("stores thousands of answers of all kinds, each row once", async () => {
     const opened = await open("thousands");
     const { sink } = opened;
     for (let first = 1; first <= 3_000; first += 300) {
@@ -218,7 +218,7 @@ describe("the table", () => {
 });
 
 describe("the checkpoint", () => {
-  it("commits the note with the rows and goes when the run is finished", async () => {
+  it("commits the note with the rows and deletes it when the run is finished", async () => {
     const { sink } = await open("noted", { runId: "noted" });
     await sink.write(rows(1, 2));
     await sink.checkpoint(({ rows }) => `after ${rows}`);
@@ -228,7 +228,7 @@ describe("the checkpoint", () => {
     expect(await cluster.query(notes)).toEqual([]);
   });
 
-  it("is read back, although the one that was given is older", async () => {
+  it("is read back even if a newer one than the given one exists", async () => {
     const first = await open("resumed", { runId: "resumed" });
     const old = await first.sink.checkpoint(() => "old");
     await first.sink.write(rows(1, 5));
@@ -240,7 +240,7 @@ describe("the checkpoint", () => {
     await second.sink.finish();
   });
 
-  it("is asked for when much waits for it", async () => {
+  it("is requested when much is buffered", async () => {
     const { sink } = await open("full");
     expect((sink as { full?: boolean }).full).toBe(false);
     await sink.write(Array.from({ length: 9 }, (_, n) => megabyteRow(n + 1)));
@@ -250,7 +250,7 @@ describe("the checkpoint", () => {
     await sink.finish();
   });
 
-  it("lets an unfinished run be taken out again, and no other", async () => {
+  it("allows deleting an unfinished run, and no other", async () => {
     const url = cluster.url({ parameters: { table: "restarted" } });
     const done = await open("restarted", { runId: "done" });
     await done.sink.write(rows(1, 2));
@@ -267,7 +267,7 @@ describe("the checkpoint", () => {
     ]);
   });
 
-  it("has nothing to take out where there is no table", async () => {
+  it("deletes nothing if there is no table", async () => {
     const url = cluster.url({ parameters: { table: "never_made" } });
     await findWarehouse(url)!.discard({ runId: "any", prefix: "rep_" });
     expect(await cluster.query("SELECT to_regclass('never_made') AS found")).toEqual([
@@ -277,7 +277,7 @@ describe("the checkpoint", () => {
 });
 
 describe("the login", () => {
-  it("calls itself repute", async () => {
+  it("uses the application name repute", async () => {
     const { sink } = await open("named");
     const found = await cluster.query(
       "SELECT count(*) > 0 AS there FROM pg_stat_activity WHERE application_name = 'repute'",
@@ -286,13 +286,13 @@ describe("the login", () => {
     expect(found).toEqual([{ there: true }]);
   });
 
-  it("takes the password from PGPASSWORD", async () => {
+  it("reads the password from PGPASSWORD", async () => {
     vi.stubEnv("PGPASSWORD", cluster.password);
     const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
     await expect(done).resolves.toBeUndefined();
   });
 
-  it("takes the password from ~/.pgpass", async () => {
+  it("reads the password from ~/.pgpass", async () => {
     const home = await temporaryFolder();
     const escaped = cluster.password.replaceAll(/[\\:]/g, "\\$&");
     await writeFile(
@@ -305,32 +305,32 @@ describe("the login", () => {
     await expect(done).resolves.toBeUndefined();
   });
 
-  it("says that a password is wanted", async () => {
+  it("reports that a password is required", async () => {
     vi.stubEnv("PGPASSFILE", "/nonexistent");
     const refusal = await faultOf(login({ password: null })).finally(() => vi.unstubAllEnvs());
     expect(refusal).toMatchObject({ code: "database_login" });
   });
 
-  it("never shows a password that was refused", async () => {
+  it("never shows a rejected password", async () => {
     const refusal = await faultOf(login({ password: "s3cret-and-wrong" }));
     expect(refusal).toMatchObject({ code: "database_login" });
     expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret-and-wrong");
   });
 
-  it("says that the database does not exist", async () => {
+  it("reports a missing database", async () => {
     expect(await faultOf(login({ database: "absent" }))).toMatchObject({
       code: "database_missing",
     });
   });
 
-  it("says that there is no server", async () => {
+  it("reports a missing server", async () => {
     const closed = "postgres://postgres:s3cret@127.0.0.1:1/postgres?table=enriched";
     const refusal = await faultOf(openAt(closed));
     expect(refusal).toMatchObject({ code: "database_unreachable" });
     expect(inspect(refusal, { depth: 20 })).not.toContain("s3cret");
   });
 
-  it("says that the server has no TLS", async () => {
+  it("reports a server without TLS", async () => {
     expect(await faultOf(login({ parameters: { sslmode: "require" } }))).toMatchObject({
       code: "database_tls",
     });
