@@ -1,6 +1,6 @@
 /**
- * Characters that steer a terminal (C0, DEL and C1 controls, ESC among them) or reorder what it
- * shows (bidirectional controls, UAX #9; line and paragraph separators). Not the line feed.
+ * Characters that control a terminal (C0, DEL and C1 controls, including ESC) or reorder its text
+ * (bidirectional controls, UAX #9; line and paragraph separators). Excludes the line feed.
  */
 const steering =
   "\\u0000-\\u0009\\u000B-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069";
@@ -9,14 +9,14 @@ const inText = new RegExp(`[${steering}]`, "g");
 const inData = new RegExp(`(?!\\t|\\r\\n)[${steering}]`, "g");
 
 /**
- * Makes a text of other people safe to show in a message or a cell: what would steer the terminal
- * stands there as `<U+202E>`, a tab as a space.
+ * Makes foreign text safe to show in a message or cell: control characters become `<U+202E>`, a tab
+ * becomes a space.
  */
 export function printable(text: string): string {
   return text.replaceAll("\t", " ").replaceAll(inText, codePoint);
 }
 
-/** The same for rows that go to a terminal: tabs and line ends are theirs. */
+/** Same as `printable`, but keeps tabs and line ends, for rows printed on a terminal. */
 export function printableData(text: string): string {
   return text.replaceAll(inData, codePoint);
 }

@@ -1,9 +1,9 @@
-/** A count with its thousands parted: `12,345`. */
+/** A count with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Names with their counts, the commonest first, as one line; "" when nothing was counted. */
+/** Names with their counts, the most frequent first, on one line; "" without any. */
 export function formatCounts(
   counts: Readonly<Record<string, number>>,
   most: number,
@@ -17,12 +17,12 @@ export function formatCounts(
   return shown.join(", ") + (rest > 0 ? `, and ${formatCount(rest)} others` : "");
 }
 
-/** Events a second: one decimal below ten, none above. */
+/** A rate per second, with one decimal below ten. */
 export function formatSpeed(perSecond: number): string {
   return perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(perSecond);
 }
 
-/** A size in the unit that fits (powers of ten): `920 kB`. */
+/** A size in a suitable decimal unit: `920 kB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let size = bytes;
@@ -35,7 +35,7 @@ export function formatBytes(bytes: number): string {
   return `${size.toFixed(digits)} ${units[unit]}`;
 }
 
-/** A length of time: `0.4 s`, `43 s`, `1 min 43 s`, `2 h 5 min`. */
+/** A duration: `0.4 s`, `43 s`, `1 min 43 s`, `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -44,7 +44,7 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** A part of a whole, with one decimal; never rounds to none or all what is neither. */
+/** A percentage with one decimal; rounds neither to 0% nor to 100% unless exact. */
 export function formatPercent(part: number, whole: number): string {
   if (whole === 0 || part === 0) return "0%";
   if (part === whole) return "100%";
@@ -53,7 +53,7 @@ export function formatPercent(part: number, whole: number): string {
   return percent > 99.9 ? ">99.9%" : `${percent.toFixed(1)}%`;
 }
 
-/** Breaks a paragraph into lines of at most `width` characters; a longer word has a line of its own. */
+/** Wraps a paragraph at `width` characters; a longer word gets its own line. */
 export function wrapText(text: string, width: number): string {
   const lines: string[] = [];
   let line = "";
@@ -68,7 +68,7 @@ export function wrapText(text: string, width: number): string {
   return [...lines, line].join("\n");
 }
 
-/** A text as a shell takes it for one word. */
+/** Quotes a text for use as a single shell word. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,13 +1,12 @@
 /**
- * Applies `work` to each input, several at once, and yields the results in input order, each as soon
- * as it and all before it are done. Reads no further than `ahead` allows, so that results don't pile
- * up in front of a slow consumer.
+ * Applies `work` to several inputs at once and yields the results in input order, each as soon as it
+ * and all before it are done. Reads at most `ahead` inputs ahead, so that results don't pile up in
+ * front of a slow consumer.
  *
- * Leaving the loop early closes the input, as `for await` does. What is still at work then is left
- * to itself.
+ * Leaving the loop early closes the input, as `for await` does. Work in progress is not awaited.
  *
- * @param ahead most results begun and not yet taken, 1 or more
- * @throws what the input or `work` throws, in its turn
+ * @param ahead maximum number of results started and not yet consumed, at least 1
+ * @throws the errors of the input and of `work`, each at its position
  */
 export async function* inOrder<In, Out>(
   inputs: Iterable<In> | AsyncIterable<In>,
@@ -34,12 +33,12 @@ export async function* inOrder<In, Out>(
       ended = "fault" in next || next.read.done === true;
       if ("fault" in next) begun.push(Promise.reject(next.fault));
       else if (next.read.done !== true) begun.push(work(next.read.value).then(asResult));
-      // Thrown in its turn.
+      // Rethrown at its position.
       begun.at(-1)?.catch(() => undefined);
     }
   } finally {
     const closing = ended ? null : Promise.resolve(iterator.return?.());
-    // An input that is waiting for its next value would close only after that.
+    // Closing would wait for the input's next value.
     if (reading === null) await closing;
     else closing?.catch(() => undefined);
   }

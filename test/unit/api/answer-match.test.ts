@@ -27,11 +27,11 @@ describe("a result can be about the item", () => {
     ["ip", "2001:db8::1", { item: "2001:0DB8:0:0:0:0:0:1", type: "IP" }],
     ["ip", "::ffff:192.0.2.1", { item: "::ffff:c000:201", type: "IP" }],
     ["sha1", sha1, { item: sha1.toUpperCase(), type: "SHA1" }],
-    // A type that the interface does not name is counted as drift.
+    // An unknown type is counted as drift.
     ["ip", "192.0.2.1", { item: "192.0.2.1", type: "IPV4" }],
     ["ip", "192.0.2.1", { item: "192.0.2.1", type: null }],
     ["ip", "192.0.2.1", { item: "192.0.2.1" }],
-    // These have more spellings than are known here.
+    // These kinds have more spellings than can be compared.
     ["domain", "example.com", { item: "example.org", type: "DOMAIN" }],
     ["url", "http://example.com/", { item: "http://example.com/b", type: "URL" }],
   ])("%s %s, %j", (kind, value, result) => {

@@ -4,7 +4,7 @@ import type { Answer, ResponseHeaders } from "../../../src/api/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { reply, type Step } from "../../helpers/scripted-server.js";
 
-/** What judging needs, at 2024-01-01T00:00:00Z and with no API key configured. */
+/** A context for judging, at 2024-01-01T00:00:00Z and without an API key. */
 export function judgeContext(): JudgeContext {
   return { service: describeService("intel", false), clock: new ManualClock() };
 }
@@ -27,7 +27,7 @@ export function failure(message: string) {
   return { status: "failure", statusCode: 400, errors: { $: message } };
 }
 
-/** Every member that the interface names for an IP address, with a value. */
+/** Every specified member of an IP result, with a value. */
 export function ipResult() {
   return {
     item: "192.0.2.7",
@@ -99,7 +99,7 @@ export function bogonResult() {
   return { item: "10.0.0.1", type: "IP_BOGON", bogon: true };
 }
 
-/** A URL, SHA1, CRYPTO_WALLET or EMAIL result: they have the same members. */
+/** A URL, SHA1, CRYPTO_WALLET or EMAIL result: their members are the same. */
 export function plainResult(type: string) {
   return { item: "an item", serviceMailBlocklist: "NOT_LISTED", type };
 }
@@ -115,7 +115,7 @@ export function quickCheckResult() {
   };
 }
 
-/** A copy without one member; the path is dotted. */
+/** A copy without one member, given by its dotted path. */
 export function without(value: object, path: string): object {
   const copy = structuredClone(value) as Record<string, unknown>;
   const steps = path.split(".");
@@ -126,7 +126,7 @@ export function without(value: object, path: string): object {
   return copy;
 }
 
-/** All that an iterable yields. */
+/** Collects an async iterable. */
 export async function collected<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const one of iterable) all.push(one);

@@ -19,7 +19,7 @@ interface Curve {
   readonly title: string;
   readonly server: ScriptedServer;
   readonly limitAt: (second: number) => number;
-  /** Draw how many were open as well. */
+  /** Whether to draw the number of open requests as well. */
   readonly open?: boolean;
 }
 

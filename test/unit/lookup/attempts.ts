@@ -5,7 +5,7 @@ import * as findings from "./findings.js";
 
 export { item, otherItem, scripted, unaborted } from "./findings.js";
 
-/** Attempts that stay open until they are answered by hand. */
+/** Attempts that stay open until answered by hand. */
 export const held = findings.held<Attempt>;
 
 export function attempt(finding: Finding, again: Again | null = null): Attempt {
@@ -26,7 +26,7 @@ export function partial(result: JsonObject, missing: readonly string[]): Attempt
   return attempt(findings.partial(result, missing), { policy: "partial", afterMs: null });
 }
 
-/** An attempt that brought no answer; without a policy nothing can be done about it. */
+/** An attempt without an answer; final unless a policy is given. */
 export function failed(
   code: ErrorCode,
   policy: Again["policy"] | null = null,

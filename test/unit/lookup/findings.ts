@@ -31,7 +31,7 @@ export function partial(result: JsonObject, missing: readonly string[], text?: s
   return { ...complete(result, text), status: "partial", missing, httpStatus: 503 };
 }
 
-/** No answer. */
+/** A finding without an answer. */
 export function failed(code: ErrorCode, httpStatus: number | null = null): Finding {
   return {
     ...complete(),
@@ -52,7 +52,7 @@ export function invalid(message = "no such item"): Finding {
 
 type Ask<Outcome> = (item: Item, options: LookupOptions) => Promise<Outcome>;
 
-/** Answers with the outcomes in turn, the last one for ever, and keeps what was asked. */
+/** A lookup that returns the outcomes in turn, the last one forever, and records the items. */
 export function scripted<Outcome>(
   ...outcomes: readonly Outcome[]
 ): Ask<Outcome> & { readonly asked: Item[] } {
@@ -65,7 +65,7 @@ export function scripted<Outcome>(
   return Object.assign(lookup, { asked });
 }
 
-/** Lookups that stay open until they are answered by hand, in the order in which they were asked. */
+/** A lookup whose calls stay open until answered by hand, in order. */
 export function held<Outcome = Finding>(): Ask<Outcome> & { readonly open: Held<Outcome>[] } {
   const open: Held<Outcome>[] = [];
   const lookup: Ask<Outcome> = (each) =>
@@ -81,7 +81,7 @@ export interface Held<Outcome> {
   readonly fail: (error: unknown) => void;
 }
 
-/** Options of a lookup that nobody aborts. */
+/** Options with a signal that never aborts. */
 export function unaborted(): { readonly signal: AbortSignal } {
   return { signal: new AbortController().signal };
 }

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { inOrder } from "../../../src/lookup/in-order.js";
 
-/** Work whose ends the test decides. */
+/** Work that ends when the test says so. */
 function controlled() {
   const ends = new Map<number, (result: string) => void>();
   const work = (input: number) => new Promise<string>((end) => void ends.set(input, end));
@@ -15,7 +15,7 @@ async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
   return taken;
 }
 
-it("yields in input order, whatever ends first", async () => {
+it("yields in input order, whatever finishes first", async () => {
   const { ends, work } = controlled();
   const results = all(inOrder([1, 2, 3], work, 3));
   await setImmediate();
@@ -23,7 +23,7 @@ it("yields in input order, whatever ends first", async () => {
   expect(await results).toEqual(["r1", "r2", "r3"]);
 });
 
-it("reads no further than its bound while nobody takes results", async () => {
+it("stops reading at its bound while nobody takes results", async () => {
   let read = 0;
   function* inputs() {
     for (;;) yield ++read;
@@ -35,7 +35,7 @@ it("reads no further than its bound while nobody takes results", async () => {
   await results.return();
 });
 
-it("yields a result before the next input comes", async () => {
+it("yields a result before the next input arrives", async () => {
   let send: (input: number) => void = () => undefined;
   const second = new Promise<number>((resolve) => (send = resolve));
   async function* inputs() {
@@ -49,7 +49,7 @@ it("yields a result before the next input comes", async () => {
   expect((await results.next()).done).toBe(true);
 });
 
-it("begins to read with the first call, so that an emitter's early values are not lost", () => {
+it("starts reading with the first call, so that an emitter's early values are not lost", () => {
   let reading = false;
   const inputs = {
     [Symbol.asyncIterator]: () => ({

@@ -7,7 +7,7 @@ import type { Answer, Requests } from "../../../../src/api/types.js";
 
 const entry = new URL("../../../../dist/api/thread/entry.js", import.meta.url);
 
-/** A thread takes a while to start on a busy machine. */
+/** Starting a thread takes a while on a busy machine. */
 const patient = { timeout: 30_000 };
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -150,7 +150,7 @@ test.each([
   ],
 ])("replaces a thread that %s", async (_, module) => {
   const requests = open(await serve(echo), new URL(module));
-  // What is asked before that is known fails as a broken connection does.
+  // Requests made before the thread broke fail like on a broken connection.
   const first = await get(requests, "/a").then(
     (answer) => answer.body.toString(),
     (error: unknown) => (error instanceof TransportError ? error.code : error),

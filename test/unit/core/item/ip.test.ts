@@ -16,8 +16,8 @@ describe("readIp", () => {
     expect(readIp(text)).toBe(expected);
   });
 
-  // RFC 5952, section 4: no leading zeros, the longest run of zeros as "::", the first of equal
-  // ones, none for a single zero, lower case.
+  // RFC 5952, section 4: no leading zeros; "::" for the longest run of zeros, the first of equal runs,
+  // never for a single zero; lower case.
   it.each([
     ["2001:0DB8:0000:0000:0000:0000:0000:0001", "2001:db8::1"],
     ["2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"],

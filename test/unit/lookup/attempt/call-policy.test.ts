@@ -12,7 +12,7 @@ function policyAt(rate: number | null, retries = 5) {
   return { clock, pace, call: retryCalls({ pace, retries, clock, random: () => 0.5 }) };
 }
 
-/** Fails as told, then answers. */
+/** Fails with each error in turn, then answers. */
 function failing(...errors: readonly Error[]): () => Promise<string> {
   let made = 0;
   return () => {

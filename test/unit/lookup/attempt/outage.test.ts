@@ -152,7 +152,7 @@ function serviceOf(answer: (n: number) => Attempt, answered = true): TestService
   };
 }
 
-/** Errors enough, and long enough, that it is an outage; the last of them is left held. */
+/** Causes an outage; leaves the last failing attempt held back. */
 async function trip(service: TestService): Promise<void> {
   for (let n = 0; n < 15; n++) await service.ask();
   await service.clock.advance(2_000);

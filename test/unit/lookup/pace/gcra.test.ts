@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Gcra } from "../../../../src/lookup/pace/gcra.js";
 
-/** Requests that may begin when asking every millisecond within [from, to). */
+/** Number of requests that may start within [from, to) when trying every millisecond. */
 function granted(gcra: Gcra, from: number, to: number): number {
   let count = 0;
   for (let now = from; now < to; now++) {

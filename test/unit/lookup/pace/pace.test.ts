@@ -14,7 +14,7 @@ function paceOf(...rates: readonly Rate[]): { clock: ManualClock; pace: Pace } {
   return { clock, pace: new Pace({ rates, clock, random: () => 0 }) };
 }
 
-/** Notes when each of `count` requests may leave. */
+/** Records when each of `count` requests may start. */
 function leaves(run: Pace, clock: ManualClock, count: number): number[] {
   const times: number[] = [];
   for (let i = 0; i < count; i++) void run.take(signal).then(() => times.push(clock.monotonic()));

@@ -169,7 +169,7 @@ function limit(options: SlotsOptions) {
   return new Slots(options).limit;
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Runs everything that isn't waiting for anything. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

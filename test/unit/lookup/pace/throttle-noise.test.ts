@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ThrottleNoise, type Verdict } from "../../../../src/lookup/pace/throttle-pauses.js";
 
-/** Hands over answers, `t` throttled and `.` not, until there is a verdict. */
+/** Reports answers, `t` throttled and `.` accepted, until there is a verdict. */
 function answers(noise: ThrottleNoise, pattern: string, now = 0): Verdict {
   for (const answer of pattern) {
     const verdict = noise.answered(now, answer === "t");

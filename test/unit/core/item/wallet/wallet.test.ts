@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { looksLikeWallet, readWallet } from "../../../../../src/core/item/wallet/wallet.js";
 
-// Made from the bytes 1, 2, 3 … as key or hash, save for the published examples that are named.
+// Made from the bytes 1, 2, 3 … as key or hash, except for published examples, named as such.
 const pkh = "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu";
 const bech32Example = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 const bech32mExample = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
