@@ -6,7 +6,7 @@ import { lookupEndpoints } from "../../core/finding.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { packagePath } from "../../core/program.js";
-import { formatBytes, formatCount, formatSeconds } from "../../core/quantity.js";
+import { formatBytes, formatCount } from "../../core/quantity.js";
 import { ratesOf } from "../../lookup/options.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { fileFault } from "../terminal/reporter.js";
@@ -163,7 +163,7 @@ export async function* checkQuotas(
     return;
   }
   if (service === null || stateFolder === null) {
-    yield ok("quota", "not counted: no address, or no state folder");
+    yield ok("quota", "not counted for the embedded service, or without a state folder");
     return;
   }
   const { readSpent } = await import("../../store/quota/open-quotas.js");
@@ -177,7 +177,7 @@ export async function* checkQuotas(
   for (const [scope, rate] of rates) {
     const spent = Math.min(rate.count, spentOf(scope, rate, context.clock.now()));
     const of = scope === quotaOfAll ? "" : ` of ${scope}`;
-    const finding = `${formatCount(spent)} of ${formatCount(rate.count)} requests${of} used in ${formatSeconds(rate.perMs / 1000)}`;
+    const finding = `${formatCount(spent)} of ${formatCount(rate.count)} requests${of} used in ${rate.perMs / 3_600_000} h`;
     if (spent < 0.9 * rate.count) yield ok("quota", finding);
     else if (spent < rate.count)
       yield warn("quota", finding, "a run may end early with exit code 75; resume it later");

@@ -34,10 +34,15 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
   return !failed;
 }
 
+/** A sentence as the rest of another one. */
+function asClause(text: string): string {
+  return text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
+}
+
 /** Width of the longest name of a check, `output folder`. */
 const nameWidth = 13;
 
 function lineOf({ check, status, finding, remedy }: Check): string {
-  const text = remedy === null ? finding : `${finding}: ${remedy}`;
+  const text = remedy === null ? finding : `${finding}; ${asClause(remedy)}`;
   return `${status.padEnd(4)}  ${check.padEnd(nameWidth)}  ${redactAddress(text).replaceAll("\n", " ")}\n`;
 }

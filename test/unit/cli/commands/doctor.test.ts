@@ -49,6 +49,11 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
   return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
 }
 
+test("puts the remedy behind what was found", async () => {
+  const { stdout } = await runInProcess(["doctor"], { env: { HOME: await temporaryFolder() } });
+  expect(stdout).toMatch(/^fail {2}address {8}no service to ask; set its address, .*[^.]$/m);
+});
+
 test("finds nothing wrong with the embedded service", async () => {
   const { code, of } = await doctor(["--local"]);
   expect(code).toBe(0);
@@ -166,7 +171,7 @@ test("counts its request against a quota, and sends none once that is used up", 
   const first = await doctor(args, env);
   expect(first.of("quota")).toMatchObject({
     status: "warn",
-    finding: "1 of 1 requests used in 24 h 0 min",
+    finding: "1 of 1 requests used in 24 h",
   });
   const second = await doctor(args, env);
   expect(second.of("service")?.finding).toContain("the quota of 1 requests in 24 h is used up");
