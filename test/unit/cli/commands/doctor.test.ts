@@ -51,7 +51,7 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
 
 test("puts the remedy behind what was found", async () => {
   const { stdout } = await runInProcess(["doctor"], { env: { HOME: await temporaryFolder() } });
-  expect(stdout).toMatch(/^fail {2}address {8}no service to ask; set its address, .*[^.]$/m);
+  expect(stdout).toMatch(/^fail {2}address {8}no service configured; set its address, .*[^.]$/m);
 });
 
 test("finds nothing wrong with the embedded service", async () => {
