@@ -153,7 +153,7 @@ describe("the service", () => {
     const env = { REPUTE_API_KEY_FILE: "no-such-key" };
     const { code, of } = await doctor(["--intel-url", "http://127.0.0.1:9/beta"], env);
     expect([code, of("key")?.status]).toEqual([1, "fail"]);
-    expect(of("key")?.finding).toContain("there is no such file");
+    expect(of("key")?.finding).toContain("no such file");
   });
 });
 
