@@ -157,7 +157,7 @@ describe("customers", () => {
     const service = await runningService();
     const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
     expect(code).toBe(1);
-    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or name a file");
+    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or give a file");
   });
 
   test("says how to set the address", async () => {
