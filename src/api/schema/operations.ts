@@ -10,7 +10,7 @@ export const customerSchema = z.looseObject({
 /** One page of `GET /beta/ops/customers`. */
 export const customersPageSchema = z.looseObject({
   items: z.array(customerSchema).describe("Customers of this page"),
-  next_cursor: text("Where the next page starts; absent, null or empty on the last page").nullish(),
+  next_cursor: text("Cursor of the next page; absent, null or empty on the last page").nullish(),
 });
 
 export type Customer = z.infer<typeof customerSchema>;

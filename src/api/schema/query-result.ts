@@ -9,32 +9,28 @@ import {
 } from "./vocabulary.js";
 
 const seen = {
-  firstSeen: dateTime("First time that this was observed"),
-  lastSeen: dateTime("Last time that this was observed"),
+  firstSeen: dateTime("Time of the first observation"),
+  lastSeen: dateTime("Time of the last observation"),
 };
-const type = text("What kind of activity it was");
+const type = text("Type of activity");
 
 /** One observation of a honeypot. */
 const honeypotObservation = {
   ...seen,
-  service: text("The service of the honeypot that was addressed"),
+  service: text("Honeypot service that was contacted"),
   type,
 };
 
 /** One observation of a spam trap. */
 const spamtrapObservation = { ...seen, type };
 
-/** What honeypots and spam traps saw of an item. */
+/** Activity of an item seen by honeypots and spam traps. */
 export const observedActivitySchema = z
   .looseObject({
-    honeypotInteractions: interactions(honeypotObservation).describe(
-      "What honeypots saw of the item",
-    ),
-    spamtrapInteractions: interactions(spamtrapObservation).describe(
-      "What spam traps saw of the item",
-    ),
+    honeypotInteractions: interactions(honeypotObservation).describe("Activity seen by honeypots"),
+    spamtrapInteractions: interactions(spamtrapObservation).describe("Activity seen by spam traps"),
   })
-  .describe("What honeypots and spam traps saw of the item");
+  .describe("Activity seen by honeypots and spam traps");
 
 export type ObservedActivity = z.infer<typeof observedActivitySchema>;
 
@@ -42,7 +38,7 @@ function interactions<Shape extends z.ZodRawShape>(observation: Shape) {
   return z.looseObject({
     firstSeen: dateTime("First interaction, or null").nullable(),
     lastSeen: dateTime("Last interaction, or null").nullable(),
-    observations: z.array(z.looseObject(observation)).describe("The single observations"),
+    observations: z.array(z.looseObject(observation)).describe("Individual observations"),
   });
 }
 
@@ -55,12 +51,12 @@ const serviceMailBlocklist = openEnum(
 
 /** Members common to addresses and domains. */
 const history = {
-  tags: z.array(z.string()).describe("Names of the tags of the item, <group>:<name>"),
+  tags: z.array(z.string()).describe("Names of the item's tags, <group>:<name>"),
   firstSeen: dateTime("First activity, or null").nullable(),
   lastSeen: dateTime("Last activity, or null").nullable(),
   intent: openEnum(
     intents,
-    "Intent of the activity; none means that nothing is known against the item; or null",
+    "Intent of the activity; none means that nothing is known against the item; may be null",
   ).nullable(),
 };
 
@@ -82,7 +78,7 @@ const ipResult = z.looseObject({
           }),
         )
         .nullable()
-        .describe("Names that the address resolves to now, or null"),
+        .describe("Names that the address currently resolves to, or null"),
     })
     .describe("Reverse DNS of the address"),
   abuseContact: z
@@ -95,9 +91,9 @@ const ipResult = z.looseObject({
         })
         .nullable(),
       status: openEnum(abuseContactStatuses, "Whether the mailbox works"),
-      lastVerification: dateTime("When the mailbox was last tried, or null").nullable(),
+      lastVerification: dateTime("Time of the last delivery attempt, or null").nullable(),
     })
-    .describe("Who takes abuse reports"),
+    .describe("Contact for abuse reports"),
   asn: z
     .looseObject({
       countryCode: text("Country of the network, ISO 3166-1 alpha-2, or null").nullable(),
@@ -129,7 +125,7 @@ const domainResult = z.looseObject({
   ...history,
   observedActivity: observedActivitySchema
     .nullable()
-    .describe("What honeypots and spam traps saw, or null"),
+    .describe("Activity seen by honeypots and spam traps, or null"),
 });
 
 /** Result of `/query/{item}` for a URL, a SHA1 hash, a crypto wallet or an e-mail address. */

@@ -12,7 +12,7 @@ export const quickCheckResultSchema = z.looseObject({
     "Mail blocklist status, as in the query result",
   ).nullish(),
   type: openEnum(resultTypes, "Kind of the item").nullish(),
-  bogon: z.boolean().describe("Whether it is an address outside the public space").nullish(),
+  bogon: z.boolean().describe("Whether the item is an address outside the public space").nullish(),
   intent: openEnum(intents, "Intent, as in the query result").nullish(),
   activity: z.boolean().describe("Whether activity was seen").nullish(),
 });

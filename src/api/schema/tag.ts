@@ -2,7 +2,7 @@ import { z } from "zod";
 import { intents, openEnum, snapshotLength, tagCategories, text } from "./vocabulary.js";
 
 const name = text("Tag name, <group>:<name>");
-const intent = openEnum(intents, "Intent of the activity that the tag stands for");
+const intent = openEnum(intents, "Intent of the activity that the tag denotes");
 const category = openEnum(tagCategories, "What the tag names");
 const description = text("What the tag means");
 
@@ -27,9 +27,9 @@ export const tagSchema = z.looseObject({
   timeline: z
     .array(
       z.looseObject({
-        date: text("When it was").nullish(),
-        action: text("What was done").nullish(),
-        description: text("More about it").nullish(),
+        date: text("Date of the event").nullish(),
+        action: text("Action taken").nullish(),
+        description: text("Details").nullish(),
       }),
     )
     .describe("History of the tag")
@@ -43,7 +43,7 @@ const tagSummarySchema = z.looseObject({
   category: category.nullish(),
   description: description
     .nullish()
-    .describe("What the tag means; present when includeDescriptions=true was asked for"),
+    .describe("What the tag means; present if includeDescriptions=true was requested"),
 });
 
 /** Result of `GET /tags`. Not in the specification; known from the vendor's public client. */

@@ -105,11 +105,9 @@ export function partialSuccessEnvelope<Result extends z.ZodType>(result: Result)
 export const failureEnvelopeSchema = z.looseObject({
   status: z.literal("failure").describe("Outcome of the request"),
   statusCode: statusCode(),
-  errors: z
-    .looseObject({ $: text("What is wrong, for a person") })
-    .describe("Why the request failed"),
+  errors: z.looseObject({ $: text("Error message") }).describe("Why the request failed"),
 });
 
 function statusCode() {
-  return z.number().gt(0).describe("The HTTP status once more; greater than 0");
+  return z.number().gt(0).describe("Repeats the HTTP status; greater than 0");
 }
