@@ -8,7 +8,7 @@ import {
   abortOnSignals,
   isBrokenPipe,
   runProgram,
-  tellOnSignal,
+  printOnSignal,
 } from "./program.js";
 import { safeOnTerminal } from "./terminal/terminal-output.js";
 
@@ -33,7 +33,7 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
 
   const controller = new AbortController();
   abortOnSignals(controller, process, systemClock);
-  tellOnSignal(process, () => reporter.printStatus());
+  printOnSignal(process, () => reporter.printStatus());
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // nobody is left to read it
 

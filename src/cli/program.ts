@@ -97,8 +97,8 @@ export function abortOnSignals(
 }
 
 /** Prints the progress on SIGUSR1, like dd; without a listener Node.js would start its debugger. */
-export function tellOnSignal(process: SignalledProcess, tell: () => void): void {
-  process.on("SIGUSR1", tell);
+export function printOnSignal(process: SignalledProcess, print: () => void): void {
+  process.on("SIGUSR1", print);
 }
 
 /** Aborts the run when stdout fails; `fault` returns the error afterwards. */

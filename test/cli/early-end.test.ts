@@ -20,7 +20,7 @@ async function serviceAndInput(latency: string, unavailableRate = 0) {
   return { cwd, args, requests: () => requests };
 }
 
-test("a run stops after --max-requests, and each part of it has a budget of its own", async () => {
+test("a run stops after --max-requests, and each resume has its own budget", async () => {
   const { cwd, args, requests } = await serviceAndInput("5ms");
   const first = await runRepute([...args, "--max-requests", "25"], { cwd });
   expect(first).toMatchObject({ code: 75 });

@@ -70,7 +70,7 @@ describe("query", () => {
     expect([code, lines(stdout)[0]?.error?.code]).toEqual([3, "http_404"]);
   });
 
-  test("still ends with 0 when told to", async () => {
+  test("exits with 0 with --fail-on never", async () => {
     const intelUrl = await service((_, response) => response.writeHead(404).end());
     const args = ["query", "192.0.2.1", "--intel-url", intelUrl, "--fail-on", "never"];
     expect((await runRepute(args)).code).toBe(0);

@@ -8,7 +8,7 @@ const indent = "  ";
 /** Maximum width of the left column; a longer term moves its meaning to the next line. */
 const widestTerm = 28;
 
-/** What help is asked for. */
+/** What to explain. */
 export interface HelpRequest {
   /** The command or group to explain; null for the program. */
   readonly topic: Command | CommandGroup | null;

@@ -2,7 +2,7 @@ import type { Command, CommandGroup } from "../command.js";
 import { describe, type Entry, programDescription, settingsOrder, variablesOf } from "./help.js";
 import { optionSpecs } from "./option-spec.js";
 
-/** Everything the program is told by its man page: the same definitions as the help. */
+/** What the man page describes. */
 interface ManPageParts {
   readonly commands: readonly Command[];
   readonly groups: readonly CommandGroup[];

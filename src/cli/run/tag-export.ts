@@ -34,13 +34,13 @@ export async function exportTagLists(
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../tags/export-tags.js");
   const { clock, signal, reporter, stderr } = call.context;
-  const tell =
+  const printProgress =
     quiet || stderr.isTTY !== true
       ? () => undefined
-      : progressTeller((text) => reporter.print(text));
+      : progressPrinter((text) => reporter.print(text));
   const onProgress = (progress: TagProgress): void => {
     reporter.describe(() => progressText(progress));
-    tell(progress);
+    printProgress(progress);
     const { tag, error } = progress;
     if (error === null) return;
     const hint = error.hint === null ? "" : `\n  ${error.hint}`;
@@ -61,7 +61,7 @@ export async function exportTagLists(
 }
 
 /** Prints a line per million entries read. */
-function progressTeller(print: (text: string) => void): (progress: TagProgress) => void {
+function progressPrinter(print: (text: string) => void): (progress: TagProgress) => void {
   const shown = new Map<string, number>();
   return (progress) => {
     const { tag, state, entries } = progress;

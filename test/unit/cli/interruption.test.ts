@@ -5,7 +5,7 @@ import {
   abortOnBrokenOutput,
   abortOnSignals,
   isBrokenPipe,
-  tellOnSignal,
+  printOnSignal,
 } from "../../../src/cli/program.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
@@ -63,10 +63,10 @@ describe("signals", () => {
   });
 });
 
-test("SIGUSR1 tells the progress and stops nothing", () => {
+test("SIGUSR1 prints the progress and stops nothing", () => {
   const { controller, process } = setUp();
   let told = 0;
-  tellOnSignal(process, () => (told += 1));
+  printOnSignal(process, () => (told += 1));
   process.emit("SIGUSR1");
   process.emit("SIGUSR1");
   expect([told, controller.signal.aborted, process.exits]).toEqual([2, false, []]);

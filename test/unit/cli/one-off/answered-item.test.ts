@@ -17,7 +17,7 @@ test("the record has the members that nested output has", () => {
   expect(JSON.parse(answerLine({ text: "192.0.2[.]1", item: anItem, finding }))).toEqual(rep);
 });
 
-test("an unsupported argument is told as it was given", () => {
+test("an unsupported argument is its own item", () => {
   const unsupported = aFinding({ status: "unsupported", source: "local" });
   expect(
     JSON.parse(answerLine({ text: "setup.exe", item: null, finding: unsupported })),

@@ -18,7 +18,7 @@ test("keys come with their origins, without white space around them", async () =
   ]);
 });
 
-test("a key that no header can carry is refused by its origin and not shown", async () => {
+test("a key with invalid characters is rejected, naming its origin but not the key", async () => {
   const path = await keysFile('{"https://crm.example": "first\\nsecond"}');
   const error: unknown = await readEndpointKeys(path, fakeContext()).catch(
     (error: unknown) => error,
@@ -29,13 +29,13 @@ test("a key that no header can carry is refused by its origin and not shown", as
   });
 });
 
-test("a file without an end is refused", async () => {
+test("an endless file is rejected", async () => {
   await expect(readEndpointKeys("/dev/zero", fakeContext())).rejects.toThrow(
     "/dev/zero is larger than 1048576 bytes",
   );
 });
 
-test("a file that others can read is warned about", async () => {
+test("warns about a file that other users can read", async () => {
   const context = fakeContext();
   await readEndpointKeys(await keysFile("{}", 0o644), context);
   expect(context.stderr.text).toContain("(mode 644): run chmod 600 ");

@@ -38,7 +38,7 @@ test("every command of two words belongs to a group", () => {
   expect([...new Set(firsts)]).toEqual(groups.map(({ name }) => name));
 });
 
-test("a command names the variables of its own secrets alone", () => {
+test("a command lists only the variables of its own secrets", () => {
   const help = (name: string): string => {
     const command = commands.find((command) => command.name === name);
     return command ? commandHelp(command, 80) : "";

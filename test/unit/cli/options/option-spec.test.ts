@@ -38,7 +38,7 @@ test("an option that is no boolean takes a value", () => {
   expect(specs["itemColumn"]?.isSwitch).toBe(false);
 });
 
-test("a default is told as a person would write it, whether it is checked again or not", () => {
+test("a default is shown as typed on the command line, with default() and prefault()", () => {
   expect([specs["retries"]?.defaultText, specs["level"]?.defaultText]).toEqual([
     "5",
     "first-choice",

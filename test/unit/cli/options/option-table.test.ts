@@ -4,7 +4,7 @@ import { option } from "../../../../src/core/options.js";
 import { optionTable } from "../../../helpers/option-table.js";
 import { enrichOptions } from "../../../../src/pipeline/options.js";
 
-test("tells flag, default and meaning of each option, with bars escaped", () => {
+test("lists flag, default and meaning of each option, with bars escaped", () => {
   const schema = z.strictObject({
     output: option(z.string().default("-"), { description: "Where to", value: "OUT", alias: "o" }),
     shape: option(z.enum(["flat", "nested"]).optional(), { description: "Shape", value: "SHAPE" }),

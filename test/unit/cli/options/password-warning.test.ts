@@ -26,7 +26,7 @@ test.each([
 
 const address = "postgres://me:secret@127.0.0.1:1/intel?table=t";
 
-test("the warning comes before the database is asked, whatever comes of it", async () => {
+test("warns before connecting to the database, even if that fails", async () => {
   const { stderr } = await runInProcess(["verify", address]);
   expect(stderr).toMatch(
     /^repute: warning: other users can see the PostgreSQL password on the command/,

@@ -47,7 +47,7 @@ test("the variable beats a file that the configuration names", async () => {
   expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-1");
 });
 
-test("a missing file is named, and where it was named", async () => {
+test("names a missing file and its source", async () => {
   await expect(readKey(fileGiven("no-such-key", "flag"))).rejects.toThrow(
     "cannot read no-such-key, the API key file (--api-key-file): no such file",
   );
@@ -92,13 +92,13 @@ test("a key of 16 KiB is read", async () => {
   expect(await readKey(fileGiven(await keyFile(`${key}\n`), "flag"))).toBe(key);
 });
 
-test("a variable is held to the same rules", async () => {
+test("a variable is checked like a file", async () => {
   await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
     "REPUTE_API_KEY contains no API key: it contains a line break",
   );
 });
 
-describe.skipIf(process.platform === "win32")("what is no regular file", () => {
+describe.skipIf(process.platform === "win32")("special files", () => {
   test("an endless device is refused", async () => {
     await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
       "/dev/zero contains no API key: it is longer than",
@@ -119,7 +119,7 @@ describe.skipIf(process.platform === "win32")("what is no regular file", () => {
     expect([await reading, context.stderr.text]).toEqual(["k-4", ""]);
   });
 
-  test("a named pipe that nobody writes to is given up when the run is stopped", async () => {
+  test("stops waiting for a named pipe without a writer when the run is stopped", async () => {
     const context = fakeContext();
     const reading = readSecret(secrets.intel, fileGiven(await namedPipe(), "flag"), context);
     context.controller.abort(new Error("stopped"));
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     [0o644, "644"],
     [0o640, "640"],
     [0o602, "602"],
-  ])("of mode %o is read and warned about", async (mode, shown) => {
+  ])("of mode %o is read with a warning", async (mode, shown) => {
     const path = await keyFile("k-5");
     await chmod(path, mode);
     const context = fakeContext();
@@ -151,7 +151,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     expect(context.stderr.text).toBe("");
   });
 
-  test("the command of the warning is fit for a shell", async () => {
+  test("the command in the warning is quoted for a shell", async () => {
     const path = join(await temporaryFolder(), "my key");
     await writeFile(path, "k-7", { mode: 0o644 });
     const context = fakeContext();

@@ -10,11 +10,11 @@ test.each([[["-"]], [[]]])("%j is stdin", (operands) => {
   expect(enrichInput(operands, fakeContext({ stdin: "" }))).toMatchObject({ name: "stdin" });
 });
 
-test("a dash reads what is typed at a terminal", () => {
+test("a dash reads from a terminal", () => {
   expect(enrichInput(["-"], fakeContext({ stdin: null }))).toMatchObject({ name: "stdin" });
 });
 
-test("nothing is no input where stdin is a terminal", () => {
+test("no operand is an error if stdin is a terminal", () => {
   expect(() => enrichInput([], fakeContext({ stdin: null }))).toThrow("no input");
 });
 

@@ -11,20 +11,20 @@ async function keptOutput(): Promise<string> {
   return output;
 }
 
-test("an interrupted run that kept something is told how to go on", async () => {
+test("an interrupted run with saved progress says how to continue", async () => {
   expect(explainInterruption(new InterruptedError("SIGTERM"), await keptOutput())).toMatchObject({
     signal: "SIGTERM",
     hint: expect.stringContaining("--resume") as string,
   });
 });
 
-test("an interrupted run that kept nothing is told so", () => {
+test("an interrupted run without saved progress says so", () => {
   expect(explainInterruption(new InterruptedError("SIGINT"), "-")).toMatchObject({
     hint: "nothing was saved; run the command again",
   });
 });
 
-test("what is kept is found beside the file that a link points to", async () => {
+test("finds the state next to the target of a link", async () => {
   const output = await keptOutput();
   await writeFile(output, "");
   const link = join(await temporaryFolder(), "link.csv");
@@ -43,7 +43,7 @@ test("a run that could not go on keeps its own advice, and how to go on follows"
   });
 });
 
-test("a run that could not begin is told as it is", async () => {
+test("the error of a run that never started is unchanged", async () => {
   const error = new UsageError("state_exists", "an interrupted run is there");
   expect(explainInterruption(error, await keptOutput())).toBe(error);
 });

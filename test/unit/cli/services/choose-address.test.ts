@@ -13,7 +13,7 @@ function given(places: Record<string, SettingLevel>): GivenSettings {
   );
 }
 
-test("an address is asked", () => {
+test("uses the address", () => {
   expect(chooseAddress("intel", { local: false, intelUrl: url }, given({ intelUrl: "flag" }))).toBe(
     url,
   );
@@ -23,7 +23,7 @@ test("--local is the embedded service", () => {
   expect(chooseAddress("intel", { local: true }, given({ local: "flag" }))).toBeNull();
 });
 
-test("neither is an error that names the ways to give one", () => {
+test("neither is an error that names the ways to set one", () => {
   expect(() => chooseAddress("intel", { local: false }, given({}))).toThrow(
     expect.objectContaining({
       code: "intel_url_missing",
@@ -32,19 +32,19 @@ test("neither is an error that names the ways to give one", () => {
   );
 });
 
-test("both in one place are an error that names both", () => {
+test("both at one level are an error that names both", () => {
   const places = given({ local: "flag", intelUrl: "flag" });
   expect(() => chooseAddress("intel", { local: true, intelUrl: url }, places)).toThrow(
     "flag local and flag intelUrl exclude each other",
   );
 });
 
-test("--local on the command line beats an address in the environment", () => {
+test("--local on the command line overrides an address in the environment", () => {
   const places = given({ local: "flag", intelUrl: "variable" });
   expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBeNull();
 });
 
-test("an address in the environment beats local in the file", () => {
+test("an address in the environment overrides local in the file", () => {
   const places = given({ local: "file", intelUrl: "variable" });
   expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBe(url);
 });
@@ -74,7 +74,7 @@ test.each([
 test.each([
   ["ops", "--ops-url", "REPUTE_OPS_URL"],
   ["case", "--case-url", "REPUTE_CASE_URL"],
-] as const)("the address of %s has a flag and a variable of its own", (service, flag, variable) => {
+] as const)("the address of %s has its own flag and variable", (service, flag, variable) => {
   const error = thrownBy(() => chooseAddress(service, { local: false, intelUrl: url }, given({})));
   expect(error).toMatchObject({
     code: `${service}_url_missing`,

@@ -21,7 +21,7 @@ function local(given: Readonly<Record<string, GivenSetting>>) {
 }
 
 describe("the embedded service", () => {
-  test("wants the key whose file a flag names, and is given it", async () => {
+  test("requires and receives the key from a file named by a flag", async () => {
     const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
     await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
       const headers = { "x-api-key": intel.credential ?? "" };
@@ -33,7 +33,7 @@ describe("the embedded service", () => {
     });
   });
 
-  test("takes the token whose file a flag names", async () => {
+  test("accepts the token from a file named by a flag", async () => {
     const file = { value: await keyFile(), level: "flag", name: "--access-token-file" } as const;
     await withServices(["ops"], local({ accessTokenFile: file }), async ({ ops }) => {
       const ask = (token: string) =>
@@ -58,7 +58,7 @@ describe("the embedded service", () => {
   });
 });
 
-describe("a file of a secret that is not there", () => {
+describe("a missing secret file", () => {
   test.each([
     ["query", "192.0.2.1", "--local", "--api-key-file"],
     ["enrich", "samples/indicators.csv", "--local", "--api-key-file"],
@@ -76,13 +76,13 @@ describe("a file of a secret that is not there", () => {
   });
 });
 
-test("a key that no header can carry is an error with --local too", async () => {
+test("a key with invalid characters is an error with --local too", async () => {
   const path = await keyFile("two words");
   const args = ["query", "192.0.2.1", "--local", "--api-key-file", path];
   expect(await runInProcess(args)).toMatchObject({ code: 2, stdout: "" });
 });
 
-test("a run with --local and a key file is a run like any other", async () => {
+test("--local works with a key file", async () => {
   const args = ["query", "192.0.2.1", "--local", "--api-key-file", await keyFile()];
   const { code, stdout, stderr } = await runInProcess(args);
   expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { status: "complete" }]);

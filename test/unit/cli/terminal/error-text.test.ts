@@ -24,7 +24,7 @@ test("each line of a message bears the program's name", () => {
   );
 });
 
-test("an error that nobody foresaw is owned up to, without a stack", () => {
+test("reports an unexpected error as a bug, without a stack trace", () => {
   const text = errorText(new TypeError("x is undefined"), plain);
   expect(text).toMatch(/^repute: unexpected error: x is undefined\n {2}this is a bug in repute/);
   expect(text).not.toContain("    at ");

@@ -50,7 +50,7 @@ test.each([80, null])("the status is the whole progress, drawn or not (width %s)
   expect(stream.text).toBe("repute: 10 rows  0.0 rows/s  0.0 requests/s  complete 10\n");
 });
 
-test("once stopped there is no progress to tell", () => {
+test("has no progress once stopped", () => {
   const { stream, reporter, display } = start(null);
   display.stop();
   reporter.printStatus();
@@ -67,7 +67,7 @@ test("once stopped the line is gone and does not come back", () => {
   expect(stream.text).toBe(before);
 });
 
-test("a run that is told to stop says what it waits for", () => {
+test("a stopping run says what it waits for", () => {
   const { stream, controller } = start(80);
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);

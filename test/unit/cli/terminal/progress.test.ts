@@ -32,7 +32,7 @@ describe("pace", () => {
     });
   });
 
-  test("forgets what is long ago", () => {
+  test("ignores samples older than the window", () => {
     const meter = new ProgressMeter(progress(), 0);
     meter.measure(progress({ rowsWritten: 1000 }), 10_000);
     meter.measure(progress({ rowsWritten: 1000 }), 20_000);
@@ -70,7 +70,7 @@ describe("share", () => {
     });
   });
 
-  test("tells no time left while nothing moves", () => {
+  test("shows no time left while nothing moves", () => {
     const meter = new ProgressMeter(progress(), 0);
     expect(meter.measure(progress(), 5000).secondsLeft).toBeNull();
   });
@@ -82,7 +82,7 @@ describe("line", () => {
     statuses: { complete: 12_000, partial: 3, invalid: 0, unsupported: 340, failed: 2 },
   });
 
-  test("tells everything where there is room", () => {
+  test("shows everything on a wide terminal", () => {
     expect(progressLine(now, speed, 160)).toBe(
       "12,345 rows  47%  118 rows/s  231 requests/s  complete 12,000, partial 3, unsupported 340, failed 2  1 min 20 s left",
     );

@@ -8,7 +8,7 @@ async function shown(record: object): Promise<readonly string[]> {
   return stdout.text.split("\n").slice(0, -1);
 }
 
-test("each field stands under its path", async () => {
+test("prints each field with its path", async () => {
   const record = { id: 7, s: { data: { Name: "Ada", "Start date": "2024" } }, on: false };
   expect(await shown(record)).toEqual([
     "id                    7",
@@ -24,7 +24,7 @@ test("a list of plain values stays on one line, a list of objects does not", asy
   ).toEqual(["ips          192.0.2.1, 192.0.2.2", "refs[0].url  a", "refs[1].url  b"]);
 });
 
-test("what holds nothing is shown as empty", async () => {
+test("prints null and empty values as empty", async () => {
   expect(await shown({ a: null, b: [], c: {}, d: "x" })).toEqual(["a", "b", "c", "d  x"]);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Reporter } from "../../../../src/cli/terminal/reporter.js";
 import { FakeStream } from "../fake-context.js";
 
-test("a warning is told once", () => {
+test("prints a warning once", () => {
   const stream = new FakeStream();
   const reporter = new Reporter(stream);
   reporter.warning("the input is odd");
@@ -27,13 +27,13 @@ test("clearing takes the progress line away once", () => {
   expect(stream.text).toBe("10 rows\r\u001B[K");
 });
 
-test("control characters of what is told do not reach the terminal", () => {
+test("escapes control characters of messages", () => {
   const stream = new FakeStream(80);
   new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
   expect(stream.text).toBe("repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D>\nnext\n");
 });
 
-test("tells the status that it was given last, above the progress line", () => {
+test("prints the latest status above the progress line", () => {
   const stream = new FakeStream(80);
   const reporter = new Reporter(stream);
   reporter.describe(() => "10 rows \u001B[2J");
@@ -62,7 +62,7 @@ test("has a width on a terminal only", () => {
   ]);
 });
 
-test("the password of an address is never told", () => {
+test("never prints the password of a URL", () => {
   const stream = new FakeStream();
   new Reporter(stream).print("no answer from https://me:pass-123@intel.example/beta");
   expect(stream.text).toBe("no answer from https://***@intel.example/beta\n");

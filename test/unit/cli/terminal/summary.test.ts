@@ -43,7 +43,7 @@ const manifest: Manifest = {
   exit_reason: "done",
 };
 
-test("tells what was counted, the commonest first", () => {
+test("lists counts, most frequent first", () => {
   expect(formatSummary(manifest, 100)).toBe(
     `repute: 10,430 rows in 1 min 43 s (101 rows/s)
   verdict      malicious             1,200   11.5%

@@ -67,7 +67,7 @@ test("control characters do not reach the terminal", async () => {
   );
 });
 
-test("columns line up behind characters that are shown by their code point", async () => {
+test("columns line up after escaped control characters", async () => {
   const rows = [
     ["\u202Ecod.exe", "x"],
     ["a", "y"],
