@@ -116,6 +116,6 @@ test("the key is not allowed in the configuration", async () => {
   await writeFile(join(cwd, "repute.json"), `{"api-key": "${key}"}`);
   const { code, stderr } = await runRepute(["serve", "--config", "repute.json"], { cwd });
   expect(code).toBe(2);
-  expect(stderr).toContain('repute.json must not hold the secret "api-key"');
+  expect(stderr).toContain('repute.json:1:2 must not hold the secret "api-key"');
   expect(stderr).not.toContain(key);
 });
