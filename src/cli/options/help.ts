@@ -112,7 +112,9 @@ function briefHelp(command: Command, width: number): string {
     definitions("Arguments", command.operands, width),
     definitions(
       "Flags",
-      common.map((spec) => describe({ ...spec, description: firstSentence(spec.description) })),
+      common.map((spec) =>
+        describe({ ...spec, description: firstSentence(spec.description).replace(/\.$/, "") }),
+      ),
       width,
     ),
     examples(Object.entries(command.examples).slice(0, 2), width),
@@ -121,7 +123,7 @@ function briefHelp(command: Command, width: number): string {
 }
 
 function firstSentence(text: string): string {
-  return /^.*?[^.]\.(?= [A-Z])/.exec(text)?.[0] ?? text;
+  return /^.*?[^.]\.(?= )/.exec(text)?.[0] ?? text;
 }
 
 /** A flag as written, and its meaning with the allowed values and the default. */
