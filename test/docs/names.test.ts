@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { commandNames, groups, loadCommands } from "../../src/cli/command-list.js";
@@ -67,4 +67,14 @@ test("every file of the repository that a page names exists", () => {
   const paths = /^((?:src|test|samples|docs|\.ci)\/[\w./-]*)$/g;
   const exists = (path: string): boolean => existsSync(join(root, path)) || path.includes("NAME");
   expect(odd(paths, exists)).toEqual([]);
+});
+
+test("the page on architecture names every dependency", () => {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  ) as Readonly<Record<"dependencies" | "optionalDependencies", object>>;
+  const page = pages.find(({ path }) => path === "docs/architecture.md");
+  const named = page === undefined ? [] : codeSpans(page);
+  const all = Object.keys({ ...dependencies, ...optionalDependencies });
+  expect(all.filter((name) => !named.includes(name))).toEqual([]);
 });
