@@ -4,12 +4,12 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
-const { output, unordered, tagIps } = runGroups.Output;
+const { output, unordered, tagIps, report } = runGroups.Output;
 const { to, rejects, prefix, formulaGuard } = sinkOptions.shape;
 
 const groups = {
   ...runGroups,
-  Output: { output, to, rejects, prefix, formulaGuard, unordered, tagIps },
+  Output: { output, to, rejects, prefix, formulaGuard, unordered, tagIps, report },
 };
 
 /** Repeats the failed and partial lookups of an earlier run. */

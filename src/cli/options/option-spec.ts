@@ -118,6 +118,11 @@ export const cliOptions = z.strictObject({
       "With --local, invent an answer for every item that is not in the dataset. The same seed gives the same answers",
     value: "SEED",
   }),
+  report: option(z.string().min(1).optional(), {
+    description:
+      "When the rows are done, write a page about them to this HTML file; see repute report",
+    value: "FILE",
+  }),
   json: option(z.boolean().default(false), {
     description: "Print the summary as one JSON object, to stdout if OUT is a file, else to stderr",
   }),

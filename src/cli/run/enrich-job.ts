@@ -16,6 +16,7 @@ import { cliOptions } from "../options/option-spec.js";
 type EnrichJobSettings = EnrichSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
+  readonly report?: string | undefined;
   readonly quiet: boolean;
   readonly json: boolean;
   readonly config?: string | undefined;
@@ -36,56 +37,72 @@ export async function runEnrichJob(
 ): Promise<number> {
   const { context, settings } = call;
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
+  const reports = settings.report === undefined ? null : await import("./make-report.js");
+  reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
-  const {
-    local: _local,
-    synthetic,
-    quiet: _quiet,
-    json: _json,
-    config: _config,
-    profile: _profile,
-    ...own
-  } = settings;
   const manifest = await runJob(call, load, {
-    settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
-    stdout: context.stdout,
-    ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
+    ...jobOf(call, intel),
     ...what,
-    embedded: intel.embedded,
-    stateFolder: userStateFolder(context.env),
-    apiKey: intel.credential,
-    command: call.shownCommand,
-    signal: context.signal,
-    clock: context.clock,
-    onWarning: (message) => context.reporter.warning(message),
     onFinished: (step) => void (lastStep = step),
-    onNotice: (message) => {
-      // A JSON summary on stderr must stand alone.
-      const isJson = settings.json && settings.output === "-";
-      if (!settings.quiet && !isJson) context.reporter.print(`repute: ${message}`);
-    },
   });
   // Called only when a resume would find nothing to do.
-  const over = (): void => (context.beforeExit ?? ((step) => step()))(lastStep);
+  const over = async (): Promise<void> => {
+    (context.beforeExit ?? ((step) => step()))(lastStep);
+    await reports?.reportRun(settings, manifest);
+  };
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");
     await report(manifest, call);
-    over();
+    await over();
     throw tooManyFailedError(manifest, settings);
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
   if (settings.tagIps === undefined || !settings.json) await report(manifest, call);
   if (settings.tagIps === undefined) {
-    over();
+    await over();
     return code;
   }
   const { exportSeenTags } = await import("./seen-tags-export.js");
   const exported = await exportSeenTags(call, intel, manifest, settings.tagIps);
   if (settings.json) await report(exported.manifest, call);
   if (exported.fault !== null) throw exported.fault.error;
-  over();
+  await over();
   return exported.failed > 0 ? exitCodes.rowsFailed : code;
+}
+
+/** The job that the settings ask for. */
+function jobOf(
+  { context, settings, shownCommand }: EnrichJobCall,
+  intel: ServiceAccess,
+): Omit<EnrichJob, "input"> {
+  const {
+    local: _1,
+    synthetic,
+    report: _2,
+    quiet,
+    json,
+    config: _3,
+    profile: _4,
+    ...own
+  } = settings;
+  return {
+    settings: { ...own, intelUrl: intel.url, rate: paceOf(settings.rate, intel.embedded) },
+    stdout: context.stdout,
+    ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
+    embedded: intel.embedded,
+    stateFolder: userStateFolder(context.env),
+    apiKey: intel.credential,
+    command: shownCommand,
+    signal: context.signal,
+    clock: context.clock,
+    onWarning: (message) => context.reporter.warning(message),
+    onNotice: (message) => {
+      // A JSON summary on stderr must stand alone.
+      const isJson = json && settings.output === "-";
+      if (!quiet && !isJson) context.reporter.print(`repute: ${message}`);
+    },
+  };
 }
 
 /** Reports a bad folder before the first request rather than after the last. */
@@ -146,12 +163,12 @@ export function enrichInput(operands: readonly string[], context: CliContext): S
 }
 
 const { output, unordered, tagIps, ...howToRun } = runOptions.shape;
-const { local, synthetic, ...program } = cliOptions.shape;
+const { local, synthetic, report: reportPage, ...program } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of the commands that run the main job. */
 export const runGroups = {
-  Output: { output, ...sinkOptions.shape, unordered, tagIps },
+  Output: { output, ...sinkOptions.shape, unordered, tagIps, report: reportPage },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: lookupOptions.shape,
   Run: { ...howToRun, ...program },

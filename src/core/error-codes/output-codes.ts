@@ -33,6 +33,12 @@ export const outputCodes = {
   manifest_missing: ["the output has no manifest", "check the path; keep both files together"],
   manifest_unreadable: ["the manifest cannot be read", "restore it from a copy"],
   schema_newer: ["a newer version of repute wrote the output", "use that version"],
+  report_cannot_read_shape: [
+    "the rows of this output cannot be read back",
+    "write CSV, NDJSON, Parquet or a table, and report on that",
+  ],
+  report_older_schema: ["the output has no verdicts", "enrich the input again"],
+  report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
   retry_needs_file: ["retry cannot read a stream", "name the earlier output's file"],
   retry_needs_text: ["retry cannot read this kind of output", "use --rejects and enrich those"],
   retry_keeps_format: ["retry would change the format", "name an output of the same format"],

@@ -106,13 +106,17 @@ export async function writeManifest(base: string, manifest: Manifest): Promise<v
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function readManifest(base: string, hint: string): Promise<Partial<Manifest>> {
+  const found = await findManifest(base);
+  if (found !== null) return found;
+  throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
+}
+
+/** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
+export async function findManifest(base: string): Promise<Partial<Manifest> | null> {
   const path = manifestPath(base);
-  let found: unknown;
   try {
-    found = await readJsonFile(path);
+    return (await readJsonFile(path)) as Partial<Manifest> | null;
   } catch (error) {
     throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
   }
-  if (found === null) throw new UsageError("manifest_missing", `${path} does not exist`, { hint });
-  return found as Partial<Manifest>;
 }

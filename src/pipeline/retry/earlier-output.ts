@@ -164,6 +164,7 @@ function rowOf(
     end: place.end,
     endLine: place.line,
     text,
+    record: read,
     item: earlierItem(read),
     earlier,
   };

@@ -17,6 +17,8 @@ import type { EarlierRecord } from "../../formats/types.js";
 export interface EarlierRow extends Row {
   /** The record verbatim, including its line ending. */
   readonly text: string;
+  /** All that the record says. */
+  readonly record: EarlierRecord;
   readonly item: Item | null;
   /** The earlier finding, with what is needed to count it. */
   readonly earlier: Finding;

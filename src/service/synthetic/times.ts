@@ -17,7 +17,7 @@ export interface Span {
 
 /** When an item was seen: within two years, more often of late. */
 export function spanOf(draw: Draw): Span {
-  const last = newest - draw.share(questions.lastSeen) ** 2.5 * 540 * dayMs;
+  const last = newest - draw.share(questions.lastSeen) ** 1.7 * 540 * dayMs;
   return { first: last - draw.share(questions.firstSeen) ** 2 * 190 * dayMs, last };
 }
 

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { option } from "../../core/options.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/option-spec.js";
+
+const { quiet, config, profile } = cliOptions.shape;
+
+const groups = {
+  Options: {
+    output: option(z.string().min(1).optional(), {
+      description: "Page to write, an HTML file; without it the report is printed as text",
+      value: "REPORT.html",
+      alias: "o",
+    }),
+    prefix: sinkOptions.shape.prefix,
+    quiet,
+    config,
+    profile,
+  },
+};
+
+/** A page to look at, made from an output. */
+export const reportCommand = defineCommand({
+  name: "report",
+  usage: "OUT [-o REPORT.html] [flags]",
+  summary: "show what an output says: verdicts, tags, networks, worst items",
+  description: [
+    "Reads an output and writes one HTML file that needs no network and no script: the result in a sentence, verdicts by kind, tags, networks, first and last seen, the worst items with their abuse contacts, why rows were not checked, and the run's requests and duration. Items are defanged. Without -o the same is printed as text.",
+    "The output is read once, in memory that does not grow with it. Facts of the run come from OUT.manifest.json.",
+  ],
+  operands: [
+    ["OUT", "output of an earlier run: CSV, TSV, NDJSON, Parquet or a table; gzip is detected"],
+  ],
+  onlyOperand: { what: "an output" },
+  groups,
+  examples: {
+    "repute report enriched.csv -o report.html": "writes a page to open in a browser or to mail",
+    "repute report enriched.csv": "prints the report",
+    "repute report enriched.ndjson.gz --prefix x_": "reads an output with another prefix",
+    "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
+      "reports on the last run in a table",
+  },
+  exitCodes: commonExitCodes,
+  run: report,
+});
+
+async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand: output } = call;
+  const { checkReportName, makeReport, writeReportPage } = await import("../run/make-report.js");
+  if (settings.output !== undefined) checkReportName(settings.output);
+  const made = await makeReport(output, settings.prefix);
+  if (settings.output === undefined) {
+    const { reportText } = await import("../../report/text.js");
+    context.stdout.write(reportText(made, context.stdout.columns ?? 80));
+    return 0;
+  }
+  await writeReportPage(settings.output, made);
+  const { headline } = await import("../../report/headline.js");
+  if (!settings.quiet) context.reporter.print(`repute: ${headline(made)} ${settings.output}`);
+  return 0;
+}

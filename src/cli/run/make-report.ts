@@ -1,0 +1,77 @@
+import { UsageError } from "../../core/errors.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import { replaceFile } from "../../core/files/json-file.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { EnrichSettings } from "../../pipeline/options.js";
+import { readableFormat, readOutput } from "../../pipeline/retry/output-rows.js";
+import type { Manifest } from "../../pipeline/types.js";
+import { tallyReport } from "../../report/report-tally.js";
+import type { Report, RunFacts } from "../../report/types.js";
+import { redactAddress } from "../options/redact.js";
+
+/** Reads an output and counts what its report shows. @throws as `readOutput` */
+export async function makeReport(output: string, prefix: string): Promise<Report> {
+  const { manifest, ...rows } = await readOutput(output, prefix);
+  return tallyReport(redactAddress(output), rows, manifest === null ? null : factsOf(manifest));
+}
+
+/** Writes a report as a page; a reader finds the old page or the new one. */
+export async function writeReportPage(path: string, report: Report): Promise<void> {
+  const { reportPage } = await import("../../report/page/page.js");
+  await replaceFile(path, reportPage(report), 0o644).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+}
+
+/** @throws UsageError `unknown_output` for a name that is not that of a page */
+export function checkReportName(path: string): void {
+  if (/\.html?$/i.test(path)) return;
+  throw new UsageError("unknown_output", `${path} is not a page`, {
+    hint: "a report is an HTML file: name it REPORT.html",
+  });
+}
+
+/**
+ * Checks before the run that its report can be made.
+ *
+ * @throws UsageError `unknown_output`, `report_needs_file`, `report_cannot_read_shape`
+ */
+export function checkRunReport({ report = "", output, to }: RunReportSettings): void {
+  checkReportName(report);
+  if (output === "-") {
+    throw new UsageError("report_needs_file", "--report reads the output, and stdout is gone", {
+      hint: "write the rows to a file with -o OUT",
+    });
+  }
+  if (findWarehouse(output) === null) readableFormat(output, to);
+}
+
+/** Writes the report of a run that has ended. */
+export async function reportRun(
+  { output, prefix, report }: RunReportSettings,
+  { exit_reason }: Manifest,
+): Promise<void> {
+  if (report === undefined) return;
+  const isKept = exit_reason === "too_many_failed" && findWarehouse(output) === null;
+  const rows = isKept ? output + failedSuffix : output;
+  await writeReportPage(report, await makeReport(rows, prefix));
+}
+
+type RunReportSettings = Pick<EnrichSettings, "output" | "to" | "prefix"> & {
+  readonly report?: string | undefined;
+};
+
+function factsOf({ command = [], input, ...run }: Partial<Manifest>): RunFacts {
+  const end = run.exit_reason ?? "done";
+  return {
+    command,
+    input: input?.path ?? null,
+    itemColumn: input?.item_column ?? null,
+    startedAt: run.started_at ?? "",
+    seconds: run.seconds ?? 0,
+    requests: run.requests ?? {},
+    unusualEnd: end === "done" ? null : end.replaceAll("_", " "),
+    synthetic: command.some((word) => word.startsWith("--synthetic")),
+  };
+}

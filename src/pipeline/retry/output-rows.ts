@@ -1,0 +1,79 @@
+import { UsageError } from "../../core/errors.js";
+import { withoutFailed } from "../../core/files/make-folder.js";
+import { detectSinkFormat, formats, type SinkFormat, sinkFormats } from "../../formats/registry.js";
+import type { EarlierRecord } from "../../formats/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { Manifest } from "../types.js";
+import { findManifest } from "../finish/manifest.js";
+import {
+  type EarlierOutputOptions,
+  type EarlierShape,
+  earlierShape,
+  openEarlierOutput,
+} from "./earlier-output.js";
+import type { EarlierRow } from "./earlier-record.js";
+
+/** The rows of an output, and the record of the run that wrote them. */
+export interface OutputReading {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly EarlierRecord[]>;
+  /** Null where there is none beside the output. */
+  readonly manifest: Partial<Manifest> | null;
+}
+
+/**
+ * Opens an output to read its rows once, in order.
+ *
+ * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
+ * what reading fails with. Reading the records throws FatalError `output_corrupt`.
+ */
+export async function readOutput(path: string, prefix: string): Promise<OutputReading> {
+  const warehouse = findWarehouse(path);
+  const base = warehouse?.target.base ?? path;
+  const manifest = await findManifest(base);
+  if (warehouse !== null) {
+    const rows = await warehouse.rows({ runId: manifest?.run_id ?? null, prefix });
+    if (rows === null) throw unreadable(path);
+    return { ...rows, manifest };
+  }
+  const { gzip } = detectSinkFormat(withoutFailed(path));
+  const options = { path, format: readableFormat(path, manifest?.output?.format), gzip, prefix };
+  const shape = await earlierShape(options);
+  if (shape.schemaVersion < 2) {
+    throw new UsageError("report_older_schema", `${path} has schema version 1, without verdicts`, {
+      hint: "run enrich on the input again",
+    });
+  }
+  return { columns: shape.inputColumns, records: recordsIn(options, shape), manifest };
+}
+
+async function* recordsIn(
+  options: EarlierOutputOptions,
+  shape: EarlierShape,
+): AsyncGenerator<readonly EarlierRecord[]> {
+  const source = await openEarlierOutput(options, shape, null);
+  try {
+    for await (const rows of source.rows) yield rows.map((row) => (row as EarlierRow).record);
+  } finally {
+    await source.close();
+  }
+}
+
+/**
+ * The format of an output, by what is said of it or else by its name.
+ *
+ * @throws UsageError `report_cannot_read_shape`
+ */
+export function readableFormat(path: string, name: string | undefined): SinkFormat {
+  const said = sinkFormats.find((known) => known === name);
+  const format = said ?? detectSinkFormat(withoutFailed(path)).format ?? "csv";
+  if (formats[format].earlier !== undefined) return format;
+  throw unreadable(path);
+}
+
+function unreadable(path: string): UsageError {
+  return new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
+    hint: "write CSV, NDJSON, Parquet or a table, and report on that",
+  });
+}

@@ -1,0 +1,53 @@
+import { formatCount, formatPercent } from "../core/quantity.js";
+import type { Outcome, Report } from "./types.js";
+
+/** What each outcome is called; `none` never reads as safe. */
+export const outcomeNames: Readonly<Record<Outcome, string>> = {
+  malicious: "malicious",
+  suspicious: "suspicious",
+  listed: "on a mail blocklist",
+  none: "nothing known",
+  unchecked: "not checkable",
+};
+
+/** The result in one sentence. */
+export function headline({ rows, outcomes }: Report): string {
+  if (rows === 0) return "There were no rows to check.";
+  if (outcomes.unchecked === rows) return `None of the ${rowsText(rows)} could be checked.`;
+  const found = (["malicious", "suspicious", "listed"] as const).filter(
+    (name) => outcomes[name] > 0,
+  );
+  const [first, ...others] = found.map(
+    (name) => `${formatCount(outcomes[name])} ${outcomeNames[name]}`,
+  );
+  if (first === undefined) return `Nothing is known against any of the ${rowsText(rows)}.`;
+  const list =
+    others.length === 0
+      ? first
+      : `${[first, ...others.slice(0, -1)].join(", ")} and ${others.at(-1)}`;
+  return `Of ${rowsText(rows)}, ${list.replace(" ", outcomes[found[0]!] === 1 ? " is " : " are ")}.`;
+}
+
+/** What the sentence leaves open. */
+export function headlineDetail({ rows, outcomes, statuses }: Report): string {
+  const parts: string[] = [];
+  const { none, unchecked } = outcomes;
+  if (none > 0) {
+    parts.push(
+      `Nothing is known against ${formatCount(none)} (${formatPercent(none, rows)}), which does not make them safe.`,
+    );
+  }
+  if (unchecked > 0) {
+    parts.push(
+      `${formatCount(unchecked)} (${formatPercent(unchecked, rows)}) could not be checked.`,
+    );
+  }
+  if (statuses.partial > 0) {
+    parts.push(`${formatCount(statuses.partial)} were answered only in part.`);
+  }
+  return parts.join(" ");
+}
+
+export function rowsText(rows: number): string {
+  return rows === 1 ? "1 row" : `${formatCount(rows)} rows`;
+}

@@ -1,0 +1,41 @@
+import { printable } from "../../core/printable.js";
+
+/** HTML that may stand in a page as it is. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = Html | string | number | null | false | readonly Part[];
+
+/** Makes HTML: every value that is not HTML itself is escaped, whoever wrote it. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(
+    strings.reduce((text, string, index) => text + inserted(parts[index - 1]!) + string),
+  );
+}
+
+function inserted(part: Part): string {
+  if (part instanceof Html) return part.text;
+  if (part === null || part === false) return "";
+  if (typeof part === "string") return escape(part);
+  if (typeof part === "number") return String(part);
+  return part.map(inserted).join("");
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "`": "&#96;",
+};
+
+/** Control and bidirectional characters come out as `<U+202E>`, so that they reorder nothing. */
+function escape(text: string): string {
+  return printable(text).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
+}

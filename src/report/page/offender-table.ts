@@ -1,0 +1,71 @@
+import { formatCount } from "../../core/quantity.js";
+import { defang, defangLinks } from "../defang.js";
+import { rowsText } from "../headline.js";
+import type { Offender, Report } from "../types.js";
+import { html, type Html } from "./html.js";
+
+/** The worst items; null when nothing speaks against any. */
+export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Report): Html | null {
+  if (worst.length === 0) return null;
+  const all = `${itemsAreMore ? "more than " : ""}${formatCount(items)}`;
+  const which =
+    items > worst.length
+      ? `The worst ${formatCount(worst.length)} of ${all} items with a verdict against them; the output has them all.`
+      : `Every item with a verdict against it.`;
+  return html`<p class="soft">${which} Items are defanged.</p>
+    <table class="offenders">
+      <thead>
+        <tr>
+          <th scope="col">Item</th>
+          <th scope="col">Verdict</th>
+          <th scope="col" class="number">Observations</th>
+          <th scope="col">Tags</th>
+          <th scope="col">Network and abuse contact</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${worst.map(offenderRow)}
+      </tbody>
+    </table>`;
+}
+
+function offenderRow(offender: Offender): Html {
+  const { kind, item, verdict, rows, observations, lastSeen, network, abuseEmail, own } = offender;
+  const seen = [
+    rows > 1 && `in ${rowsText(rows)}`,
+    lastSeen !== "" && `last seen ${lastSeen.slice(0, 10)}`,
+  ].filter((text) => text !== false);
+  const cells = own.map(
+    ([name, cell]) =>
+      html`<div>
+        <dt>${name}</dt>
+        <dd><bdi>${defangLinks(cell)}</bdi></dd>
+      </div>`,
+  );
+  return html`<tr>
+    <th scope="row" class="what">
+      <bdi class="item">${shortened(defang(item, kind))}</bdi
+      >${seen.length > 0 && html`<small>${seen.join(", ")}</small>`}${cells.length > 0 && html`<dl class="own">${cells}</dl>`}
+    </th>
+    <td class="verdict"><span class="key ${verdict}"></span>${verdict}</td>
+    <td class="number">${formatCount(observations)}</td>
+    <td class="${offender.tags.length === 0 ? "blank" : ""}">
+      ${offender.tags.slice(0, 8).map((tag) => html`<div><bdi>${tag}</bdi></div>`)}
+    </td>
+    <td class="${network + abuseEmail === "" ? "blank" : ""}">
+      ${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi>${contactNote(offender)}</small>`}
+    </td>
+  </tr>`;
+}
+
+function contactNote({ abuseStatus }: Offender): string {
+  return abuseStatus === "" || abuseStatus === "WORKING"
+    ? ""
+    : ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
+}
+
+function shortened(text: string): string {
+  return text.length > 200
+    ? `${text.slice(0, 200)}… (${formatCount(text.length)} characters)`
+    : text;
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { headline, headlineDetail } from "../headline.js";
+import type { Report } from "../types.js";
+import { html, Html } from "./html.js";
+import { sections, tiles } from "./sections.js";
+import { style } from "./style.js";
+
+/** Allows the one style element and nothing else: no script, no request, no form, no base. */
+const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+
+const styleElement = new Html(`<style>${style}</style>`);
+
+/** The report as one self-contained HTML page. */
+export function reportPage(report: Report): string {
+  const shown = sections.flatMap(({ id, title, body }) => {
+    const content = body(report);
+    return content === null ? [] : [{ id, title, content }];
+  });
+  const links = shown.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`);
+  const parts = shown.map(
+    ({ id, title, content }) =>
+      html`<section id="${id}" aria-labelledby="${id}-title">
+        <h2 id="${id}-title">${title}</h2>
+        ${content}
+      </section> `,
+  );
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${new Html(policy)}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Reputation report: ${report.output}</title>
+        ${styleElement}
+      </head>
+      <body>
+        <header>
+          <p class="source">
+            Reputation report for <bdi>${report.run?.input ?? report.output}</bdi>
+          </p>
+          <h1>${headline(report)}</h1>
+          <p>${headlineDetail(report)}</p>
+          ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The answers come from the embedded service (--synthetic) and say nothing about real hosts.</p>`}
+          ${tiles(report)}
+          <nav aria-label="Sections">
+            <ul>
+              ${links}
+            </ul>
+          </nav>
+        </header>
+        <main>${parts}</main>
+        <footer>
+          Made by
+          repute${report.run !== null && ` from a run of ${report.run.startedAt.slice(0, 10)}`}.
+          “Nothing known” is not a clean bill of health.
+        </footer>
+      </body>
+    </html> `.text;
+}

@@ -1,0 +1,184 @@
+import { formatCount, formatPercent } from "../../core/quantity.js";
+import { outcomeNames, rowsText } from "../headline.js";
+import { outcomes, total } from "../report-tally.js";
+import { runFacts } from "../run-facts.js";
+import { bucketName, timelineOf } from "../timeline.js";
+import type { Report, TopCounts } from "../types.js";
+import { bar, outcomeBar, timelineChart } from "./charts.js";
+import { html, type Html } from "./html.js";
+import { offenderTable } from "./offender-table.js";
+
+/** A part of the page with a heading; null when there is nothing to show in it. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly body: (report: Report) => Html | null;
+}
+
+/** The parts of the page, in their order; another one is an entry here. */
+export const sections: readonly Section[] = [
+  { id: "kinds", title: "Verdicts by kind", body: kinds },
+  { id: "tags", title: "Tags", body: tags },
+  { id: "networks", title: "Networks and countries", body: networks },
+  { id: "time", title: "First and last seen", body: time },
+  { id: "offenders", title: "Worst items", body: offenderTable },
+  { id: "unchecked", title: "Not checked", body: unchecked },
+  { id: "run", title: "The run", body: run },
+];
+
+export function tiles({ outcomes: counts, rows }: Report): Html {
+  const list = outcomes.map(
+    (outcome) =>
+      html`<li>
+        <strong>${formatCount(counts[outcome])}</strong
+        ><span><span class="key ${outcome}"></span>${outcomeNames[outcome]}</span
+        ><span>${formatPercent(counts[outcome], rows)}</span>
+      </li>`,
+  );
+  return html`<ul class="tiles">
+      ${list}
+    </ul>
+    <div class="whole">${outcomeBar(counts)}</div>`;
+}
+
+function kinds({ kinds: list }: Report): Html | null {
+  if (list.length === 0) return null;
+  const heads = outcomes.map(
+    (outcome) =>
+      html`<th scope="col" class="number few">
+        <span class="key ${outcome}"></span>${outcomeNames[outcome]}
+      </th>`,
+  );
+  const rows = list.map(
+    ({ kind, outcomes: counts }) =>
+      html`<tr>
+        <th scope="row">${kind === "" ? "no item" : kind.replace("_", " ")}</th>
+        <td class="chart">${outcomeBar(counts)}</td>
+        <td class="number">${formatCount(total(counts))}</td>
+        ${outcomes.map((outcome) => html`<td class="${counts[outcome] === 0 ? "number few zero" : "number few"}">${formatCount(counts[outcome])}</td>`)}
+      </tr>`,
+  );
+  return html`<table class="kinds">
+    <thead>
+      <tr>
+        <th scope="col">Kind</th>
+        <td></td>
+        <th scope="col" class="number">Rows</th>
+        ${heads}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+function tags({ tags: counts }: Report): Html | null {
+  if (counts.entries.length === 0) return null;
+  return html`<p class="soft">Rows that carry the tag.</p>
+    ${countTable("Tag", counts)}`;
+}
+
+function networks({ networks: nets, countries }: Report): Html | null {
+  if (nets.entries.length + countries.entries.length === 0) return null;
+  return html`<p class="soft">
+      Rows with a verdict against the item, by network and by the country of the network.
+    </p>
+    <div class="pair">
+      <div>${countTable("Network", nets)}</div>
+      <div>${countTable("Country", countries)}</div>
+    </div>`;
+}
+
+function countTable(title: string, { entries, distinct, uncounted }: TopCounts): Html {
+  const most = entries[0]?.count ?? 0;
+  const rows = entries.map(
+    ({ name, count }) =>
+      html`<tr>
+        <th scope="row"><bdi>${name}</bdi></th>
+        <td class="chart">${bar(count, most)}</td>
+        <td class="number">${formatCount(count)}</td>
+      </tr>`,
+  );
+  const more = distinct - entries.length;
+  return html`<table>
+      <thead>
+        <tr>
+          <th scope="col">${title}</th>
+          <td></td>
+          <th scope="col" class="number">Rows</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+    ${more > 0 && html`<p class="soft">${formatCount(more)} more${uncounted > 0 && `, and ${rowsText(uncounted)} whose names were too many to tell apart`}.</p>`}`;
+}
+
+function time(report: Report): Html | null {
+  const timeline = timelineOf(report);
+  if (timeline === null) return null;
+  const { unit, buckets, earlier } = timeline;
+  const rows = buckets.map(
+    ({ start, firstSeen, lastSeen }) =>
+      html`<tr>
+        <th scope="row">${bucketName(unit, start)}</th>
+        <td class="number">${formatCount(lastSeen)}</td>
+        <td class="number">${formatCount(firstSeen)}</td>
+      </tr>`,
+  );
+  return html`<p class="soft">
+      Rows by the ${unit} in which the item was first and last
+      seen${earlier > 0 && `; ${formatCount(earlier)} earlier times are not drawn`}.
+    </p>
+    <figure>${timelineChart(timeline)}</figure>
+    <details>
+      <summary>The same as numbers</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${unit}</th>
+            <th scope="col" class="number">Last seen</th>
+            <th scope="col" class="number">First seen</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </details>`;
+}
+
+function unchecked({ reasons }: Report): Html | null {
+  if (reasons.length === 0) return null;
+  const rows = reasons.map(
+    ({ name, status, meaning, count }) =>
+      html`<tr>
+        <th scope="row">${status}</th>
+        <td>${meaning === "" ? name : meaning} <code>${name}</code></td>
+        <td class="number">${formatCount(count)}</td>
+      </tr>`,
+  );
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Status</th>
+        <th scope="col">Why</th>
+        <th scope="col" class="number">Rows</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+function run(report: Report): Html {
+  const facts = runFacts(report).map(
+    ({ name, value, isCode }) =>
+      html`<dt>${name}</dt>
+        <dd>${isCode ? html`<code>${value}</code>` : value}</dd>`,
+  );
+  return html`<dl class="facts">${facts}</dl>`;
+}

@@ -1,0 +1,142 @@
+import { errorAreas } from "../core/error-codes.js";
+import { type FindingStatus, findingStatuses, verdicts } from "../core/finding.js";
+import type { EarlierRecord } from "../formats/types.js";
+import { Days } from "./days.js";
+import { NameCounts } from "./name-counts.js";
+import { ownCells } from "./own-cells.js";
+import type { Outcome, OutcomeCounts, OutputRows, Reason, Report, RunFacts } from "./types.js";
+import { WorstItems } from "./worst-items.js";
+
+/** Entries of each list by frequency. */
+const listLength = 10;
+
+export const outcomes = [...verdicts, "unchecked"] as const;
+
+/** Reads the rows once and counts what a report shows, in memory that does not grow with them. */
+export async function tallyReport(
+  output: string,
+  { columns, records }: OutputRows,
+  run: RunFacts | null,
+): Promise<Report> {
+  const tally = new ReportTally(columns, run?.itemColumn ?? null);
+  for await (const list of records) for (const record of list) tally.add(record);
+  return { output, run, ...tally.counted() };
+}
+
+class ReportTally {
+  readonly #columns: readonly string[];
+  readonly #itemColumn: string | null;
+  #rows = 0;
+  readonly #outcomes = noOutcomes();
+  readonly #statuses = Object.fromEntries(findingStatuses.map((name) => [name, 0])) as Record<
+    FindingStatus,
+    number
+  >;
+  readonly #kinds = new Map<string, OutcomeCounts>();
+  readonly #tags = new NameCounts();
+  readonly #networks = new NameCounts();
+  readonly #countries = new NameCounts();
+  readonly #reasons = new NameCounts();
+  readonly #sources = new NameCounts();
+  readonly #firstSeen = new Days();
+  readonly #lastSeen = new Days();
+  readonly #worst = new WorstItems();
+
+  constructor(columns: readonly string[], itemColumn: string | null) {
+    this.#columns = columns;
+    this.#itemColumn = itemColumn;
+  }
+
+  add(record: EarlierRecord): void {
+    const verdict = verdicts.find((known) => known === record.text("verdict"));
+    const status = record.text("status") as FindingStatus;
+    const outcome = verdict ?? "unchecked";
+    this.#rows += 1;
+    this.#outcomes[outcome] += 1;
+    this.#statuses[status] += 1;
+    this.#countKind(record.text("kind"), outcome);
+    if (verdict === undefined) this.#reasons.add(`${status} ${record.text("error_code")}`);
+    const source = record.text("source");
+    if (source !== "") this.#sources.add(source);
+    for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
+    this.#firstSeen.add(record.text("first_seen"));
+    this.#lastSeen.add(record.text("last_seen"));
+    if (verdict === undefined || verdict === "none") return;
+    const network = networkName(record);
+    if (network !== "") this.#networks.add(network);
+    const country = record.text("as_country");
+    if (country !== "") this.#countries.add(country);
+    this.#worst.add(
+      {
+        kind: record.text("kind"),
+        item: record.text("item"),
+        verdict,
+        observations:
+          numberIn(record.text("honeypot_observations")) +
+          numberIn(record.text("spamtrap_observations")),
+        lastSeen: record.text("last_seen"),
+      },
+      () => ({
+        tags: record.list("tags"),
+        network: [network, country].filter((text) => text !== "").join(", "),
+        abuseEmail: record.text("abuse_email"),
+        abuseStatus: record.text("abuse_status"),
+        own: ownCells(record, this.#columns, this.#itemColumn),
+      }),
+    );
+  }
+
+  counted(): Omit<Report, "output" | "run"> {
+    return {
+      rows: this.#rows,
+      outcomes: this.#outcomes,
+      statuses: this.#statuses,
+      kinds: Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts })).sort(
+        (a, b) => total(b.outcomes) - total(a.outcomes),
+      ),
+      tags: this.#tags.top(listLength),
+      networks: this.#networks.top(listLength),
+      countries: this.#countries.top(listLength),
+      firstSeen: this.#firstSeen,
+      lastSeen: this.#lastSeen,
+      offenders: this.#worst.worst(),
+      reasons: this.#reasons.top(2 * listLength).entries.map(reasonOf),
+      sources: Object.fromEntries(
+        this.#sources.top(listLength).entries.map(({ name, count }) => [name, count]),
+      ),
+    };
+  }
+
+  #countKind(kind: string, outcome: Outcome): void {
+    let counts = this.#kinds.get(kind);
+    if (counts === undefined) this.#kinds.set(kind, (counts = noOutcomes()));
+    counts[outcome] += 1;
+  }
+}
+
+export function total(counts: OutcomeCounts): number {
+  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
+}
+
+function noOutcomes(): OutcomeCounts {
+  return { malicious: 0, suspicious: 0, listed: 0, none: 0, unchecked: 0 };
+}
+
+function networkName(record: EarlierRecord): string {
+  return [record.text("asn"), record.text("as_name")].filter((text) => text !== "").join(" ");
+}
+
+function numberIn(text: string): number {
+  const number = Number(text);
+  return number >= 0 && Number.isSafeInteger(number) ? number : 0;
+}
+
+function reasonOf({ name, count }: { readonly name: string; readonly count: number }): Reason {
+  const [status = "", code = ""] = name.split(" ");
+  const [meaning] = (codes.get(code) ?? [""]) as readonly string[];
+  return { name: code, count, status: status as FindingStatus, meaning: meaning ?? "" };
+}
+
+const codes = new Map<string, readonly unknown[]>(
+  Object.values(errorAreas).flatMap((area) => Object.entries<readonly unknown[]>(area)),
+);

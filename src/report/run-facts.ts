@@ -1,0 +1,52 @@
+import { formatCount, formatPercent, formatSeconds, shellWord } from "../core/quantity.js";
+import type { Report } from "./types.js";
+
+export interface RunFact {
+  readonly name: string;
+  readonly value: string;
+  /** The value is a command or a path. */
+  readonly isCode: boolean;
+}
+
+/** What is known of the run that wrote the output. */
+export function runFacts({ output, rows, run, sources }: Report): readonly RunFact[] {
+  const answers = Object.entries(sources).filter(([, count]) => count > 0);
+  const answered = answers.reduce((sum, [, count]) => sum + count, 0);
+  const shares = answers.map(
+    ([source, count]) => `${sourceNames[source] ?? source} ${formatPercent(count, answered)}`,
+  );
+  const general = [
+    fact("Output", output, true),
+    ...(shares.length === 0 ? [] : [fact("Answers", shares.join(", "))]),
+  ];
+  if (run === null) {
+    return [...general, fact("Requests", "unknown: there is no manifest beside the output")];
+  }
+  const requests = Object.entries(run.requests).filter(([, { total }]) => total > 0);
+  const speed = run.seconds > 0 ? `, ${formatCount(rows / run.seconds)} rows a second` : "";
+  return [
+    fact("Input", run.input ?? "stdin", true),
+    ...general,
+    fact("Started", run.startedAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")),
+    fact("Duration", `${formatSeconds(run.seconds)}${speed}`),
+    fact(
+      "Requests",
+      requests.length === 0
+        ? "none"
+        : requests.map(([endpoint, { total }]) => `${endpoint} ${formatCount(total)}`).join(", "),
+    ),
+    ...(run.unusualEnd === null ? [] : [fact("End", run.unusualEnd)]),
+    fact("Command", run.command.map(shellWord).join(" "), true),
+  ];
+}
+
+const sourceNames: Readonly<Record<string, string>> = {
+  live: "from the service",
+  cache: "from the cache",
+  duplicate: "shared with an equal item",
+  local: "made here",
+};
+
+function fact(name: string, value: string, isCode = false): RunFact {
+  return { name, value, isCode };
+}

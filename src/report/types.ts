@@ -1,0 +1,100 @@
+import type { FindingStatus, Verdict } from "../core/finding.js";
+import type { EarlierRecord } from "../formats/types.js";
+import type { Days } from "./days.js";
+
+/** The rows of an output, read back. */
+export interface OutputRows {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly EarlierRecord[]>;
+}
+
+/** A verdict, or `unchecked` for a row without one. */
+export type Outcome = Verdict | "unchecked";
+
+export type OutcomeCounts = Record<Outcome, number>;
+
+/** How often something was counted. */
+export interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** The most frequent entries of a count. */
+export interface TopCounts {
+  readonly entries: readonly Counted[];
+  /** Distinct names counted, those not among the entries included. */
+  readonly distinct: number;
+  /** Rows with names beyond the most that are kept apart; 0 where every name was counted. */
+  readonly uncounted: number;
+}
+
+/** Why rows have no verdict. */
+export interface Reason extends Counted {
+  readonly status: FindingStatus;
+  /** What the code means. */
+  readonly meaning: string;
+}
+
+/** An item with a verdict that speaks against it. */
+export interface Offender {
+  readonly kind: string;
+  readonly item: string;
+  readonly verdict: Verdict;
+  /** Rows that hold it. */
+  readonly rows: number;
+  readonly tags: readonly string[];
+  readonly observations: number;
+  readonly lastSeen: string;
+  /** AS number, name and country as far as they are known. */
+  readonly network: string;
+  readonly abuseEmail: string;
+  readonly abuseStatus: string;
+  /** The input's own columns in the item's first row: name and cell. */
+  readonly own: readonly (readonly [name: string, cell: string])[];
+}
+
+export interface Offenders {
+  /** Worst first. */
+  readonly worst: readonly Offender[];
+  /** Distinct items with a verdict against them. */
+  readonly items: number;
+  /** The items are more than were told apart. */
+  readonly itemsAreMore: boolean;
+}
+
+/** Facts of the run, from its manifest. */
+export interface RunFacts {
+  readonly command: readonly string[];
+  readonly input: string | null;
+  readonly itemColumn: string | null;
+  readonly startedAt: string;
+  readonly seconds: number;
+  readonly requests: Readonly<Record<string, { readonly total: number }>>;
+  /** Why the run ended, where that is not `done`. */
+  readonly unusualEnd: string | null;
+  /** The answers were invented (`--synthetic`). */
+  readonly synthetic: boolean;
+}
+
+/** Everything a report shows. */
+export interface Report {
+  /** The output as it was named. */
+  readonly output: string;
+  readonly rows: number;
+  readonly outcomes: OutcomeCounts;
+  readonly statuses: Readonly<Record<FindingStatus, number>>;
+  /** Outcomes by kind of item, the most frequent kind first; "" for rows without an item. */
+  readonly kinds: readonly { readonly kind: string; readonly outcomes: OutcomeCounts }[];
+  readonly tags: TopCounts;
+  /** Networks of rows with a verdict against the item. */
+  readonly networks: TopCounts;
+  readonly countries: TopCounts;
+  readonly firstSeen: Days;
+  readonly lastSeen: Days;
+  readonly offenders: Offenders;
+  readonly reasons: readonly Reason[];
+  readonly sources: Readonly<Record<string, number>>;
+  /** Null for an output without a manifest. */
+  readonly run: RunFacts | null;
+}

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { recogniseItem } from "../../../src/core/item/recognise.js";
+import { defang, defangLinks } from "../../../src/report/defang.js";
+
+test.each([
+  ["ip", "192.0.2.1", "192[.]0[.]2[.]1"],
+  ["ip", "2001:db8::1", "2001[:]db8:[:]1"],
+  ["domain", "login.example.com", "login[.]example[.]com"],
+  ["url", "http://example.com/a.b?c=d.e", "hxxp://example[.]com/a.b?c=d.e"],
+  ["email", "ada.b@example.net", "ada[.]b[@]example[.]net"],
+  ["sha1", "3395856ce81f2b7382dee72602f798b642f14140", "3395856ce81f2b7382dee72602f798b642f14140"],
+])("defangs %s %s", (kind, item, shown) => {
+  expect(defang(item, kind)).toBe(shown);
+  expect(recogniseItem(shown).item).toEqual({ kind, value: item });
+});
+
+test("undoes every scheme of a link", () => {
+  expect(defangLinks("see https://example.com, JAVASCRIPT:alert(1) and data:text/html,x")).toBe(
+    "see hxxps://example.com, JAVASCRIPT[:]alert(1) and data[:]text/html,x",
+  );
+});
+
+test("what it shows of an address is the address again", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
+      const { item } = recogniseItem(text);
+      fc.pre(item !== null && item.kind === "ip");
+      expect(recogniseItem(defang(item.value, "ip")).item).toEqual(item);
+    }),
+  );
+});

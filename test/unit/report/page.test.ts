@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { html } from "../../../src/report/page/html.js";
+import { reportPage } from "../../../src/report/page/page.js";
+import { reportText } from "../../../src/report/text.js";
+import { ip, record, reportOf } from "./rows.js";
+
+const evil = `</style><script>alert(1)</script>"'\`<img src=x onerror=y>\u202Eexe\u0000`;
+
+function hostile() {
+  const values = Object.fromEntries(
+    [
+      "item",
+      "tags",
+      "asn",
+      "as_name",
+      "as_country",
+      "abuse_email",
+      "abuse_status",
+      "last_seen",
+    ].map((name) => [name, evil]),
+  );
+  return reportOf(
+    [
+      ip("192.0.2.1", "malicious", values, [evil, evil]),
+      record({ kind: evil, status: "failed", error_code: evil, source: evil }),
+    ],
+    [evil, "b"],
+    {
+      command: ["repute", evil],
+      input: evil,
+      itemColumn: null,
+      startedAt: evil,
+      seconds: 1,
+      requests: { [evil]: { total: 1 } },
+      unusualEnd: evil,
+      synthetic: true,
+    },
+  );
+}
+
+test("the policy allows the page's own style and nothing else", async () => {
+  const page = reportPage(await reportOf([ip("192.0.2.1", "malicious")]));
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1];
+  const style = /<style>([^]*?)<\/style>/.exec(page)?.[1] ?? "";
+  const hash = createHash("sha256").update(style).digest("base64");
+  expect(policy).toBe(
+    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`,
+  );
+});
+
+test("refers to nothing outside the page and has no script", async () => {
+  const page = reportPage(await hostile());
+  expect(page).not.toMatch(
+    /<script|<img|<iframe|<link|<object|<[^>]*\s(?:on\w+|src|style)=|url\(|@import|https?:\/\//i,
+  );
+  expect([...page.matchAll(/href="([^"]*)"/g)].every(([, to = ""]) => to.startsWith("#"))).toBe(
+    true,
+  );
+  expect(page.match(/<style>/g)).toHaveLength(1);
+  expect(page).not.toContain("\u202E");
+  expect(page).not.toContain("\u0000");
+});
+
+test("no text gets out of its place", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const { text: made } = html`<p title="${text}">${text}</p>`;
+      const inside = /^<p title="([^]*)">([^]*)<\/p>$/.exec(made)!;
+      for (const part of inside.slice(1)) expect(part).not.toMatch(/[<>"'`]/);
+    }),
+  );
+});
+
+test("an empty output has a page that says so", async () => {
+  const page = reportPage(await reportOf([]));
+  expect(page).toContain("<h1>There were no rows to check.</h1>");
+  expect(page).not.toContain("NaN");
+});
+
+test.each([40, 80, 120])("text fits %s columns and steers no terminal", async (width) => {
+  const lines = reportText(await hostile(), width).split("\n");
+  expect(lines.filter((line) => line.length > width)).toEqual([]);
+  // oxlint-disable-next-line no-control-regex
+  expect(lines.join("\n")).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u202E]/);
+});
+
+test("text has a bar for each count", async () => {
+  const rows = [ip("192.0.2.1", "malicious", { tags: "a:b" }), ip("192.0.2.2", "none")];
+  expect(reportText(await reportOf(rows), 60)).toMatchInlineSnapshot(`
+    "Of 2 rows, 1 is malicious.
+
+    Nothing is known against 1 (50.0%), which does not make them
+    safe.
+
+    Verdicts
+      malicious            ███████████████████████████ 1   50.0%
+      suspicious                                       0      0%
+      on a mail blocklist                              0      0%
+      nothing known        ███████████████████████████ 1   50.0%
+      not checkable                                    0      0%
+
+    Kinds
+      ip  ████████████████████████████████████████ 2
+
+    Tags
+      a:b  ████████████████████████████████████████ 1
+
+    Worst items
+      malicious   192[.]0[.]2[.]1
+                  a:b
+
+    The run
+      Output    out.csv
+      Answers   from the service 100%
+      Requests  unknown: there is no manifest beside the output
+    "
+  `);
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { mostNames } from "../../../src/report/name-counts.js";
+import { ip, record, reportOf } from "./rows.js";
+
+const unsupported = record({ status: "unsupported", error_code: "sha256" });
+
+test("counts rows by outcome, kind and status", async () => {
+  const report = await reportOf([
+    ip("192.0.2.1", "malicious"),
+    ip("192.0.2.2", "none", { status: "partial" }),
+    record({ item: "example.com", kind: "domain", status: "complete", verdict: "suspicious" }),
+    unsupported,
+  ]);
+  expect(report.rows).toBe(4);
+  expect(report.outcomes).toEqual({
+    malicious: 1,
+    suspicious: 1,
+    listed: 0,
+    none: 1,
+    unchecked: 1,
+  });
+  expect(report.statuses).toMatchObject({ complete: 2, partial: 1, unsupported: 1 });
+  expect(report.kinds.map(({ kind }) => kind)).toEqual(["ip", "domain", ""]);
+});
+
+test("says why rows were not checked, in the words of the error registry", async () => {
+  const { reasons } = await reportOf([unsupported, unsupported, ip("192.0.2.1", "none")]);
+  expect(reasons).toEqual([
+    {
+      name: "sha256",
+      count: 2,
+      status: "unsupported",
+      meaning: "a SHA256 hash; the interface knows SHA1 only",
+    },
+  ]);
+});
+
+test("counts networks and countries of rows with a verdict only", async () => {
+  const network = { asn: "AS64500", as_name: "EXAMPLE", as_country: "DE" };
+  const { networks, countries } = await reportOf([
+    ip("192.0.2.1", "listed", network),
+    ip("192.0.2.2", "none", network),
+  ]);
+  expect(networks.entries).toEqual([{ name: "AS64500 EXAMPLE", count: 1 }]);
+  expect(countries.entries).toEqual([{ name: "DE", count: 1 }]);
+});
+
+test("counts a tag once for each row that carries it", async () => {
+  const { tags } = await reportOf([
+    ip("192.0.2.1", "malicious", { tags: "a:b|a:b|c:d" }),
+    ip("192.0.2.2", "malicious", { tags: "c:d" }),
+  ]);
+  expect(tags.entries).toEqual([
+    { name: "c:d", count: 2 },
+    { name: "a:b", count: 1 },
+  ]);
+});
+
+test("lists the worst items first: verdict, observations, last seen", async () => {
+  const { offenders } = await reportOf([
+    ip("192.0.2.1", "listed", { honeypot_observations: "900" }),
+    ip("192.0.2.2", "malicious", { honeypot_observations: "2", spamtrap_observations: "3" }),
+    ip("192.0.2.3", "malicious", { honeypot_observations: "5", last_seen: "2026-01-01T00:00:00Z" }),
+    ip("192.0.2.4", "none"),
+    ip("192.0.2.5", "suspicious"),
+  ]);
+  expect(offenders.worst.map(({ item }) => item)).toEqual([
+    "192.0.2.3",
+    "192.0.2.2",
+    "192.0.2.5",
+    "192.0.2.1",
+  ]);
+  expect(offenders.worst[1]?.observations).toBe(5);
+});
+
+test("keeps the input's own columns of an item's first row, without the item's column", async () => {
+  const run = {
+    command: [],
+    input: "in.csv",
+    itemColumn: "ip",
+    startedAt: "2026-01-01T00:00:00Z",
+    seconds: 1,
+    requests: {},
+    unusualEnd: null,
+    synthetic: false,
+  };
+  const rows = [
+    ip("192.0.2.1", "malicious", {}, ["192.0.2.1", "vpn", ""]),
+    ip("192.0.2.1", "malicious", {}, ["192.0.2.1", "mail", "x".repeat(10_000)]),
+  ];
+  const { offenders } = await reportOf(rows, ["ip", "log", "note"], run);
+  expect(offenders.worst).toMatchObject([{ rows: 2, own: [["log", "vpn"]] }]);
+  const longer = await reportOf(rows.toReversed(), ["ip", "log", "note"], run);
+  const note = longer.offenders.worst[0]?.own[1]?.[1] ?? "";
+  expect(note).toMatch(/^x{160}… \(10000 characters\)$/);
+});
+
+test("keeps a bounded list of items, exact in what it keeps", async () => {
+  const rows = Array.from({ length: 5000 }, (_, n) =>
+    ip(`10.0.${n >> 8}.${n & 255}`, "malicious", {
+      honeypot_observations: String((n * 7919) % 5000),
+    }),
+  );
+  const { offenders } = await reportOf([...rows, ...rows]);
+  expect(offenders.items).toBe(5000);
+  expect(offenders.worst).toHaveLength(100);
+  expect(offenders.worst.map(({ observations }) => observations)).toEqual(
+    Array.from({ length: 100 }, (_, place) => 4999 - place),
+  );
+  expect(new Set(offenders.worst.map(({ rows: count }) => count))).toEqual(new Set([2]));
+});
+
+test("says how many rows had names beyond those that are told apart", async () => {
+  const rows = Array.from({ length: mostNames + 5 }, (_, n) =>
+    ip("192.0.2.1", "none", { tags: `t:${n}` }),
+  );
+  const { tags } = await reportOf(rows);
+  expect(tags).toMatchObject({ distinct: mostNames, uncounted: 5 });
+});
