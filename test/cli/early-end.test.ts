@@ -24,7 +24,9 @@ test("a run stops after --max-requests, and each resume has its own budget", asy
   const { cwd, args, requests } = await serviceAndInput("5ms");
   const first = await runRepute([...args, "--max-requests", "25"], { cwd });
   expect(first).toMatchObject({ code: 75 });
-  expect(first.stderr).toMatch(/^repute: stopped early: --max-requests 25 is used up;.*--resume\n$/m);
+  expect(first.stderr).toMatch(
+    /^repute: stopped early: --max-requests 25 is used up;.*--resume\n$/m,
+  );
   expect(requests()).toBe(25);
   const second = await runRepute([...args, "--max-requests", "25", "--resume"], { cwd });
   expect(second).toMatchObject({ code: 0 });

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +6,6 @@ import { pathToFileURL } from "node:url";
 import { WebSocket } from "undici";
 
 const chromium = "/usr/bin/chromium";
-
-/** Whether Debian's Chromium is installed. */
-export const hasBrowser = existsSync(chromium);
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -109,12 +105,6 @@ export class Browser {
       throw new Error(JSON.stringify(answer["exceptionDetails"]));
     }
     return (answer["result"] as { value?: unknown }).value;
-  }
-
-  /** What is visible, as PNG. */
-  async screenshot(): Promise<Buffer> {
-    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
-    return Buffer.from(String(data), "base64");
   }
 
   send(method: string, params: Parameters = {}): Promise<Parameters> {

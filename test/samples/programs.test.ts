@@ -64,5 +64,7 @@ test("demo.mjs runs the main job on the samples", async () => {
   expect(stdout.match(/^\$ repute enrich /gm)).toHaveLength(2);
   expect(stdout).toContain("  seen,indicator,note,rep_item,rep_kind,rep_status,rep_verdict");
   expect(stderr).toMatch(/24 rows/);
-  expect(stderr).toMatch(/6 rows/);
+  expect(stderr).toMatch(/1,200 rows/);
+  expect(stdout).toMatch(/^Of 1,200 rows, \d+ are malicious, /m);
+  expect(await readFile(join(copy, ".out/demo/report.html"), "utf8")).toContain("Invented data.");
 });
