@@ -42,6 +42,5 @@ ${rows.join("\n")}
 function run(program, args) {
   const { status, stdout, error } = spawnSync(program, args, { cwd: root, encoding: "utf8" });
   if (status === 0) return stdout;
-  console.error(`${program} failed${error === undefined ? "" : `: ${error.message}`}`);
-  process.exit(1);
+  throw new Error(`${program} failed`, { cause: error });
 }

@@ -15,7 +15,7 @@ export type Outcome = Verdict | "unchecked";
 export type OutcomeCounts = Record<Outcome, number>;
 
 /** How often something was counted. */
-export interface Counted {
+interface Counted {
   readonly name: string;
   readonly count: number;
 }

@@ -1,12 +1,10 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import axe from "axe-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../helpers/browser.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 let browser: Browser;
 
@@ -74,7 +72,7 @@ test.each(Object.keys(inputs) as (keyof typeof inputs)[])(
 test.each(["light", "dark", "narrow"] as const)("axe finds no fault in %s", async (name) => {
   const page = await reportOn(inputs.hostile);
   await browser.show(page, views[name]);
-  await browser.evaluate(await readFile(axePath, "utf8"));
+  await browser.evaluate(axe.source);
   const found = await browser.evaluate(
     "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))",
   );

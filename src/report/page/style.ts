@@ -61,6 +61,7 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .tiles{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
 .offenders thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 .offenders tbody,.offenders tr,.offenders th,.offenders td{display:block;border:0;padding:.12rem 0;width:auto}
+.offenders .what{width:auto}.tiles li:last-child{grid-column:span 2}
 .offenders tr{border-bottom:1px solid var(--line);padding:.7rem 0}.offenders .blank{display:none}
 .offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
 .kinds .few{display:none}.kinds .chart{width:60%}}

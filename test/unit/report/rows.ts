@@ -21,12 +21,10 @@ export function ip(item: string, verdict: string, more: Values = {}, cells?: rea
   return record({ item, kind: "ip", status: "complete", verdict, source: "live", ...more }, cells);
 }
 
-export const noRun: RunFacts | null = null;
-
 export function reportOf(
   records: readonly EarlierRecord[],
   columns: readonly string[] = [],
-  run: RunFacts | null = noRun,
+  run: RunFacts | null = null,
 ): Promise<Report> {
   return tallyReport("out.csv", { columns, records: inLists(records) }, run);
 }
