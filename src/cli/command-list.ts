@@ -7,6 +7,7 @@ const loaders = {
   retry: async () => (await import("./commands/retry.js")).retryCommand,
   verify: async () => (await import("./commands/verify.js")).verifyCommand,
   report: async () => (await import("./commands/report.js")).reportCommand,
+  diff: async () => (await import("./commands/diff.js")).diffCommand,
   query: async () => (await import("./commands/query.js")).queryCommand,
   "quick-check": async () => (await import("./commands/query.js")).quickCheckCommand,
   "tags list": async () => (await import("./commands/tags.js")).tagsListCommand,

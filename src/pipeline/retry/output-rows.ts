@@ -25,15 +25,24 @@ export interface OutputReading {
 /**
  * Opens an output to read its rows once, in order.
  *
+ * @param path as `-o` names it; a table may have `run=ID` among its parameters, for a run other than
+ * that of its manifest
+ * @param only added columns to read of Parquet files and tables, without the prefix. Default all
  * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
  * what reading fails with. Reading the records throws FatalError `output_corrupt`.
  */
-export async function readOutput(path: string, prefix: string): Promise<OutputReading> {
-  const warehouse = findWarehouse(path);
+export async function readOutput(
+  path: string,
+  prefix: string,
+  only?: readonly string[],
+): Promise<OutputReading> {
+  const { address, run } = takeRun(path);
+  const warehouse = findWarehouse(address);
   const base = warehouse?.target.base ?? path;
-  const manifest = await findManifest(base);
+  const found = await findManifest(base);
+  const manifest = run === null || found?.run_id === run ? found : null;
   if (warehouse !== null) {
-    const rows = await warehouse.rows({ runId: manifest?.run_id ?? null, prefix });
+    const rows = await warehouse.rows({ runId: run ?? found?.run_id, prefix, only });
     if (rows === null) throw unreadable(path);
     return { ...rows, manifest };
   }
@@ -46,6 +55,14 @@ export async function readOutput(path: string, prefix: string): Promise<OutputRe
     });
   }
   return { columns: shape.inputColumns, records: recordsIn(options, shape), manifest };
+}
+
+/** Separates `run=ID` from the other parameters of a table. */
+function takeRun(output: string): { readonly address: string; readonly run: string | null } {
+  const parts = /^([a-z]+:.*[?&])run=([^&]*)&?(.*)$/i.exec(output);
+  if (parts === null) return { address: output, run: null };
+  const [, before = "", run = "", after = ""] = parts;
+  return { address: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
 }
 
 async function* recordsIn(

@@ -1,14 +1,8 @@
-import { createHash } from "node:crypto";
 import { headline, headlineDetail } from "../headline.js";
 import type { Report } from "../types.js";
-import { html, Html } from "./html.js";
+import { html } from "./html.js";
 import { sections, tiles } from "./sections.js";
-import { style } from "./style.js";
-
-/** Allows the one style element and nothing else: no script, no request, no form, no base. */
-const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
-
-const styleElement = new Html(`<style>${style}</style>`);
+import { pageOf } from "./shell.js";
 
 /** The report as one self-contained HTML page. */
 export function reportPage(report: Report): string {
@@ -24,38 +18,22 @@ export function reportPage(report: Report): string {
         ${content}
       </section> `,
   );
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${new Html(policy)}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
-        <meta name="color-scheme" content="light dark" />
-        <title>Reputation report: ${report.output}</title>
-        ${styleElement}
-      </head>
-      <body>
-        <header>
-          <p class="source">
-            Reputation report for <bdi>${report.run?.input ?? report.output}</bdi>
-          </p>
-          <h1>${headline(report)}</h1>
-          <p>${headlineDetail(report)}</p>
-          ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The answers come from the embedded service (--synthetic) and say nothing about real hosts.</p>`}
-          ${tiles(report)}
-          <nav aria-label="Sections">
-            <ul>
-              ${links}
-            </ul>
-          </nav>
-        </header>
-        <main>${parts}</main>
-        <footer>
-          Made by
-          repute${report.run !== null && ` from a run of ${report.run.startedAt.slice(0, 10)}`}.
-          “Nothing known” is not a clean bill of health.
-        </footer>
-      </body>
-    </html> `.text;
+  const body = html`<header>
+      <p class="source">Reputation report for <bdi>${report.run?.input ?? report.output}</bdi></p>
+      <h1>${headline(report)}</h1>
+      <p>${headlineDetail(report)}</p>
+      ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The answers come from the embedded service (--synthetic) and say nothing about real hosts.</p>`}
+      ${tiles(report)}
+      <nav aria-label="Sections">
+        <ul>
+          ${links}
+        </ul>
+      </nav>
+    </header>
+    <main>${parts}</main>
+    <footer>
+      Made by repute${report.run !== null && ` from a run of ${report.run.startedAt.slice(0, 10)}`}.
+      “Nothing known” is not a clean bill of health.
+    </footer>`;
+  return pageOf(`Reputation report: ${report.output}`, body);
 }

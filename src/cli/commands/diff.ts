@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { UsageError } from "../../core/errors.js";
+import { option } from "../../core/options.js";
+import { formatCount } from "../../core/quantity.js";
+import { sinkOptions } from "../../outputs/options.js";
+import { changePhrase } from "../../report/diff/change-lines.js";
+import { changeKinds, type OutputDiff } from "../../report/diff/diff-outputs.js";
+import { type CliContext, type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { commonExitCodes, exitCodes } from "../exit-code.js";
+import { cliOptions } from "../options/option-spec.js";
+import { redactAddress } from "../options/redact.js";
+import { writeText } from "../terminal/data-output.js";
+import { TerminalTable } from "../terminal/terminal-table.js";
+
+const { json, quiet, config, profile } = cliOptions.shape;
+
+/** Changes shown on a terminal; a file has them all. */
+const mostShown = 40;
+
+/** UTF-16 units of text written to a file at a time. */
+const writtenAtOnce = 64 * 1024;
+
+const groups = {
+  Output: {
+    output: option(z.string().min(1).optional(), {
+      common: true,
+      description: "Write every change to this file: .csv, .ndjson or .html",
+      value: "OUT",
+      alias: "o",
+    }),
+    json: option(json, { description: "Print every change to stdout as one JSON line" }),
+    exitCode: option(z.boolean().default(false), {
+      common: true,
+      description: "Exit with 3 if an item got worse",
+    }),
+    prefix: sinkOptions.shape.prefix,
+    quiet,
+    config,
+    profile,
+  },
+};
+
+/** What changed between two outputs. */
+export const diffCommand = defineCommand({
+  name: "diff",
+  usage: "EARLIER LATER [-o OUT] [flags]",
+  summary: "show what changed between two outputs",
+  description: [
+    "Compares two outputs by kind and item: new, gone, worse, better, and changed (tags, network or abuse contact). If several rows have the same item, the newest answer counts. Items without an answer on one side are counted, not compared.",
+    "Either side can be CSV, NDJSON, Parquet or a database table. Tables default to the newest run; select another one with run=ID.",
+  ],
+  operands: [
+    ["EARLIER", "output to compare with"],
+    ["LATER", "newer output"],
+  ],
+  groups,
+  examples: {
+    "repute diff monday.csv tuesday.csv": "prints a summary and the worst changes",
+    "repute diff monday.csv tuesday.csv -o changes.csv": "writes every change to a file",
+    "repute diff monday.parquet tuesday.parquet --exit-code || notify":
+      "runs a command when something got worse",
+    "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
+      "compares an earlier run in a table with the newest one",
+  },
+  exitCodes: [...commonExitCodes, ["3", "with --exit-code: at least one item got worse"]],
+  run: diff,
+});
+
+async function diff(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { settings, operands, context } = call;
+  const [earlier, later, ...others] = operands;
+  if (earlier === undefined || later === undefined || others.length > 0) {
+    throw new UsageError("argument_missing", "diff needs two outputs: EARLIER and LATER", {
+      hint: "repute diff monday.csv tuesday.csv",
+    });
+  }
+  const { output } = settings;
+  const { diffFormatOf, diffLines } = await import("../../report/diff/diff-files.js");
+  const format = output === undefined ? null : diffFormatOf(output);
+  const { readOutput } = await import("../../pipeline/retry/output-rows.js");
+  const { comparedColumns } = await import("../../report/diff/observation.js");
+  const { diffOutputs } = await import("../../report/diff/diff-outputs.js");
+  const rowsOf = async (path: string) =>
+    (await readOutput(path, settings.prefix, comparedColumns)).records;
+  await using found = await diffOutputs(await rowsOf(earlier), await rowsOf(later));
+  const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
+  if (output !== undefined && format !== null) {
+    await writeWhole(output, diffLines(format, found, names));
+  }
+  if (settings.json) {
+    for (const line of diffLines("ndjson", found, names)) await writeText(context, line);
+  } else if (!settings.quiet) await show(found, output === undefined, context);
+  return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+/** Writes a file that appears under its name once it is complete. */
+async function writeWhole(path: string, lines: Iterable<string>): Promise<void> {
+  const { openFileDestination, removePart } = await import("../../outputs/file-destination.js");
+  const file = await openFileDestination(path, null);
+  try {
+    let pending = "";
+    for (const line of lines) {
+      pending += line;
+      if (pending.length < writtenAtOnce) continue;
+      await file.write(Buffer.from(pending));
+      pending = "";
+    }
+    await file.write(Buffer.from(pending));
+    await file.finish();
+  } catch (error) {
+    await file.abandon();
+    await removePart(path);
+    throw error;
+  }
+}
+
+/** A summary, and the worst changes unless a file has them. */
+async function show(
+  { counts, changes }: OutputDiff,
+  withChanges: boolean,
+  context: CliContext,
+): Promise<void> {
+  const total = changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
+  const parts = changeKinds.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(", ");
+  const unanswered =
+    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} without an answer`;
+  await writeText(context, `${parts}; ${formatCount(counts.same)} the same${unanswered}\n`);
+  if (!withChanges || total === 0) return;
+  await writeText(context, "\n");
+  const table = new TerminalTable(context, ["change", "kind", "item", "difference"]);
+  let shown = 0;
+  for (const change of changes()) {
+    if (shown++ === mostShown) break;
+    await table.add([change.change, change.kind, change.item, changePhrase(change)]);
+  }
+  await table.end();
+  if (total > mostShown) {
+    const more = formatCount(total - mostShown);
+    await writeText(context, `\n${more} more changes; write them all with -o changes.csv\n`);
+  }
+}

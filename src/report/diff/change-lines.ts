@@ -1,0 +1,73 @@
+import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
+import type { Change } from "./diff-outputs.js";
+import type { Observation } from "./observation.js";
+
+const sides = ["earlier", "later"] as const;
+
+const fields = {
+  verdict: ({ verdict }: Observation) => verdict ?? "",
+  tags: ({ tags }: Observation) => tags,
+  asn: ({ asn }: Observation) => asn,
+  as_name: ({ asName }: Observation) => asName,
+  abuse_email: ({ abuseEmail }: Observation) => abuseEmail,
+} as const;
+
+/** Changes as CSV: a header, then one record each. Cells can't run as formulas in a spreadsheet. */
+export function* csvLines(changes: Iterable<Change>): Generator<string> {
+  const write = recordWriter(",");
+  const names = Object.keys(fields).flatMap((field) => sides.map((side) => `${side}_${field}`));
+  yield write(["change", "kind", "item", "what", ...names]);
+  for (const { change, kind, item, what, ...observed } of changes) {
+    const values = Object.values(fields).flatMap((valueOf) =>
+      sides.map((side) => (observed[side] === null ? "" : valueOf(observed[side]))),
+    );
+    yield write([change, kind, item, what.join("|"), ...values].map(withoutFormula));
+  }
+}
+
+/** Changes as NDJSON: one object each, `null` for the side that lacks the item. */
+export function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
+  for (const { earlier, later, ...change } of changes) {
+    yield `${JSON.stringify({ ...change, earlier: memberOf(earlier), later: memberOf(later) })}\n`;
+  }
+}
+
+function memberOf(observation: Observation | null): object | null {
+  if (observation === null) return null;
+  const { verdict, tags, asn, asName, abuseEmail } = observation;
+  return {
+    verdict,
+    tags: tagList(tags),
+    asn: asn || null,
+    as_name: asName || null,
+    abuse_email: abuseEmail || null,
+  };
+}
+
+export function tagList(tags: string): readonly string[] {
+  return tags === "" ? [] : tags.split("|");
+}
+
+/** What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`. */
+export function changePhrase({ what, earlier, later }: Change): string {
+  if (earlier === null || later === null) return (earlier ?? later)?.verdict ?? "no answer";
+  const parts: Readonly<Record<string, () => string>> = {
+    verdict: () => `${earlier.verdict} → ${later.verdict}`,
+    tags: () => `tags ${tagChanges(earlier.tags, later.tags)}`,
+    network: () => `network ${shown(earlier.asn)} → ${shown(later.asn)}`,
+    contact: () => `contact ${shown(earlier.abuseEmail)} → ${shown(later.abuseEmail)}`,
+  };
+  return what.map((name) => parts[name]?.() ?? name).join("; ");
+}
+
+function tagChanges(earlier: string, later: string): string {
+  const [before, after] = [tagList(earlier), tagList(later)];
+  return [
+    ...after.filter((tag) => !before.includes(tag)).map((tag) => `+${tag}`),
+    ...before.filter((tag) => !after.includes(tag)).map((tag) => `-${tag}`),
+  ].join(" ");
+}
+
+function shown(value: string): string {
+  return value === "" ? "unknown" : value;
+}

@@ -1,0 +1,195 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Verdict } from "../../core/finding.js";
+import type { EarlierRecord } from "../../formats/types.js";
+import { type Database, openDatabase } from "../../store/sqlite.js";
+import { type Observation, observationOf } from "./observation.js";
+
+/** How an item differs between two outputs, worst first. */
+export const changeKinds = ["worse", "new", "changed", "better", "gone"] as const;
+
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** One item that differs. */
+export interface Change {
+  readonly change: ChangeKind;
+  readonly kind: string;
+  readonly item: string;
+  /** Which of `verdict`, `tags`, `network` and `contact` differ; empty for `new` and `gone`. */
+  readonly what: readonly string[];
+  /** Null for a new item. */
+  readonly earlier: Observation | null;
+  /** Null for an item that is gone. */
+  readonly later: Observation | null;
+}
+
+/** The two outputs as messages and pages name them. */
+export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
+
+/** Number of items in each group. */
+export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
+  /** Items of both outputs that are alike. */
+  readonly same: number;
+  /** Items of both outputs that at least one of them has no answer for. */
+  readonly unanswered: number;
+}
+
+/** A finished comparison; its changes are read from a temporary file. */
+export interface OutputDiff extends AsyncDisposable {
+  readonly counts: DiffCounts;
+  /** Every change, worst first: by kind of change, then by verdict, then by item. */
+  readonly changes: () => Iterable<Change>;
+}
+
+type RowLists = AsyncIterable<readonly EarlierRecord[]>;
+
+/**
+ * Compares two outputs item by item. Of several rows about an item the newest answer counts. Both
+ * sides go through a temporary SQLite file, so memory doesn't grow with the rows.
+ *
+ * @param folder where the temporary file goes. Default the system's
+ */
+export async function diffOutputs(
+  earlier: RowLists,
+  later: RowLists,
+  folder = tmpdir(),
+): Promise<OutputDiff> {
+  const place = await mkdtemp(join(folder, "repute-diff-"));
+  const { database } = await openDatabase(join(place, "diff.sqlite"), setUp);
+  const dispose = async (): Promise<void> => {
+    database.close();
+    await rm(place, { recursive: true, force: true });
+  };
+  try {
+    await load(database, "earlier", earlier);
+    await load(database, "later", later);
+    database.exec(createChanges);
+    return {
+      counts: countsIn(database),
+      changes: () => changesIn(database),
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+const columns = "kind, item, verdict, tags, asn, as_name, abuse_email, looked_up_at";
+
+/** Nothing in the file outlives the comparison, so nothing needs a journal or a sync. */
+function setUp(database: Database): void {
+  database.exec(
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE",
+  );
+  for (const side of ["earlier", "later"]) {
+    database.exec(
+      `CREATE TABLE ${side} (kind TEXT, item TEXT, verdict TEXT, tags TEXT, asn TEXT, as_name TEXT,
+         abuse_email TEXT, looked_up_at TEXT, PRIMARY KEY (kind, item)) WITHOUT ROWID`,
+    );
+  }
+}
+
+async function load(database: Database, side: "earlier" | "later", lists: RowLists): Promise<void> {
+  const insert = database.prepare(
+    `INSERT INTO ${side} (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (kind, item) DO UPDATE SET verdict = excluded.verdict, tags = excluded.tags,
+       asn = excluded.asn, as_name = excluded.as_name, abuse_email = excluded.abuse_email,
+       looked_up_at = excluded.looked_up_at
+     WHERE excluded.verdict IS NOT NULL
+       AND (verdict IS NULL OR excluded.looked_up_at > looked_up_at)`,
+  );
+  database.exec("BEGIN");
+  for await (const rows of lists) {
+    for (const row of rows) {
+      const item = row.text("item");
+      if (item === "") continue;
+      const { verdict, tags, asn, asName, abuseEmail } = observationOf(row);
+      const answer = [verdict, tags, asn, asName, abuseEmail] as const;
+      insert.run(row.text("kind"), item, ...answer, row.text("looked_up_at"));
+    }
+  }
+  database.exec("COMMIT");
+}
+
+/** How grave a verdict is, as SQL. */
+function gravity(verdict: string): string {
+  return `CASE ${verdict} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'listed' THEN 1 ELSE 0 END`;
+}
+
+const createChanges = `
+  CREATE TABLE differences AS
+  SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,
+    e.item IS NOT NULL AS was, l.item IS NOT NULL AS is_there,
+    e.verdict AS e_verdict, e.tags AS e_tags, e.asn AS e_asn, e.as_name AS e_as_name,
+    e.abuse_email AS e_abuse_email,
+    l.verdict AS l_verdict, l.tags AS l_tags, l.asn AS l_asn, l.as_name AS l_as_name,
+    l.abuse_email AS l_abuse_email,
+    CASE
+      WHEN e.item IS NULL THEN 'new'
+      WHEN l.item IS NULL THEN 'gone'
+      WHEN e.verdict IS NULL OR l.verdict IS NULL THEN 'unanswered'
+      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} THEN 'worse'
+      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} THEN 'better'
+      WHEN e.tags <> l.tags OR e.asn <> l.asn OR e.abuse_email <> l.abuse_email THEN 'changed'
+      ELSE 'same'
+    END AS change
+  FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`;
+
+function countsIn(database: Database): DiffCounts {
+  const counts = { worse: 0, new: 0, changed: 0, better: 0, gone: 0, same: 0, unanswered: 0 };
+  const found = database.prepare("SELECT change, count(*) AS n FROM differences GROUP BY change");
+  for (const { change, n } of found.all() as { change: keyof DiffCounts; n: number }[]) {
+    counts[change] = n;
+  }
+  return counts;
+}
+
+const order = `CASE change ${changeKinds.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;
+
+function* changesIn(database: Database): Generator<Change> {
+  const sorted = database.prepare(
+    `SELECT * FROM differences WHERE change NOT IN ('same', 'unanswered')
+     ORDER BY ${order}, max(${gravity("l_verdict")}, ${gravity("e_verdict")}) DESC,
+       ${gravity("l_verdict")} DESC, kind, item`,
+  );
+  for (const found of sorted.iterate()) yield changeOf(found as DifferenceRow);
+}
+
+type Side = "e" | "l";
+type DifferenceRow = Readonly<
+  Record<`${Side}_verdict`, Verdict | null> &
+    Record<`${Side}_${"tags" | "asn" | "as_name" | "abuse_email"}`, string> &
+    Record<"was" | "is_there", number> & { kind: string; item: string; change: ChangeKind }
+>;
+
+function changeOf(row: DifferenceRow): Change {
+  const earlier = row.was === 0 ? null : sideOf(row, "e");
+  const later = row.is_there === 0 ? null : sideOf(row, "l");
+  const { change, kind, item } = row;
+  return { change, kind, item, what: differencesBetween(earlier, later), earlier, later };
+}
+
+function sideOf(row: DifferenceRow, side: Side): Observation {
+  return {
+    verdict: row[`${side}_verdict`],
+    tags: row[`${side}_tags`],
+    asn: row[`${side}_asn`],
+    asName: row[`${side}_as_name`],
+    abuseEmail: row[`${side}_abuse_email`],
+  };
+}
+
+function differencesBetween(
+  earlier: Observation | null,
+  later: Observation | null,
+): readonly string[] {
+  if (earlier === null || later === null) return [];
+  return [
+    ...(earlier.verdict === later.verdict ? [] : ["verdict"]),
+    ...(earlier.tags === later.tags ? [] : ["tags"]),
+    ...(earlier.asn === later.asn ? [] : ["network"]),
+    ...(earlier.abuseEmail === later.abuseEmail ? [] : ["contact"]),
+  ];
+}

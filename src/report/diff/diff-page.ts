@@ -1,0 +1,82 @@
+import { formatCount } from "../../core/quantity.js";
+import { defang } from "../defang.js";
+import { html, type Html } from "../page/html.js";
+import { pageOf } from "../page/shell.js";
+import { changePhrase } from "./change-lines.js";
+import { type Change, changeKinds, type DiffNames, type OutputDiff } from "./diff-outputs.js";
+
+/** Changes listed on the page; the CSV and NDJSON files have all of them. */
+const mostListed = 2_000;
+
+/** The comparison as one self-contained HTML page. */
+export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
+  const total = changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
+  const listed: Change[] = [];
+  for (const change of changes()) {
+    if (listed.length === mostListed) break;
+    listed.push(change);
+  }
+  const tiles = changeKinds.map(
+    (kind) => html`<li><strong>${formatCount(counts[kind])}</strong><span>${kind}</span></li>`,
+  );
+  const body = html`<header>
+      <p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
+      <h1>${headline(counts.worse, counts.new, total)}</h1>
+      <ul class="tiles">
+        ${tiles}
+      </ul>
+      <p class="soft">
+        ${formatCount(counts.same)} items are the
+        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} have no answer on one side`}.
+      </p>
+    </header>
+    <main>${listed.length > 0 && changeTable(listed, total)}</main>
+    <footer>Made by repute. “None” means that nothing is known, not that an item is safe.</footer>`;
+  return pageOf(`Changes from ${earlier} to ${later}`, body);
+}
+
+function headline(worse: number, added: number, total: number): string {
+  if (total === 0) return "Nothing changed.";
+  const got = worse === 1 ? "1 item got worse" : `${formatCount(worse)} items got worse`;
+  return `${got}, ${formatCount(added)} are new.`;
+}
+
+function changeTable(changes: readonly Change[], total: number): Html {
+  const which =
+    total > changes.length
+      ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
+      : "Every change, worst first.";
+  return html`<section id="changes" aria-labelledby="changes-title">
+    <h2 id="changes-title">Changes</h2>
+    <p class="soft">${which} Items are defanged.</p>
+    <table class="offenders">
+      <thead>
+        <tr>
+          <th scope="col">Item</th>
+          <th scope="col">Change</th>
+          <th scope="col">Verdict</th>
+          <th scope="col">Difference</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${changes.map(changeRow)}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+function changeRow(change: Change): Html {
+  const { kind, item, earlier, later } = change;
+  const verdict = (later ?? earlier)?.verdict ?? null;
+  const isPair = earlier !== null && later !== null;
+  return html`<tr>
+    <th scope="row" class="what">
+      <bdi class="item">${defang(item.slice(0, 200), kind)}</bdi>
+    </th>
+    <td>${change.change}</td>
+    <td class="verdict">
+      ${verdict === null ? "no answer" : html`<span class="key ${verdict}"></span>${verdict}`}
+    </td>
+    <td><bdi>${isPair ? changePhrase(change) : ""}</bdi></td>
+  </tr>`;
+}

@@ -1,0 +1,100 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
+
+/** A folder with two outputs over overlapping inputs, answered with other data the second night. */
+async function nights(extension = "csv"): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "1.txt"), `${hosts.slice(0, 30).join("\n")}\n`);
+  await writeFile(join(cwd, "2.txt"), `${hosts.slice(10).join("\n")}\n`);
+  for (const night of ["1", "2"]) {
+    const args = ["enrich", `${night}.txt`, "-o", `${night}.${extension}`, "--local"];
+    const run = await runRepute([...args, "--synthetic", night, "--quiet"], { cwd });
+    expect(run.code).toBe(0);
+  }
+  return cwd;
+}
+
+test("a diff prints a summary and the changes, and exits with 0", async () => {
+  const cwd = await nights();
+  const { code, stdout, stderr } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^\d+ worse, 10 new, \d+ changed, \d+ better, 10 gone; \d+ the same/);
+  expect(stdout).toMatch(/^gone +domain +host-/m);
+});
+
+test("a file has every change once, in each format", async () => {
+  const cwd = await nights();
+  const written = async (name: string): Promise<string> => {
+    const args = ["diff", "1.csv", "2.csv", "-o", name, "--quiet"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    return readFile(join(cwd, name), "utf8");
+  };
+  const csv = parse<Record<string, string>>(await written("c.csv"), { columns: true });
+  const lines = (await written("c.ndjson")).trimEnd().split("\n");
+  const ndjson = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(csv.map(({ change, item }) => [change, item])).toEqual(
+    ndjson.map(({ change, item }) => [change, item]),
+  );
+  expect(csv.filter(({ change }) => change === "new").map(({ item }) => item)).toHaveLength(10);
+  const page = await written("c.html");
+  expect(page).toContain("default-src &#39;none&#39;".replaceAll("&#39;", "'"));
+  expect(page).toContain("host-0[.]example[.]com");
+  expect((await readdir(cwd)).filter((name) => name.endsWith(".part"))).toEqual([]);
+});
+
+test("--exit-code exits with 3 only if something got worse", async () => {
+  const cwd = await nights();
+  const worse = await runRepute(["diff", "1.csv", "2.csv", "--exit-code"], { cwd });
+  const same = await runRepute(["diff", "1.csv", "1.csv", "--exit-code"], { cwd });
+  expect([worse.code, same.code]).toEqual([3, 0]);
+  expect(same.stdout).toBe("0 worse, 0 new, 0 changed, 0 better, 0 gone; 30 the same\n");
+});
+
+test.each(["ndjson", "parquet"])("outputs in %s differ as those in CSV do", async (extension) => {
+  const [csv, other] = [await nights(), await nights(extension)];
+  const args = (ending: string): string[] => ["diff", `1.${ending}`, `2.${ending}`, "--json"];
+  const expected = await runRepute(args("csv"), { cwd: csv });
+  const found = await runRepute(args(extension), { cwd: other });
+  expect([found.code, found.stdout]).toEqual([0, expected.stdout]);
+});
+
+test("two runs in one table are compared by their ids", async () => {
+  const cwd = await nights("csv");
+  const table = "duckdb:n.duckdb?table=nightly";
+  for (const night of ["1", "2"]) {
+    const args = ["enrich", `${night}.txt`, "-o", table, "--local", "--synthetic", night];
+    expect((await runRepute([...args, "--quiet"], { cwd })).code).toBe(0);
+    await writeFile(
+      join(cwd, `id-${night}`),
+      (
+        JSON.parse(await readFile(join(cwd, "n.duckdb.nightly.manifest.json"), "utf8")) as {
+          run_id: string;
+        }
+      ).run_id,
+    );
+  }
+  const first = await readFile(join(cwd, "id-1"), "utf8");
+  const found = await runRepute(["diff", `${table}&run=${first}`, table, "--json"], { cwd });
+  const expected = await runRepute(["diff", "1.csv", "2.csv", "--json"], { cwd });
+  expect([found.stderr, found.stdout]).toEqual(["", expected.stdout]);
+});
+
+test("a wrong call says what to do", async () => {
+  const cwd = await temporaryFolder();
+  const one = await runRepute(["diff", "1.csv"], { cwd });
+  expect([one.code, one.stderr]).toEqual([
+    2,
+    expect.stringContaining("diff needs two outputs: EARLIER and LATER"),
+  ]);
+  const sheet = await runRepute(["diff", "1.csv", "2.csv", "-o", "c.xlsx"], { cwd });
+  expect([sheet.code, sheet.stderr]).toEqual([
+    2,
+    expect.stringContaining("name a file that ends in .csv, .ndjson, .html"),
+  ]);
+});

@@ -1,0 +1,203 @@
+import { readdir } from "node:fs/promises";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { EarlierRecord } from "../../../../src/formats/types.js";
+import { changePhrase, csvLines, ndjsonLines } from "../../../../src/report/diff/change-lines.js";
+import { type Change, diffOutputs } from "../../../../src/report/diff/diff-outputs.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+type Columns = Readonly<Record<string, string>>;
+
+function record(columns: Columns): EarlierRecord {
+  const text = (name: string): string => columns[name] ?? "";
+  const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
+  return { text, list, cells: [], json: null, extra: null };
+}
+
+async function* listsOf(rows: readonly Columns[]): AsyncGenerator<readonly EarlierRecord[]> {
+  for (let at = 0; at < rows.length; at += 2) yield rows.slice(at, at + 2).map(record);
+}
+
+async function diff(earlier: readonly Columns[], later: readonly Columns[]) {
+  const folder = await temporaryFolder();
+  await using found = await diffOutputs(listsOf(earlier), listsOf(later), folder);
+  return { counts: found.counts, changes: [...found.changes()] };
+}
+
+const host = (item: string, columns: Columns = {}): Columns => ({
+  item,
+  kind: "domain",
+  verdict: "none",
+  ...columns,
+});
+
+describe("diffOutputs", () => {
+  it("tells new, gone, worse, better and changed items apart, worst first", async () => {
+    const { counts, changes } = await diff(
+      [
+        host("gone.example"),
+        host("worse.example"),
+        host("worst.example", { verdict: "listed" }),
+        host("better.example", { verdict: "malicious" }),
+        host("tags.example", { tags: "a:b" }),
+        host("same.example", { tags: "a:b|c:d" }),
+      ],
+      [
+        host("new.example", { verdict: "suspicious" }),
+        host("worse.example", { verdict: "listed" }),
+        host("worst.example", { verdict: "malicious" }),
+        host("better.example", { verdict: "listed" }),
+        host("tags.example", { tags: "a:b|c:d" }),
+        host("same.example", { tags: "c:d|a:b" }),
+      ],
+    );
+    expect(changes.map(({ change, item }) => `${change} ${item}`)).toEqual([
+      "worse worst.example",
+      "worse worse.example",
+      "new new.example",
+      "changed tags.example",
+      "better better.example",
+      "gone gone.example",
+    ]);
+    expect(counts).toEqual({
+      worse: 2,
+      new: 1,
+      changed: 1,
+      better: 1,
+      gone: 1,
+      same: 1,
+      unanswered: 0,
+    });
+  });
+
+  it("says which of tags, network and contact changed", async () => {
+    const { changes } = await diff(
+      [host("a.example", { asn: "AS64496", abuse_email: "a@example.com", tags: "x:y" })],
+      [host("a.example", { asn: "AS64500", abuse_email: "b@example.com", tags: "x:z" })],
+    );
+    expect(changes[0]?.what).toEqual(["tags", "network", "contact"]);
+    expect(changePhrase(changes[0] as Change)).toBe(
+      "tags +x:z -x:y; network AS64496 → AS64500; contact a@example.com → b@example.com",
+    );
+  });
+
+  it("compares the newest answer of an item that has several rows", async () => {
+    const { changes, counts } = await diff(
+      [host("a.example")],
+      [
+        host("a.example", { verdict: "malicious", looked_up_at: "2026-01-02T00:00:00.000Z" }),
+        host("a.example", { verdict: "none", looked_up_at: "2026-01-01T00:00:00.000Z" }),
+        host("a.example", { verdict: "", looked_up_at: "2026-01-03T00:00:00.000Z" }),
+      ],
+    );
+    expect([changes.map(({ change }) => change), counts.worse]).toEqual([["worse"], 1]);
+  });
+
+  it("counts an item without an answer on one side as unanswered, not as changed", async () => {
+    const { changes, counts } = await diff(
+      [host("a.example", { verdict: "malicious" })],
+      [host("a.example", { verdict: "" })],
+    );
+    expect([changes, counts.unanswered]).toEqual([[], 1]);
+  });
+
+  it("keeps the same text of different kinds apart, and leaves rows without an item out", async () => {
+    const { counts } = await diff(
+      [host("a.example"), { item: "", kind: "", verdict: "" }],
+      [host("a.example"), { item: "a.example", kind: "url", verdict: "none" }],
+    );
+    expect([counts.same, counts.new, counts.gone]).toEqual([1, 1, 0]);
+  });
+
+  it("agrees with a comparison in memory", async () => {
+    const item = fc.constantFrom("a", "b", "c", "d", "e", "f").map((name) => `${name}.example`);
+    const verdict = fc.constantFrom("malicious", "suspicious", "listed", "none", "");
+    const rows = fc.uniqueArray(fc.record({ item, verdict, tags: fc.constantFrom("", "x:y") }), {
+      selector: (row) => row.item,
+    });
+    await fc.assert(
+      fc.asyncProperty(rows, rows, async (earlier, later) => {
+        const { changes } = await diff(
+          earlier.map((row) => host(row.item, row)),
+          later.map((row) => host(row.item, row)),
+        );
+        const found = changes.map(({ change, item }) => `${change} ${item}`).sort();
+        expect(found).toEqual(naive(earlier, later).sort());
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("removes its temporary file", async () => {
+    const folder = await temporaryFolder();
+    const found = await diffOutputs(listsOf([host("a.example")]), listsOf([]), folder);
+    expect(await readdir(folder)).toHaveLength(1);
+    await found[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+const order = ["none", "listed", "suspicious", "malicious"];
+
+function naive(earlier: readonly Columns[], later: readonly Columns[]): string[] {
+  const before = new Map(earlier.map((row) => [row["item"], row]));
+  const after = new Map(later.map((row) => [row["item"], row]));
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((item) => {
+    const [was, is] = [before.get(item), after.get(item)];
+    if (was === undefined) return [`new ${item}`];
+    if (is === undefined) return [`gone ${item}`];
+    if (was["verdict"] === "" || is["verdict"] === "") return [];
+    const step = order.indexOf(is["verdict"] ?? "") - order.indexOf(was["verdict"] ?? "");
+    if (step !== 0) return [`${step > 0 ? "worse" : "better"} ${item}`];
+    return was["tags"] === is["tags"] ? [] : [`changed ${item}`];
+  });
+}
+
+describe("a file of changes", () => {
+  const change: Change = {
+    change: "worse",
+    kind: "domain",
+    item: "=cmd.example",
+    what: ["verdict"],
+    earlier: { verdict: "none", tags: "", asn: "", asName: "", abuseEmail: "" },
+    later: {
+      verdict: "malicious",
+      tags: "a:b|c:d",
+      asn: "AS64496",
+      asName: 'A, "B"',
+      abuseEmail: "",
+    },
+  };
+
+  it("has one CSV record for each, safe in a spreadsheet", () => {
+    const [found] = parse([...csvLines([change])].join(""), { columns: true });
+    expect(found).toMatchObject({
+      change: "worse",
+      item: "'=cmd.example",
+      what: "verdict",
+      earlier_verdict: "none",
+      later_verdict: "malicious",
+      later_tags: "a:b|c:d",
+      later_as_name: 'A, "B"',
+    });
+  });
+
+  it("has one JSON object for each", () => {
+    const [line] = ndjsonLines([{ ...change, earlier: null, change: "new", what: [] }]);
+    expect(JSON.parse(line ?? "")).toEqual({
+      change: "new",
+      kind: "domain",
+      item: "=cmd.example",
+      what: [],
+      earlier: null,
+      later: {
+        verdict: "malicious",
+        tags: ["a:b", "c:d"],
+        asn: "AS64496",
+        as_name: 'A, "B"',
+        abuse_email: null,
+      },
+    });
+  });
+});
