@@ -40,9 +40,13 @@ export function checkReportName(path: string): void {
 export function checkRunReport({ report = "", output, to }: RunReportSettings): void {
   checkReportName(report);
   if (output === "-") {
-    throw new UsageError("report_needs_file", "--report reads the output, and stdout is gone", {
-      hint: "write the rows to a file with -o OUT",
-    });
+    throw new UsageError(
+      "report_needs_file",
+      "--report reads the output, which stdout does not keep",
+      {
+        hint: "write the rows to a file with -o OUT",
+      },
+    );
   }
   if (findWarehouse(output) === null) readableFormat(output, to);
 }
