@@ -103,7 +103,9 @@ test("a file damaged in many ways neither yields a wrong answer nor ends the pro
   for (const { before, after, warnings, folder: which } of used) {
     expect({ which, wrong: before.wrong + after.wrong }).toEqual({ which, wrong: 0 });
     // One warning for damaged entries, and one when the cache is given up.
-    const unused = warnings.filter((text) => text.endsWith("; the run goes on without it"));
+    const unused = warnings.filter((text) =>
+      text.endsWith("; the run continues without the cache"),
+    );
     expect({ which, few: warnings.length <= 2 && unused.length <= 1 }).toEqual({
       which,
       few: true,

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 
 /** A position in a text; both count from 1. */
-export interface TextPlace {
+interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
@@ -16,7 +16,7 @@ export interface ConfigDocument {
 }
 
 /** Formats of config files. */
-export const configFormats = ["json", "yaml", "toml"] as const;
+const configFormats = ["json", "yaml", "toml"] as const;
 
 export type ConfigFormat = (typeof configFormats)[number];
 

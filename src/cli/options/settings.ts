@@ -23,7 +23,7 @@ export interface GivenSetting {
 }
 
 /** A key in a config file. Line and column count from 1. */
-export interface ConfigOrigin {
+interface ConfigOrigin {
   readonly path: string;
   readonly key: string;
   readonly line?: number;

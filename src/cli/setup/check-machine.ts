@@ -107,7 +107,7 @@ async function nearest(path: string): Promise<string> {
 const checkedInFull = 256e6;
 
 /** Whether a cache can be read and is not damaged. */
-export async function cacheCheck(cache: string | undefined): Promise<Check> {
+async function cacheCheck(cache: string | undefined): Promise<Check> {
   if (cache === undefined) return ok("cache", "none in use");
   if (cache.includes("://")) return ok("cache", "on a server, not checked");
   const { cacheBytes, cacheFault, hasCache, openCacheFile } =

@@ -44,7 +44,7 @@ function memberOf(observation: Observation | null): object | null {
   };
 }
 
-export function tagList(tags: string): readonly string[] {
+function tagList(tags: string): readonly string[] {
   return tags === "" ? [] : tags.split("|");
 }
 

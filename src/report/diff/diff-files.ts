@@ -4,7 +4,7 @@ import type { DiffNames, OutputDiff } from "./diff-outputs.js";
 import { diffPage } from "./diff-page.js";
 
 /** Formats of a file of changes. */
-export const diffFormats = ["csv", "ndjson", "html"] as const;
+const diffFormats = ["csv", "ndjson", "html"] as const;
 
 export type DiffFormat = (typeof diffFormats)[number];
 

@@ -9,7 +9,7 @@ import { type Observation, observationOf } from "./observation.js";
 /** How an item differs between two outputs, worst first. */
 export const changeKinds = ["worse", "new", "changed", "better", "gone"] as const;
 
-export type ChangeKind = (typeof changeKinds)[number];
+type ChangeKind = (typeof changeKinds)[number];
 
 /** One item that differs. */
 export interface Change {
@@ -28,7 +28,7 @@ export interface Change {
 export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
 /** Number of items in each group. */
-export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
+interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   /** Items of both outputs that are alike. */
   readonly same: number;
   /** Items of both outputs that at least one of them has no answer for. */
