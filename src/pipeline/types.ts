@@ -87,6 +87,21 @@ export interface RunProgress {
   readonly rowsWritten: number;
   readonly requests: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
+  /** Rows by verdict. Rows without an answer are not counted. */
+  readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Lookups that need requests. Under triage, an item counts as one: its quick check. */
+  readonly lookups: {
+    /**
+     * Number in the whole input. Null if the input is no regular file, if no rate limits the run, or
+     * until they are counted.
+     */
+    readonly planned: number | null;
+    readonly settled: number;
+    /** Requests that the settled ones took. */
+    readonly requests: number;
+  };
+  /** Maximum number of requests per second; null for no limit. */
+  readonly maxPerSecond: number | null;
   /** Bytes read of the input as stored (compressed, if it is). */
   readonly bytesRead: number;
   /** Size of the input as stored; null if unknown (stdin). */

@@ -170,7 +170,11 @@ describe("an interrupted run", () => {
       code,
       signal: null,
       stdout: "",
-      stderr: `repute: stopped by ${name}\n  progress is saved; to continue, repeat the command with --resume\n`,
+      stderr: expect.stringMatching(
+        new RegExp(
+          `^repute: stopped by ${name}\n  \\d+ rows? \\(\\d+%\\) written; progress is saved; to continue, repeat the command with --resume\n$`,
+        ),
+      ) as string,
     });
     expect(existsSync(join(cwd, "out.csv"))).toBe(false);
   });
@@ -184,7 +188,7 @@ describe("an interrupted run", () => {
     );
     await Promise.race([tenthRequest, result]);
     child.kill("SIGUSR1");
-    await waitFor("stderr", /^repute: \d+ rows .*requests\/s.*\n/);
+    await waitFor("stderr", /^repute: \d+%  \d+ rows .*requests\/s.*\n/);
     expect(child.exitCode).toBeNull();
     child.kill("SIGTERM");
     expect((await result).stderr).not.toContain("Debugger");

@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
 import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
-import type { Manifest, SharedResources } from "../../src/pipeline/types.js";
+import type { EnrichJob, Manifest, SharedResources } from "../../src/pipeline/types.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 export interface EnrichHereOptions {
@@ -19,6 +19,7 @@ export interface EnrichHereOptions {
   readonly clock?: Clock;
   readonly shared?: SharedResources;
   readonly signal?: AbortSignal;
+  readonly onStart?: EnrichJob["onStart"];
   readonly onFinished?: (lastStep: () => void) => void;
   readonly onWarning?: (message: string) => void;
   /** @default a new folder */
@@ -51,6 +52,7 @@ export async function enrichHere(options: EnrichHereOptions): Promise<EnrichedHe
     signal: options.signal ?? new AbortController().signal,
     shared: options.shared,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
     ...(options.onFinished === undefined ? {} : { onFinished: options.onFinished }),
     ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
   });

@@ -116,15 +116,21 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   const perform = await load();
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
-  const shown = !settings.quiet && !(settings.output === "-" && context.stdout.isTTY === true);
+  const toTerminal = settings.output === "-" && context.stdout.isTTY === true;
+  // A JSON summary on stderr must stand alone.
+  const toJson = settings.output === "-" && settings.json;
+  const places = {
+    terminal: !settings.quiet && !toTerminal,
+    log: !settings.quiet && !toJson,
+  };
   try {
     return await perform({
       ...job,
-      onStart: (progress) => display.start(progress, context.signal, shown),
+      onStart: (progress) => display.start(progress, context.signal, places),
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
-    throw explainInterruption(error, settings.output);
+    throw explainInterruption(error, settings.output, display.reached());
   } finally {
     display.stop();
   }

@@ -13,32 +13,37 @@ class InterruptedRunError extends InterruptedError {
   }
 }
 
-/** Adds to the error of a run how to continue it, if its state was kept. */
-export function explainInterruption(error: unknown, output: string): unknown {
+/**
+ * Adds to the error of a run how far it got, and how to continue it if its state was kept.
+ *
+ * @param reached rows and percent; null if no row was started
+ */
+export function explainInterruption(
+  error: unknown,
+  output: string,
+  reached: string | null,
+): unknown {
   // A run that never started has no state.
   if (error instanceof UsageError) return error;
   const kept = output !== "-" && existsSync(statePath(outputBase(output)));
+  const written = reached === null ? "" : `${reached} written; `;
+  const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
   if (error instanceof InterruptedError) {
-    return new InterruptedRunError(
-      error.signal,
-      kept
-        ? "progress is saved; to continue, repeat the command with --resume"
-        : "nothing was saved; run the command again",
-    );
+    const lost = `${written}nothing was saved; run the command again`;
+    return new InterruptedRunError(error.signal, kept ? saved : lost);
   }
   if (error instanceof EarlyEndError) {
     const advice = kept
       ? "to continue, repeat the command with --resume"
       : "the remaining rows were not written and no progress was saved";
-    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${advice}`, {
+    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${written}${advice}`, {
       cause: error,
     });
   }
   if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
-    const advice = "progress is saved; to continue, repeat the command with --resume";
     return new FatalError(error.code, error.message, {
       cause: error,
-      hint: error.hint === null ? advice : `${error.hint}\n  ${advice}`,
+      hint: error.hint === null ? saved : `${error.hint}\n  ${saved}`,
     });
   }
   return error;

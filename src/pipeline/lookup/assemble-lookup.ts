@@ -4,11 +4,12 @@ import { userStateFolder } from "../../core/files/make-folder.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { Outage, failFast } from "../../lookup/attempt/outage.js";
+import type { CachedOptions } from "../../lookup/cache.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { obeyHints } from "../../lookup/pace/obey-hints.js";
 import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { FindingStore, LookupStore } from "../../store/store.js";
+import type { LookupStore } from "../../store/store.js";
 import type { OpenRun } from "../run/open-run.js";
 import type { RunSignals } from "../run/run-signals.js";
 import type { EnrichJob } from "../types.js";
@@ -41,7 +42,11 @@ export interface AssembledLookup {
   readonly slots: Slots;
   /** Tracks which endpoints answered anything but 404. */
   readonly address: AddressWatch;
+  /** Answers of earlier runs, if the run uses them. */
+  readonly cache: RunCache | undefined;
 }
+
+type RunCache = Omit<CachedOptions, "endpoint">;
 
 /** Assembles the lookup of a run from journal, cache, pace, connections and client. */
 export async function assembleLookup(
@@ -86,7 +91,7 @@ export async function assembleLookup(
     cache,
     clock,
   });
-  return { lookup, journal: journal.store, slots, address };
+  return { lookup, journal: journal.store, slots, address, cache };
 }
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {
@@ -101,7 +106,7 @@ async function openCacheOf(
   job: EnrichJob,
   options: AssembleOptions,
   stack: ResourceStack,
-): Promise<{ address: string; store: FindingStore; partials?: boolean | undefined } | undefined> {
+): Promise<RunCache | undefined> {
   const { settings, serviceName, shared } = job;
   const { clock, asReceived, partialsFromCache: partials } = options;
   const address = serviceName ?? requireAddress(job);

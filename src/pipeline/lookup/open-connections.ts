@@ -75,7 +75,7 @@ function mayQueue(settings: Settings): boolean {
 }
 
 /** Requests per second that the rates allow. Quotas limit the total, not the speed. */
-function perSecond(rates: readonly Rate[]): number {
+export function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);
 }

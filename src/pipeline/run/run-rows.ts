@@ -12,6 +12,7 @@ import type { EnrichJob, Manifest } from "../types.js";
 import { endAt, RunSignals } from "./run-signals.js";
 import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import { progressOf } from "./run-progress.js";
 import type { RowJob } from "./reading.js";
 import type { Tally } from "./tally.js";
 
@@ -27,7 +28,8 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
         target.warehouse === null && formats[target.format].keepsReceived(encoder.shape);
       const { partialsFromCache } = rows;
       lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      return await moveAndPublish(job, rows, run, lookup, signals);
+      const progress = progressOf(job, rows, { ...run, ...lookup }, stack);
+      return await moveAndPublish(job, rows, { ...run, progress }, lookup, signals);
     } catch (error) {
       await run.sink.abandon();
       await dropUselessState(job, run, lookup, error);
@@ -50,24 +52,17 @@ function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): 
 async function moveAndPublish(
   job: EnrichJob,
   rows: RowJob,
-  run: OpenRun,
+  run: OpenRun & { readonly progress: ReturnType<typeof progressOf> },
   lookup: AssembledLookup,
   signals: RunSignals,
 ): Promise<Manifest> {
-  const { source, before, tally } = run;
+  const { source, before, tally, progress } = run;
   const { unordered, concurrency } = job.settings;
   const checkpointer = new Checkpointer({ ...run, journal: lookup.journal });
   // Save before the first lookup: a journal without a checkpoint counts as damage.
   await checkpointer.save();
   let rowsRead = before?.source.row ?? 0;
-  job.onStart?.(() => ({
-    rowsRead,
-    rowsWritten: tally.rows,
-    requests: tally.requestTotal,
-    statuses: tally.statuses,
-    bytesRead: source.bytesRead(),
-    bytesTotal: source.bytesTotal,
-  }));
+  job.onStart?.(() => progress(rowsRead));
   await moveRows({
     ...run,
     start: rows.start(lookup.lookup),

@@ -47,6 +47,9 @@ export class Tally {
   answered = false;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(verdicts);
+  /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
+  readonly settled = new Map<string, number>();
+  settledRequests = 0;
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(["live", "cache", "duplicate", "local"] as const);
   readonly #requests = new Map<string, Counts>();
@@ -105,7 +108,11 @@ export class Tally {
   }
 
   /** Counts a record that is written to the journal, or replayed from it. */
-  journalled(endpoint: string, { origin, drift }: LookupRecord): void {
+  journalled(endpoint: string, { origin, drift, again, finding }: LookupRecord): void {
+    if (again === null) {
+      add(this.settled, endpoint);
+      this.settledRequests += finding.attempts;
+    }
     for (const outcome of origin?.outcomes ?? []) {
       add(outcomesOf(this.#journalled, endpoint), outcome);
     }

@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ProgressDisplay } from "../../../../src/cli/terminal/progress-display.js";
 import { Reporter } from "../../../../src/cli/terminal/reporter.js";
-import type { RunProgress } from "../../../../src/pipeline/types.js";
+import { aProgress } from "../../../helpers/a-progress.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { FakeStream } from "../fake-context.js";
 
-const progress: RunProgress = {
+const progress = aProgress({
   rowsRead: 10,
   rowsWritten: 10,
   requests: 10,
   statuses: { complete: 10, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
   bytesRead: 100,
   bytesTotal: null,
-};
+});
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(columns: number | null, drawn = true) {
+function start(columns: number | null, shown = true, now = progress) {
   const stream = new FakeStream(columns);
   const reporter = new Reporter(stream);
   const display = new ProgressDisplay(reporter, new ManualClock());
   const controller = new AbortController();
-  display.start(() => progress, controller.signal, drawn);
+  display.start(() => now, controller.signal, { terminal: shown, log: shown });
   return { stream, reporter, display, controller };
 }
 
@@ -32,22 +32,34 @@ test("a line is drawn four times a second on a terminal", () => {
   expect(stream.text.split("10 rows").length - 1).toBe(4);
 });
 
-test("nothing is drawn where there is no terminal", () => {
+test("without a terminal, a line is printed once a minute", () => {
   const { stream } = start(null);
-  vi.advanceTimersByTime(1000);
+  vi.advanceTimersByTime(59_999);
+  expect(stream.text).toBe("");
+  vi.advanceTimersByTime(60_001);
+  expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n".repeat(2));
+});
+
+test.each([80, null])("nothing is shown if it is not wanted (width %s)", (columns) => {
+  const { stream } = start(columns, false);
+  vi.advanceTimersByTime(120_000);
   expect(stream.text).toBe("");
 });
 
-test("nothing is drawn where none is wanted", () => {
-  const { stream } = start(80, false);
-  vi.advanceTimersByTime(1000);
-  expect(stream.text).toBe("");
+test("tells how far a run got, even after it has stopped", () => {
+  const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
+  display.stop();
+  expect(display.reached()).toBe("10 rows (10%)");
+});
+
+test("tells only the rows if the share is unknown", () => {
+  expect(start(null, true, { ...progress, rowsWritten: 1 }).display.reached()).toBe("1 row");
 });
 
 test.each([80, null])("the status is the whole progress, drawn or not (width %s)", (columns) => {
   const { stream, reporter } = start(columns, false);
   reporter.printStatus();
-  expect(stream.text).toBe("repute: 10 rows  0.0 rows/s  0.0 requests/s  complete 10\n");
+  expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
 });
 
 test("has no progress once stopped", () => {

@@ -1,0 +1,57 @@
+import { formatCount, formatSeconds, formatSpeed } from "../../core/quantity.js";
+import type { RunProgress } from "../../pipeline/types.js";
+import type { Speed } from "./progress-meter.js";
+
+/**
+ * The progress of a run in one line of at most `width - 1` characters, since some terminals wrap a
+ * full line. On a narrow terminal the least important parts are dropped.
+ *
+ * @param width infinite for all parts and no bar, as for a log
+ */
+export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
+  const { statuses, verdicts } = progress;
+  const { share, secondsLeft } = speed;
+  // In order; the most important part has rank 1.
+  const parts = [
+    {
+      rank: 4,
+      text: share === null || width === Number.POSITIVE_INFINITY ? "" : bar(share, width),
+    },
+    { rank: 2, text: share === null ? "" : `${percentOf(share)}%` },
+    { rank: 1, text: `${formatCount(progress.rowsWritten)} rows` },
+    { rank: 3, text: secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left` },
+    { rank: 5, text: counted(statuses.failed, "failed") },
+    { rank: 6, text: counted(verdicts.malicious, "malicious") },
+    { rank: 7, text: counted(verdicts.suspicious, "suspicious") },
+    { rank: 9, text: counted(verdicts.listed, "listed") },
+    { rank: 10, text: counted(statuses.partial, "partial") },
+    { rank: 11, text: counted(statuses.invalid, "invalid") },
+    { rank: 12, text: counted(statuses.unsupported, "unsupported") },
+    { rank: 8, text: `${formatSpeed(speed.requestsPerSecond)} requests/s` },
+    { rank: 13, text: `${formatSpeed(speed.rowsPerSecond)} rows/s` },
+  ].filter((part) => part.text !== "");
+  while (parts.length > 1 && joined(parts).length > width - 1) {
+    const ranks = parts.map((part) => part.rank);
+    parts.splice(ranks.indexOf(Math.max(...ranks)), 1);
+  }
+  return joined(parts).slice(0, Math.max(0, width - 1));
+}
+
+/** A share in whole percent; 100 only for all of it. */
+export function percentOf(share: number): number {
+  return Math.floor(share * 100);
+}
+
+function joined(parts: readonly { readonly text: string }[]): string {
+  return parts.map((part) => part.text).join("  ");
+}
+
+function counted(count: number, name: string): string {
+  return count === 0 ? "" : `${formatCount(count)} ${name}`;
+}
+
+function bar(share: number, width: number): string {
+  const cells = width < 100 ? 10 : 20;
+  const full = Math.floor(share * cells);
+  return "█".repeat(full) + "░".repeat(cells - full);
+}

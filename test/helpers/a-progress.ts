@@ -1,0 +1,17 @@
+import type { RunProgress } from "../../src/pipeline/types.js";
+
+/** The progress of a run of unknown length that has not begun. */
+export function aProgress(members: Partial<RunProgress> = {}): RunProgress {
+  return {
+    rowsRead: 0,
+    rowsWritten: 0,
+    requests: 0,
+    statuses: { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
+    verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0 },
+    lookups: { planned: null, settled: 0, requests: 0 },
+    maxPerSecond: null,
+    bytesRead: 0,
+    bytesTotal: 1000,
+    ...members,
+  };
+}

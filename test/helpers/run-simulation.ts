@@ -1,0 +1,144 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Attempt } from "../../src/core/attempt.js";
+import { lookupEndpoints } from "../../src/core/finding.js";
+import type { Row } from "../../src/core/row.js";
+import { ProgressMeter, type Speed } from "../../src/cli/terminal/progress-meter.js";
+import { endpointOf } from "../../src/lookup/cache.js";
+import { composeLookup } from "../../src/lookup/compose.js";
+import { Pace } from "../../src/lookup/pace/pace.js";
+import { Slots } from "../../src/lookup/pace/slots.js";
+import { countLookups } from "../../src/pipeline/plan/count-lookups.js";
+import type { RowJob } from "../../src/pipeline/run/reading.js";
+import { moveRows } from "../../src/pipeline/run/move-rows.js";
+import { RunSignals } from "../../src/pipeline/run/run-signals.js";
+import { Tally } from "../../src/pipeline/run/tally.js";
+import { MemoryStore } from "../../src/store/memory-store.js";
+import { aProgress } from "./a-progress.js";
+import { ManualClock } from "./manual-clock.js";
+
+export interface RunSimulation {
+  readonly rows: RowJob;
+  readonly perSecond: number;
+  /** The service's answer to a request. */
+  readonly answer: () => Attempt;
+  /** Random numbers for back-off, from 0 (inclusive) to 1. */
+  readonly random: () => number;
+}
+
+/** What the meter says at a moment of a run. */
+export interface MeteredMoment extends Speed {
+  readonly seconds: number;
+}
+
+/** A simulated run: what its meter said four times a second, and how long it took. */
+export interface MeteredRun {
+  readonly moments: readonly MeteredMoment[];
+  readonly seconds: number;
+}
+
+const latencyMs = 40;
+
+/** Moves the rows of an input through all the lookups of a run, in simulated time. */
+export async function simulateRun({ rows, ...options }: RunSimulation): Promise<MeteredRun> {
+  const clock = new ManualClock();
+  const tally = new Tally();
+  const batches = await allRows(rows);
+  const planned = await countLookups(rows, {
+    endpoints: lookupEndpoints,
+    bogons: "local",
+    startedAt: new Date(clock.now()).toISOString(),
+    signal: new AbortController().signal,
+  });
+  const run = { ended: false };
+  const moved = move(rows, batches, tally, clock, options).finally(() => (run.ended = true));
+  const progress = () =>
+    aProgress({
+      rowsWritten: tally.rows,
+      requests: tally.requestTotal,
+      lookups: {
+        planned,
+        settled: lookupEndpoints.reduce((sum, name) => sum + (tally.settled.get(name) ?? 0), 0),
+        requests: tally.settledRequests,
+      },
+      maxPerSecond: options.perSecond,
+      bytesTotal: null,
+    });
+  const meter = new ProgressMeter(progress(), clock.monotonic());
+  const moments: MeteredMoment[] = [];
+  const seconds = (): number => clock.monotonic() / 1000;
+  while (!run.ended) {
+    moments.push({ ...meter.measure(progress(), clock.monotonic()), seconds: seconds() });
+    await clock.advance(250);
+    // Rows without requests take turns of the event loop, but no time.
+    for (let turns = 0; turns < 64; turns++) await turn();
+  }
+  await moved;
+  return { moments, seconds: seconds() };
+}
+
+/** Reads the input in advance: real reading takes no simulated time. */
+async function allRows(rows: RowJob): Promise<readonly (readonly Row[])[]> {
+  const source = await rows.open(null);
+  const batches: (readonly Row[])[] = [];
+  for await (const batch of source.rows) batches.push(batch);
+  await source.close();
+  return batches;
+}
+
+function move(
+  rows: RowJob,
+  batches: readonly (readonly Row[])[],
+  tally: Tally,
+  clock: ManualClock,
+  { perSecond, answer, random }: Omit<RunSimulation, "rows">,
+): Promise<void> {
+  const store = new MemoryStore();
+  const concurrency = 32;
+  const slots = new Slots({ concurrency });
+  const lookup = composeLookup({
+    client: {
+      async attempt(endpoint) {
+        await clock.sleep(latencyMs);
+        const attempt = answer();
+        tally.request(endpoint, attempt.outcome);
+        return attempt;
+      },
+    },
+    lookups: lookupEndpoints,
+    bogons: "local",
+    concurrency,
+    slots,
+    pace: new Pace({ rates: [{ count: perSecond, perMs: 1000 }], adaptive: true, clock, random }),
+    retries: 5,
+    partialRetries: 2,
+    store: {
+      get: (key) => store.get(key),
+      put(key, record) {
+        tally.journalled(endpointOf(key), record);
+        return store.put(key, record);
+      },
+      sync: () => store.sync(),
+      close: () => store.close(),
+    },
+    clock,
+    random,
+  });
+  async function* read(): AsyncGenerator<readonly Row[]> {
+    yield* batches;
+  }
+  return moveRows({
+    source: { rows: read() },
+    start: rows.start(lookup),
+    sink: { write: () => Promise.resolve() },
+    tally,
+    clock,
+    ordered: true,
+    concurrency,
+    slots,
+    signals: new RunSignals(new AbortController().signal),
+    skip: new Set(),
+    startOffset: 0,
+    onRead: () => undefined,
+    onWritten: () => Promise.resolve(),
+  });
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { progressLine } from "../../../../src/cli/terminal/progress-line.js";
+import type { Speed } from "../../../../src/cli/terminal/progress-meter.js";
+import { aProgress } from "../../../helpers/a-progress.js";
+
+const speed: Speed = {
+  rowsPerSecond: 118,
+  requestsPerSecond: 231.4,
+  share: 0.479,
+  secondsLeft: 80,
+};
+
+const now = aProgress({
+  rowsWritten: 12_345,
+  statuses: { complete: 12_000, partial: 3, invalid: 0, unsupported: 340, failed: 2 },
+  verdicts: { malicious: 310, suspicious: 44, listed: 120, none: 11_529 },
+});
+
+describe("line", () => {
+  test.each([40, 80, 120])("has the most important parts at %i columns", (width) => {
+    expect(progressLine(now, speed, width)).toMatchSnapshot();
+  });
+
+  test.each([
+    [0, "░░░░░░░░░░  0%"],
+    [0.05, "░░░░░░░░░░  5%"],
+    [0.999, "█████████░  99%"],
+    [1, "██████████  100%"],
+  ])("has a bar as long as the share (%d)", (share, bar) => {
+    expect(progressLine(now, { ...speed, share }, 80)).toMatch(new RegExp(`^${bar}  `));
+  });
+
+  test("has every part and no bar without a width", () => {
+    expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
+      "47%  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
+    );
+  });
+
+  test("is shorter than the terminal at every width", () => {
+    for (let width = 1; width < 200; width++) {
+      expect(progressLine(now, speed, width).length).toBeLessThan(width);
+    }
+  });
+
+  test("keeps rows and share longest", () => {
+    expect(progressLine(now, speed, 20)).toBe("47%  12,345 rows");
+  });
+
+  test("has no colour", () => {
+    expect(progressLine(now, speed, 200)).not.toContain("\u001B");
+  });
+
+  test("has neither bar nor share nor time left if they are unknown", () => {
+    const line = progressLine(now, { ...speed, share: null, secondsLeft: null }, 160);
+    expect(line).not.toMatch(/[%█░]|left/);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { ProgressMeter } from "../../../../src/cli/terminal/progress-meter.js";
+import type { RunProgress } from "../../../../src/pipeline/types.js";
+import { aProgress } from "../../../helpers/a-progress.js";
+
+function meterFrom(members: Partial<RunProgress> = {}): ProgressMeter {
+  return new ProgressMeter(aProgress(members), 0);
+}
+
+describe("pace", () => {
+  test("is the work done in the elapsed time", () => {
+    expect(meterFrom().measure(aProgress({ rowsWritten: 30, requests: 60 }), 2000)).toMatchObject({
+      rowsPerSecond: 15,
+      requestsPerSecond: 30,
+    });
+  });
+
+  test("ignores samples older than the window", () => {
+    const meter = meterFrom();
+    meter.measure(aProgress({ rowsWritten: 1000 }), 30_000);
+    meter.measure(aProgress({ rowsWritten: 1000 }), 60_000);
+    expect(meter.measure(aProgress({ rowsWritten: 1000 }), 91_000).rowsPerSecond).toBe(0);
+  });
+
+  test("does not count the rows that a resumed run already has", () => {
+    const meter = meterFrom({ rowsWritten: 5000, rowsRead: 5000 });
+    expect(meter.measure(aProgress({ rowsWritten: 5010 }), 1000).rowsPerSecond).toBe(10);
+  });
+
+  test("is zero if no time has passed", () => {
+    expect(meterFrom().measure(aProgress(), 0).rowsPerSecond).toBe(0);
+  });
+});
+
+describe("with the number of lookups", () => {
+  const lookups = { planned: 1000, settled: 100, requests: 110 };
+
+  test("the time left is that of the remaining requests, retries included", () => {
+    const now = aProgress({ requests: 110, lookups });
+    expect(meterFrom().measure(now, 10_000).secondsLeft).toBeCloseTo((900 * 1.1) / 11);
+  });
+
+  test("assumes no pace above the configured rate", () => {
+    const now = aProgress({ requests: 110, lookups, maxPerSecond: 10 });
+    expect(meterFrom().measure(now, 1000).secondsLeft).toBeCloseTo((900 * 1.1) / 10);
+  });
+
+  test("forgets a pause sooner than the pace does", () => {
+    const meter = meterFrom();
+    meter.measure(aProgress({ lookups }), 10_000);
+    const now = aProgress({ requests: 110, lookups });
+    expect(meter.measure(now, 20_000)).toMatchObject({
+      requestsPerSecond: 5.5,
+      secondsLeft: (900 * 1.1) / 11,
+    });
+  });
+
+  test("a resumed run continues at the share it had reached", () => {
+    const before = { requests: 550, lookups: { planned: 1000, settled: 500, requests: 550 } };
+    expect(meterFrom(before).measure(aProgress(before), 0).share).toBe(0.5);
+  });
+
+  test("does not depend on the rows and bytes read", () => {
+    const meters = [250, 1000].map((bytesRead) => {
+      const now = aProgress({ requests: 110, lookups, bytesRead, rowsRead: 9, rowsWritten: 9 });
+      return meterFrom().measure(now, 10_000);
+    });
+    expect(meters[0]).toEqual(meters[1]);
+  });
+
+  test("is not all done while rows are left to write", () => {
+    const now = aProgress({ lookups: { planned: 10, settled: 10, requests: 10 } });
+    expect(meterFrom().measure(now, 1000).share).toBe(0.99);
+  });
+});
+
+describe("without it", () => {
+  test("counts only the written rows of the bytes read", () => {
+    const now = aProgress({ bytesRead: 1000, rowsRead: 200, rowsWritten: 50 });
+    expect(meterFrom().measure(now, 1000).share).toBe(0.25);
+  });
+
+  test("extrapolates the time left from the bytes", () => {
+    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
+    expect(meterFrom().measure(now, 2000).secondsLeft).toBe(6);
+  });
+
+  test("knows neither share nor time if the input's size is unknown", () => {
+    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, bytesTotal: null });
+    expect(meterFrom(now).measure(now, 1000)).toMatchObject({ share: null, secondsLeft: null });
+  });
+
+  test("shows no time left while nothing moves", () => {
+    expect(meterFrom().measure(aProgress(), 5000).secondsLeft).toBeNull();
+  });
+
+  test("shows no time left in the first second", () => {
+    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
+    expect(meterFrom().measure(now, 999).secondsLeft).toBeNull();
+  });
+});

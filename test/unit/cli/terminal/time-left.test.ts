@@ -1,0 +1,54 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readingOf } from "../../../../src/pipeline/run/reading.js";
+import { simulateRun } from "../../../helpers/run-simulation.js";
+import { seeded } from "../../../helpers/seeded.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete, failed, partial } from "../../lookup/attempts.js";
+
+/** Rows that need requests, in clusters between rows that need none. */
+function clusteredRows(random: () => number): readonly string[] {
+  const rows: string[] = [];
+  let distinct = 0;
+  while (distinct < 2000) {
+    const cluster = 100 + Math.floor(random() * 400);
+    const kind = Math.floor(random() * 4);
+    for (let n = 0; n < cluster; n++) {
+      if (kind === 0) rows.push(`f${"0".repeat(63)}`);
+      else if (kind === 1) rows.push("duplicate.example.com");
+      else if (kind === 2) rows.push(`10.0.${n % 250}.${cluster % 250}`);
+      else rows.push(`host-${distinct++}.example.com`);
+    }
+  }
+  return rows;
+}
+
+test.each([1, 2])(
+  "the time left is within 15 percent of the truth after the first tenth of a run (seed %i)",
+  async (seed) => {
+    const random = seeded(seed);
+    const path = join(await temporaryFolder(), "in.csv");
+    await writeFile(path, `item\n${clusteredRows(random).join("\n")}\n`);
+    const { moments, seconds } = await simulateRun({
+      rows: readingOf({ path }, {}),
+      perSecond: 100,
+      answer: () => {
+        const luck = random();
+        if (luck < 0.05) return partial({ item: "a.example.com" }, ["intent"]);
+        return luck < 0.08 ? failed("http_503", "transient", null, 503) : complete();
+      },
+      random,
+    });
+    expect(seconds).toBeGreaterThan(40);
+    for (const moment of moments) {
+      const left = seconds - moment.seconds;
+      if (moment.seconds < seconds / 10) continue;
+      // The last lookups wait for their retries, which no rate tells.
+      const tolerance = Math.max(0.15 * left, 3);
+      expect(Math.abs((moment.secondsLeft ?? 0) - left), `at ${moment.seconds} s`).toBeLessThan(
+        tolerance,
+      );
+    }
+  },
+);
