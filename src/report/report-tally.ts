@@ -17,10 +17,11 @@ export async function tallyReport(
   output: string,
   { columns, records }: OutputRows,
   run: RunFacts | null,
+  compared: Pick<Report, "changes" | "history"> = { changes: null, history: null },
 ): Promise<Report> {
   const tally = new ReportTally(columns, run?.itemColumn ?? null);
   for await (const list of records) for (const record of list) tally.add(record);
-  return { output, run, ...tally.counted() };
+  return { output, run, ...compared, ...tally.counted() };
 }
 
 class ReportTally {
@@ -86,7 +87,7 @@ class ReportTally {
     );
   }
 
-  counted(): Omit<Report, "output" | "run"> {
+  counted(): Omit<Report, "output" | "run" | "changes" | "history"> {
     return {
       rows: this.#rows,
       outcomes: this.#outcomes,

@@ -1,5 +1,6 @@
 import { printable } from "../core/printable.js";
 import { formatCount, formatPercent, wrapText } from "../core/quantity.js";
+import { changesLines, historyLines } from "./compared-text.js";
 import { defang } from "./defang.js";
 import { headline, headlineDetail, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";
@@ -22,6 +23,8 @@ export function reportText(report: Report, width: number): string {
     report.run?.synthetic === true
       ? wrapText("Invented data: the run answered with --synthetic.", wide)
       : "",
+    section("What changed", changesLines(report, wide)),
+    section("Night by night", historyLines(report, wide)),
     section("Verdicts", verdictLines(report, wide)),
     section(
       "Kinds",

@@ -1,6 +1,8 @@
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
 import type { Days } from "./days.js";
+import type { Change, DiffCounts } from "./diff/diff-outputs.js";
+import type { Series } from "./history.js";
 
 /** The rows of an output, read back. */
 export interface OutputRows {
@@ -77,6 +79,15 @@ export interface RunFacts {
   readonly synthetic: boolean;
 }
 
+/** What changed since an earlier output. */
+export interface Changes {
+  /** The earlier output as it was named. */
+  readonly earlier: string;
+  readonly counts: DiffCounts;
+  /** The worst changes. */
+  readonly worst: readonly Change[];
+}
+
 /** Everything a report shows. */
 export interface Report {
   /** The output as it was named. */
@@ -97,4 +108,8 @@ export interface Report {
   readonly sources: Readonly<Record<string, number>>;
   /** Null for an output without a manifest. */
   readonly run: RunFacts | null;
+  /** Null without an earlier output (`--against`). */
+  readonly changes: Changes | null;
+  /** Null without manifests of earlier nights (`--history`). */
+  readonly history: readonly Series[] | null;
 }

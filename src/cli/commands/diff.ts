@@ -3,8 +3,8 @@ import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { formatCount } from "../../core/quantity.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { changePhrase } from "../../report/diff/change-lines.js";
-import { changeKinds, type OutputDiff } from "../../report/diff/diff-outputs.js";
+import { changeCounts, changePhrase, changeTotal } from "../../report/diff/change-lines.js";
+import type { OutputDiff } from "../../report/diff/diff-outputs.js";
 import { type CliContext, type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -77,12 +77,8 @@ async function diff(call: CommandCall<SettingsOf<typeof groups>>): Promise<numbe
   const { output } = settings;
   const { diffFormatOf, diffLines } = await import("../../report/diff/diff-files.js");
   const format = output === undefined ? null : diffFormatOf(output);
-  const { readOutput } = await import("../../pipeline/retry/output-rows.js");
-  const { comparedColumns } = await import("../../report/diff/observation.js");
-  const { diffOutputs } = await import("../../report/diff/diff-outputs.js");
-  const rowsOf = async (path: string) =>
-    (await readOutput(path, settings.prefix, comparedColumns)).records;
-  await using found = await diffOutputs(await rowsOf(earlier), await rowsOf(later));
+  const { compareOutputs } = await import("../run/compare-outputs.js");
+  await using found = await compareOutputs(earlier, later, settings.prefix);
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
   if (output !== undefined && format !== null) {
     await writeWhole(output, diffLines(format, found, names));
@@ -120,11 +116,8 @@ async function show(
   withChanges: boolean,
   context: CliContext,
 ): Promise<void> {
-  const total = changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
-  const parts = changeKinds.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(", ");
-  const unanswered =
-    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} without an answer`;
-  await writeText(context, `${parts}; ${formatCount(counts.same)} the same${unanswered}\n`);
+  const total = changeTotal(counts);
+  await writeText(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeText(context, "\n");
   const table = new TerminalTable(context, ["change", "kind", "item", "difference"]);

@@ -14,6 +14,17 @@ const groups = {
       value: "REPORT.html",
       alias: "o",
     }),
+    against: option(z.string().min(1).optional(), {
+      common: true,
+      description: "Also show what changed since this earlier output",
+      value: "EARLIER",
+    }),
+    history: option(z.string().min(1).optional(), {
+      common: true,
+      description:
+        "Also show the nights whose manifests are in this folder, and what is unusual tonight",
+      value: "DIR",
+    }),
     prefix: sinkOptions.shape.prefix,
     quiet,
     config,
@@ -38,6 +49,8 @@ export const reportCommand = defineCommand({
   examples: {
     "repute report enriched.csv -o report.html": "writes a page to open in a browser or to mail",
     "repute report enriched.csv": "prints the report",
+    "repute report tuesday.csv --against monday.csv --history nights -o report.html":
+      "adds what changed since Monday, and the course of the nights",
     "repute report enriched.ndjson.gz --prefix x_": "reads an output with another prefix",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
       "reports on the last run in a table",
@@ -50,7 +63,8 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { context, settings, operand: output } = call;
   const { checkReportName, makeReport, writeReportPage } = await import("../run/make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
-  const made = await makeReport(output, settings.prefix);
+  const onWarning = (message: string): void => context.reporter.warning(message);
+  const made = await makeReport(output, settings.prefix, { ...settings, onWarning });
   if (settings.output === undefined) {
     const { reportText } = await import("../../report/text.js");
     context.stdout.write(reportText(made, context.stdout.columns ?? 80));

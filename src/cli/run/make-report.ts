@@ -6,14 +6,43 @@ import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { readableFormat, readOutput } from "../../pipeline/retry/output-rows.js";
 import type { Manifest } from "../../pipeline/types.js";
+import { historyOf } from "../../report/history.js";
 import { tallyReport } from "../../report/report-tally.js";
 import type { Report, RunFacts } from "../../report/types.js";
 import { redactAddress } from "../options/redact.js";
 
-/** Reads an output and counts what its report shows. @throws as `readOutput` */
-export async function makeReport(output: string, prefix: string): Promise<Report> {
+/** What a report compares the output with. */
+export interface ComparedWith {
+  /** An earlier output. */
+  readonly against?: string | undefined;
+  /** Folder with manifests of earlier nights. */
+  readonly history?: string | undefined;
+  /** Called for each file of `history` that is not a manifest. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/**
+ * Reads an output and counts what its report shows.
+ *
+ * @throws as `readOutput`; UsageError `manifest_missing` with `history` but without a manifest
+ */
+export async function makeReport(
+  output: string,
+  prefix: string,
+  { against, history, onWarning }: ComparedWith = {},
+): Promise<Report> {
   const { manifest, ...rows } = await readOutput(output, prefix);
-  return tallyReport(redactAddress(output), rows, manifest === null ? null : factsOf(manifest));
+  const changes =
+    against === undefined
+      ? null
+      : await (await import("./compare-outputs.js")).changesSince(against, output, prefix);
+  const nights =
+    history === undefined
+      ? null
+      : await (await import("./read-nights.js")).nightsIn(history, manifest, output, onWarning);
+  const facts = manifest === null ? null : factsOf(manifest);
+  const compared = { changes, history: nights === null ? null : historyOf(nights) };
+  return tallyReport(redactAddress(output), rows, facts, compared);
 }
 
 /** Writes a report as a page; a reader finds the old page or the new one. */

@@ -30,6 +30,7 @@ export const outputCodes = {
   rejects_is_no_file: ["--rejects does not name a file", "name a file"],
   rejects_is_output: ["--rejects names a file of the output itself", "name another file"],
   rows_lost: ["the counts of rows read and written differ", "keep the files and report it"],
+  history_unreadable: ["the folder of --history cannot be read", "name a folder of manifests"],
   manifest_missing: ["the output has no manifest", "check the path; keep both files together"],
   manifest_unreadable: ["the manifest cannot be read", "restore it from a copy"],
   schema_newer: ["a newer version of repute wrote the output", "use that version"],

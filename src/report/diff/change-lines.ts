@@ -1,5 +1,6 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
-import type { Change } from "./diff-outputs.js";
+import { formatCount } from "../../core/quantity.js";
+import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
 import type { Observation } from "./observation.js";
 
 const sides = ["earlier", "later"] as const;
@@ -70,4 +71,17 @@ function tagChanges(earlier: string, later: string): string {
 
 function shown(value: string): string {
   return value === "" ? "unknown" : value;
+}
+
+/** Number of items that changed. */
+export function changeTotal(counts: DiffCounts): number {
+  return changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
+}
+
+/** `2 worse, 1 new, 0 changed, 0 better, 4 gone; 20 the same`. */
+export function changeCounts(counts: DiffCounts): string {
+  const parts = changeKinds.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(", ");
+  const unanswered =
+    counts.unanswered === 0 ? "" : `, ${formatCount(counts.unanswered)} without an answer`;
+  return `${parts}; ${formatCount(counts.same)} the same${unanswered}`;
 }

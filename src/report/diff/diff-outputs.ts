@@ -28,7 +28,7 @@ export interface Change {
 export type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
 /** Number of items in each group. */
-interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
+export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   /** Items of both outputs that are alike. */
   readonly same: number;
   /** Items of both outputs that at least one of them has no answer for. */

@@ -2,7 +2,7 @@ import { formatCount } from "../../core/quantity.js";
 import { defang } from "../defang.js";
 import { html, type Html } from "../page/html.js";
 import { pageOf } from "../page/shell.js";
-import { changePhrase } from "./change-lines.js";
+import { changePhrase, changeTotal } from "./change-lines.js";
 import { type Change, changeKinds, type DiffNames, type OutputDiff } from "./diff-outputs.js";
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
@@ -10,7 +10,7 @@ const mostListed = 2_000;
 
 /** The comparison as one self-contained HTML page. */
 export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
-  const total = changeKinds.reduce((sum, kind) => sum + counts[kind], 0);
+  const total = changeTotal(counts);
   const listed: Change[] = [];
   for (const change of changes()) {
     if (listed.length === mostListed) break;
@@ -30,7 +30,15 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
         same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} have no answer on one side`}.
       </p>
     </header>
-    <main>${listed.length > 0 && changeTable(listed, total)}</main>
+    <main>
+      ${
+        listed.length > 0 &&
+        html`<section id="changes" aria-labelledby="changes-title">
+          <h2 id="changes-title">Changes</h2>
+          ${changeTable(listed, total)}
+        </section>`
+      }
+    </main>
     <footer>Made by repute. “None” means that nothing is known, not that an item is safe.</footer>`;
   return pageOf(`Changes from ${earlier} to ${later}`, body);
 }
@@ -41,14 +49,13 @@ function headline(worse: number, added: number, total: number): string {
   return `${got}, ${formatCount(added)} are new.`;
 }
 
-function changeTable(changes: readonly Change[], total: number): Html {
+/** A table of changes, and how many there are in all. */
+export function changeTable(changes: readonly Change[], total: number): Html {
   const which =
     total > changes.length
       ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
       : "Every change, worst first.";
-  return html`<section id="changes" aria-labelledby="changes-title">
-    <h2 id="changes-title">Changes</h2>
-    <p class="soft">${which} Items are defanged.</p>
+  return html`<p class="soft">${which} Items are defanged.</p>
     <table class="offenders">
       <thead>
         <tr>
@@ -61,8 +68,7 @@ function changeTable(changes: readonly Change[], total: number): Html {
       <tbody>
         ${changes.map(changeRow)}
       </tbody>
-    </table>
-  </section>`;
+    </table>`;
 }
 
 function changeRow(change: Change): Html {

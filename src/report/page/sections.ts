@@ -5,6 +5,9 @@ import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf } from "../timeline.js";
 import type { Report, TopCounts } from "../types.js";
 import { bar, outcomeBar, timelineChart } from "./charts.js";
+import { changeTable } from "../diff/diff-page.js";
+import { changeCounts, changeTotal } from "../diff/change-lines.js";
+import { historyTable } from "./history-table.js";
 import { html, type Html } from "./html.js";
 import { offenderTable } from "./offender-table.js";
 
@@ -17,6 +20,8 @@ export interface Section {
 
 /** The parts of the page, in their order; another one is an entry here. */
 export const sections: readonly Section[] = [
+  { id: "changes", title: "What changed", body: changes },
+  { id: "history", title: "Night by night", body: historyTable },
   { id: "kinds", title: "Verdicts by kind", body: kinds },
   { id: "tags", title: "Tags", body: tags },
   { id: "networks", title: "Networks and countries", body: networks },
@@ -25,6 +30,13 @@ export const sections: readonly Section[] = [
   { id: "unchecked", title: "Not checked", body: unchecked },
   { id: "run", title: "The run", body: run },
 ];
+
+function changes({ changes: found }: Report): Html | null {
+  if (found === null) return null;
+  const { earlier, counts, worst } = found;
+  return html`<p>${changeCounts(counts)} since <bdi>${earlier}</bdi>.</p>
+    ${worst.length > 0 && changeTable(worst, changeTotal(counts))}`;
+}
 
 export function tiles({ outcomes: counts, rows }: Report): Html {
   const list = outcomes.map(

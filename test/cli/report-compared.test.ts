@@ -1,0 +1,66 @@
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** A folder with two nights' outputs and, in `nights`, manifests of earlier ones. */
+async function nights(): Promise<string> {
+  const cwd = await temporaryFolder();
+  const hosts = Array.from({ length: 40 }, (_, index) => `host-${index}.example.com`);
+  await writeFile(join(cwd, "in.txt"), `${hosts.join("\n")}\n`);
+  for (const seed of ["1", "2"]) {
+    const args = ["enrich", "in.txt", "-o", `${seed}.csv`, "--local", "--synthetic", seed];
+    expect((await runRepute([...args, "--quiet"], { cwd })).code).toBe(0);
+  }
+  await mkdir(join(cwd, "nights"));
+  const manifest = JSON.parse(await readFile(join(cwd, "1.csv.manifest.json"), "utf8")) as object;
+  for (let day = 1; day <= 6; day++) {
+    const started_at = `2026-01-0${day}T02:00:00.000Z`;
+    const earlier = { ...manifest, run_id: `run-${day}`, started_at, output: { rows: 400 } };
+    await writeFile(join(cwd, "nights", `${day}.manifest.json`), JSON.stringify(earlier));
+  }
+  await cp(join(cwd, "2.csv.manifest.json"), join(cwd, "nights", "tonight.manifest.json"));
+  return cwd;
+}
+
+test("a report shows what changed since an earlier output, as a diff does", async () => {
+  const cwd = await nights();
+  const report = await runRepute(["report", "2.csv", "--against", "1.csv"], { cwd });
+  const diff = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
+  const [counts = ""] = diff.stdout.split("\n");
+  expect([report.code, report.stderr]).toEqual([0, ""]);
+  expect(report.stdout).toContain("What changed\n");
+  expect(report.stdout.replaceAll(/\s+/g, " ")).toContain(`${counts} since 1.csv`);
+});
+
+test("a report shows the nights and marks what is unusual tonight", async () => {
+  const cwd = await nights();
+  const text = await runRepute(["report", "2.csv", "--history", "nights"], { cwd });
+  expect([text.code, text.stderr]).toEqual([0, ""]);
+  expect(text.stdout).toMatch(/^ {2}rows +█{6}▂ +40 {2}usually 400 {2}unusual$/m);
+  const args = ["report", "2.csv", "--history", "nights", "-o", "r.html", "--quiet"];
+  expect((await runRepute(args, { cwd })).code).toBe(0);
+  const page = await readFile(join(cwd, "r.html"), "utf8");
+  expect(page).toContain("Night by night");
+  expect(page).toContain("7 nights");
+});
+
+test("a file that is not a manifest is left out with a warning", async () => {
+  const cwd = await nights();
+  await writeFile(join(cwd, "nights", "x.json"), "{}");
+  const { code, stderr } = await runRepute(["report", "2.csv", "--history", "nights"], { cwd });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("nights/x.json is not a manifest; it is left out"),
+  ]);
+});
+
+test.each([
+  [["--history", "nowhere"], "cannot read nowhere"],
+  [["--against", "nowhere.csv"], "nowhere.csv"],
+])("a report says what is wrong with %j", async (args, message) => {
+  const cwd = await nights();
+  const { code, stderr } = await runRepute(["report", "2.csv", ...args], { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { historyOf, isOutlier, type Night } from "../../../src/report/history.js";
+import { seeded } from "../../helpers/seeded.js";
+
+function night(day: number, members: Partial<Night> = {}): Night {
+  return {
+    runId: `run-${day}`,
+    startedAt: new Date(Date.UTC(2026, 0, 1 + day)).toISOString(),
+    rows: 1000,
+    statuses: { complete: 1000 },
+    verdicts: { malicious: 10, none: 990 },
+    requests: 1000,
+    seconds: 60,
+    drift: 0,
+    ...members,
+  };
+}
+
+const names = (nights: readonly Night[]): string[] =>
+  historyOf(nights)
+    .filter((series) => series.isOutlier)
+    .map(({ name }) => name);
+
+describe("historyOf", () => {
+  it("takes the latest night for tonight, whatever the order of the files", () => {
+    const [rows] = historyOf([night(2, { rows: 3 }), night(0, { rows: 1 }), night(1, { rows: 2 })]);
+    expect(rows).toMatchObject({ name: "rows", values: [1, 2, 3], usual: 1.5 });
+  });
+
+  it("marks a jump of any figure after five nights", () => {
+    const usual = Array.from({ length: 5 }, (_, day) => night(day));
+    const jump = { rows: 2000, verdicts: { malicious: 40, none: 1960 }, seconds: 300 };
+    expect(names([...usual, night(5, jump)])).toEqual(["rows", "malicious", "none", "duration"]);
+    expect(names([...usual.slice(1), night(5, jump)])).toEqual([]);
+  });
+
+  it("marks no small change of a figure that never moved", () => {
+    const usual = Array.from({ length: 10 }, (_, day) => night(day));
+    expect(names([...usual, night(10, { rows: 1050, requests: 1050, seconds: 63 })])).toEqual([]);
+  });
+
+  it("marks a status that is seen for the first time", () => {
+    const usual = Array.from({ length: 6 }, (_, day) => night(day));
+    const failed = { statuses: { complete: 900, failed: 100 } };
+    expect(names([...usual, night(6, failed)])).toEqual(["complete", "failed"]);
+  });
+
+  it("shows the newest sixty nights", () => {
+    const nights = Array.from({ length: 70 }, (_, day) => night(day, { rows: day }));
+    expect(historyOf(nights)[0]?.values).toEqual(Array.from({ length: 60 }, (_, at) => at + 10));
+  });
+});
+
+describe("isOutlier", () => {
+  it("is rare in noise, and certain for a value six spreads away", () => {
+    const random = seeded(11);
+    const value = (): number => 950 + Math.floor(random() * 101);
+    let marked = 0;
+    for (let round = 0; round < 1000; round++) {
+      const before = Array.from({ length: 20 }, value);
+      if (isOutlier(before, value())) marked++;
+      expect(isOutlier(before, 1400)).toBe(true);
+    }
+    expect(marked).toBeLessThan(10);
+  });
+});
