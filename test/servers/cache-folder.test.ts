@@ -47,7 +47,7 @@ test.each([
     "becomes full",
     "size=10m",
     "",
-    /^repute: warning: the disk of the cache .* is nearly full; it takes/,
+    /^repute: warning: the disk of the cache .* is nearly full; no more answers are cached/,
   ],
   [
     "is read-only",

@@ -49,6 +49,6 @@ test.each([
   const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the folder's owner and mode\n$/,
+    /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
   );
 });
