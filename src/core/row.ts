@@ -29,6 +29,8 @@ export interface Row {
   readonly kindText: string;
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
+  /** What an earlier run found, for a retry. */
+  readonly earlier?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */
   readonly end: number;
   /** Lines of the input up to and including this record's last one. */

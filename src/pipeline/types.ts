@@ -5,6 +5,7 @@ import type { ItemKind } from "../core/item/item.js";
 import type { SourceInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
 import type { Pace } from "../lookup/pace/pace.js";
+import type { RetriedRows } from "./run/tally.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
@@ -174,6 +175,8 @@ export interface Manifest {
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict. Rows without an answer are not counted. */
   readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Of a retry: the failed and partial rows by status before, then by status now. */
+  readonly retried?: RetriedRows;
   readonly kinds: Readonly<Record<ItemKind, number>>;
   readonly requests: Readonly<Record<string, RequestCounts>>;
   /** Rows by the origin of their finding. */

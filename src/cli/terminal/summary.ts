@@ -25,6 +25,7 @@ export function formatSummary(manifest: Manifest, width: number): string {
     ["verdict", verdictLines(manifest)],
     ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
     ["status", statusLines(manifest)],
+    ["retried", retriedLines(manifest)],
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
@@ -95,6 +96,25 @@ function statusLines({ statuses, output }: Manifest): readonly string[] {
     findingStatuses.map((status) => [status, statuses[status]]),
     output.rows,
   );
+}
+
+/** What a retry improved, and what it did not. */
+function retriedLines({ retried }: Manifest): readonly string[] {
+  if (retried === undefined) return [];
+  const { failed = {}, partial = {} } = retried;
+  const total = [failed, partial]
+    .flatMap((now) => Object.values(now))
+    .reduce((sum, n) => sum + n, 0);
+  const still = [failed.failed, failed.partial, partial.partial].map((n) => n ?? 0);
+  const [stillFailed = 0, nowPartial = 0, stillPartial = 0] = still;
+  const parts: readonly (readonly [count: number, what: string])[] = [
+    [total - stillFailed - nowPartial - stillPartial, "filled in"],
+    [nowPartial, "failed before and now partial"],
+    [stillPartial, "still partial"],
+    [stillFailed, "still failed"],
+  ];
+  const shown = parts.filter(([n]) => n > 0).map(([n, what]) => `${formatCount(n)} ${what}`);
+  return [shown.join(", ") || "no row was failed or partial"];
 }
 
 /** One line per count above zero, with its share of all rows. */

@@ -55,6 +55,7 @@ export function manifestOf(
     },
     statuses: tally.statuses,
     verdicts: tally.verdicts,
+    ...(tally.retried === undefined ? {} : { retried: tally.retried }),
     kinds: tally.kinds,
     requests: tally.requests,
     sources: tally.sources,

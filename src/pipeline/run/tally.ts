@@ -18,6 +18,11 @@ type Counts = Map<string, number>;
 /** Name under which a counter sums up the names beyond its maximum. */
 export const otherNames = "(others)";
 
+/** Rows that a retry looked up again: status before → status now → rows. */
+export type RetriedRows = Partial<
+  Record<FindingStatus, Readonly<Partial<Record<FindingStatus, number>>>>
+>;
+
 /** The counts of a run as plain JSON, stored in checkpoints. */
 export interface TallySnapshot {
   readonly rows: number;
@@ -37,6 +42,8 @@ export interface TallySnapshot {
   readonly tags: Record<string, number>;
   readonly drift: Record<string, number>;
   readonly warnings: Record<string, number>;
+  /** Set for a retry. */
+  readonly retried?: RetriedRows;
 }
 
 /** Counts rows as they are written and requests as they end. */
@@ -60,12 +67,14 @@ export class Tally {
   readonly #tags: Counts;
   readonly #drift: Counts = new Map();
   readonly #warnings: Counts;
+  #retried: RetriedRows | undefined;
 
   constructor(from?: TallySnapshot) {
     this.#unsupported = countsFrom(from?.unsupported);
     this.#errors = countsFrom(from?.errors);
     this.#tags = countsFrom(from?.tags);
     this.#warnings = countsFrom(from?.warnings);
+    this.#retried = from?.retried;
     if (from === undefined) return;
     this.rows = from.rows;
     Object.assign(this.statuses, from.statuses);
@@ -83,6 +92,7 @@ export class Tally {
     for (const message of rowWarnings(row)) this.warning(message);
     this.rows++;
     this.statuses[finding.status]++;
+    if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
     const verdict = verdictOf(finding);
     if (verdict !== null) this.verdicts[verdict]++;
     if (item !== null) {
@@ -96,6 +106,13 @@ export class Tally {
     if (Array.isArray(tags)) {
       for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
     }
+  }
+
+  #retry(before: FindingStatus, now: FindingStatus): void {
+    this.#retried ??= {};
+    if (before !== "failed" && before !== "partial") return;
+    const counts = this.#retried[before];
+    this.#retried = { ...this.#retried, [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
   }
 
   /** Counts a finished request by HTTP status or transport fault code. */
@@ -156,6 +173,7 @@ export class Tally {
       tags: mostFrequentFirst(this.#tags),
       drift: mostFrequentFirst(this.#drift),
       warnings: mostFrequentFirst(this.#warnings),
+      ...(this.#retried === undefined ? {} : { retried: this.#retried }),
     };
   }
 }
