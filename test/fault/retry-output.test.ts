@@ -42,6 +42,10 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
 
     expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
     expect(manifest.requests["query"]?.total).toBe(2);
+    expect(manifest.retried).toEqual({
+      failed: from === "ndjson" ? { complete: 1, failed: 1 } : { complete: 1 },
+      partial: { complete: 1 },
+    });
     const prefix = "prefix" in flags ? flags.prefix : "rep_";
     expect((await verifyOutput(second, prefix)).differences).toEqual([]);
     expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });

@@ -6,7 +6,7 @@ import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.j
 import { showCounts } from "../terminal/show-record.js";
 
 const { cacheTtl } = lookupOptions.shape;
-const { config, profile } = cliOptions.shape;
+const { color, config, profile } = cliOptions.shape;
 const json = option(cliOptions.shape.json, { description: "Print JSON on a terminal too" });
 
 /** Shared by the commands that take a cache. */
@@ -24,7 +24,7 @@ export const cacheStatsCommand = defineCommand({
   description: [
     "Counts the answers in a cache: fresh and expired, by kind and by service. Prints one JSON object, on a terminal one field per line.",
   ],
-  groups: { Options: { cacheTtl, json, config, profile } },
+  groups: { Options: { cacheTtl, json, color, config, profile } },
   examples: {
     "repute cache stats ~/.cache/repute": "count its answers",
     "repute cache stats ~/.cache/repute --cache-ttl 7d":
@@ -48,7 +48,7 @@ export const cachePruneCommand = defineCommand({
   description: [
     "Deletes expired answers and prints how many were removed and kept. Runs can use the cache meanwhile. The files keep their size; new answers reuse the space.",
   ],
-  groups: { Options: { cacheTtl, json, config, profile } },
+  groups: { Options: { cacheTtl, json, color, config, profile } },
   examples: {
     "repute cache prune ~/.cache/repute":
       "delete answers older than a day, and partial answers older than an hour",
@@ -73,7 +73,7 @@ export const cacheClearCommand = defineCommand({
   description: [
     "Deletes the files of a cache, even if they are damaged, and no other file in the folder. Prints the number of bytes freed. A run that is using the cache continues without it; the next run creates a new one.",
   ],
-  groups: { Options: { json, config, profile } },
+  groups: { Options: { json, color, config, profile } },
   examples: {
     "repute cache clear ~/.cache/repute": "free its disk space",
     "repute cache clear ~/.cache/repute --json": "print JSON on a terminal too",

@@ -8,6 +8,7 @@ import { redactAddress } from "../options/redact.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import type { GivenSetting } from "../options/settings.js";
 import { runGroups } from "../run/enrich-job.js";
+import { paintFor } from "../terminal/colors.js";
 import { writeText } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";
 
@@ -96,7 +97,7 @@ async function showConfig(call: Call): Promise<number> {
       .map(({ setting, value, from }) => [setting, value ?? "", from]),
     ...held.map(({ secret, state, from }) => [secret, state, from ?? ""]),
   ];
-  await writeRows(context, rows);
+  await writeRows(call, rows);
   return exitCodes.done;
 }
 
@@ -146,12 +147,13 @@ async function shownSecret(secret: Secret, { given, context }: Call): Promise<Sh
   }
 }
 
-async function writeRows(context: Call["context"], rows: readonly (readonly string[])[]) {
+async function writeRows(call: Call, rows: readonly (readonly string[])[]) {
+  const { context } = call;
   if (context.stdout.isTTY !== true) {
     await writeText(context, rows.map((cells) => `${cells.join("\t")}\n`).join(""));
     return;
   }
-  const table = new TerminalTable(context, ["setting", "value", "from"]);
-  for (const cells of rows) await table.add(cells);
-  await table.end();
+  const table = new TerminalTable(context.stdout, ["setting", "value", "from"], paintFor(call));
+  for (const cells of rows) table.add(cells);
+  table.end();
 }

@@ -5,14 +5,15 @@ import { formatCount } from "../../core/quantity.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../report/diff/change-lines.js";
 import type { OutputDiff } from "../../report/diff/diff-outputs.js";
-import { type CliContext, type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { redactAddress } from "../options/redact.js";
+import { paintFor } from "../terminal/colors.js";
 import { writeText } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";
 
-const { json, quiet, config, profile } = cliOptions.shape;
+const { json, color, quiet, config, profile } = cliOptions.shape;
 
 /** Changes shown on a terminal; a file has them all. */
 const mostShown = 40;
@@ -34,6 +35,7 @@ const groups = {
       description: "Exit with 3 if an item got worse",
     }),
     prefix: sinkOptions.shape.prefix,
+    color,
     quiet,
     config,
     profile,
@@ -66,7 +68,9 @@ export const diffCommand = defineCommand({
   run: diff,
 });
 
-async function diff(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+type DiffCall = CommandCall<SettingsOf<typeof groups>>;
+
+async function diff(call: DiffCall): Promise<number> {
   const { settings, operands, context } = call;
   const [earlier, later, ...others] = operands;
   if (earlier === undefined || later === undefined || others.length > 0) {
@@ -85,7 +89,7 @@ async function diff(call: CommandCall<SettingsOf<typeof groups>>): Promise<numbe
   }
   if (settings.json) {
     for (const line of diffLines("ndjson", found, names)) await writeText(context, line);
-  } else if (!settings.quiet) await show(found, output === undefined, context);
+  } else if (!settings.quiet) await show(found, output === undefined, call);
   return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
 
@@ -110,23 +114,27 @@ async function writeWhole(path: string, lines: Iterable<string>): Promise<void> 
   }
 }
 
+/** Titles of the table of changes. */
+const titles = ["change", "kind", "item", "difference"];
+
 /** A summary, and the worst changes unless a file has them. */
 async function show(
   { counts, changes }: OutputDiff,
   withChanges: boolean,
-  context: CliContext,
+  call: DiffCall,
 ): Promise<void> {
+  const { context } = call;
   const total = changeTotal(counts);
   await writeText(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeText(context, "\n");
-  const table = new TerminalTable(context, ["change", "kind", "item", "difference"]);
+  const table = new TerminalTable(context.stdout, titles, paintFor(call));
   let shown = 0;
   for (const change of changes()) {
     if (shown++ === mostShown) break;
-    await table.add([change.change, change.kind, change.item, changePhrase(change)]);
+    table.add([change.change, change.kind, change.item, changePhrase(change)]);
   }
-  await table.end();
+  table.end();
   if (total > mostShown) {
     const more = formatCount(total - mostShown);
     await writeText(context, `\n${more} more changes; write them all with -o changes.csv\n`);

@@ -98,7 +98,8 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
   else {
     const { formatPlan } = await import("../terminal/plan-text.js");
-    context.stdout.write(formatPlan(planned));
+    const { stdout } = context;
+    stdout.write(formatPlan(planned, stdout.isTTY === true ? stdout.columns || 80 : undefined));
   }
   return 0;
 }

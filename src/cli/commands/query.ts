@@ -8,7 +8,7 @@ import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
 const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
-const { local, synthetic, config, profile } = cliOptions.shape;
+const { local, synthetic, color, config, profile } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
@@ -16,6 +16,7 @@ const quickCheckGroups = {
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
+    color,
     config,
     profile,
   },
@@ -44,7 +45,7 @@ export const queryCommand = defineCommand({
   name: "query",
   summary: "look up items and print the full answers",
   description: [
-    "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a table.",
+    "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
   ],
   groups: { ...quickCheckGroups, Lookups: { concurrency, rate, retries, partialRetries } },
   examples: {
@@ -81,7 +82,7 @@ export const quickCheckCommand = defineCommand({
   name: "quick-check",
   summary: "look up items and print the short answers",
   description: [
-    "Does a quick check of each item (blocklist status, intent, activity) and prints one JSON object per line, in the order of the arguments. On a terminal it prints a table.",
+    "Does a quick check of each item (blocklist status, intent, activity) and prints one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
   ],
   groups: quickCheckGroups,
   examples: {

@@ -13,6 +13,8 @@ import { printable } from "../../core/printable.js";
 import { askService } from "../services/with-client.js";
 import { ofTag, otherTag } from "./tags.js";
 
+const { json, config, profile } = intelCallGroups.Run;
+
 const groups = {
   Page: {
     offset: option(wholeNumber(0).optional(), {
@@ -36,6 +38,7 @@ const groups = {
     ),
   },
   ...intelCallGroups,
+  Run: { json, config, profile },
 };
 
 /** Prints the IP addresses of a tag, all from one snapshot. */

@@ -65,12 +65,16 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Prom
       message,
     })),
   );
-  const output = dataOutput<FoundProblem>(call, [
-    ["webhook", ({ webhook }) => webhook],
-    ["level", ({ level }) => level],
-    ["place", ({ pointer }) => pointer],
-    ["what", ({ message }) => message],
-  ]);
+  const output = dataOutput<FoundProblem>(
+    call,
+    [
+      ["webhook", ({ webhook }) => webhook],
+      ["level", ({ level }) => level],
+      ["place", ({ pointer }) => pointer],
+      ["what", ({ message }) => message],
+    ],
+    { prose: true },
+  );
   for (const problem of problems) await output.add(problem);
   await output.end();
   const note = notCompared(caseContext);

@@ -1,7 +1,6 @@
 import { columns } from "../../core/columns.js";
 import { type Finding, nestedFacts, nestedText } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { type DataOutput, dataOutput, type OutputCall } from "../terminal/data-output.js";
 
 /** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
@@ -41,16 +40,4 @@ export function answerCells(answer: AnsweredItem, names: readonly string[]): rea
     if (value === undefined || value === null) return "";
     return Array.isArray(value) ? value.join(", ") : String(value);
   });
-}
-
-/** Columns of a table: title and name in the row schema, without prefix. */
-export type AnswerColumns = readonly (readonly [title: string, column: string])[];
-
-/** Prints answers as JSON lines, or as a table on a terminal. */
-export function answerOutput(call: OutputCall, columns: AnswerColumns): DataOutput<AnsweredItem> {
-  const cells = columns.map(
-    ([title, name]) =>
-      [title, (answer: AnsweredItem) => answerCells(answer, [name])[0] ?? ""] as const,
-  );
-  return dataOutput(call, cells, answerLine);
 }

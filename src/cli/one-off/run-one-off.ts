@@ -16,9 +16,11 @@ import type { Pace } from "../../lookup/pace/pace.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FailOn } from "../../pipeline/run/reading.js";
 import { MemoryStore } from "../../store/memory-store.js";
-import { type AnswerColumns, type AnsweredItem, answerOutput } from "./answered-item.js";
+import { type AnswerColumns, answerOutput } from "./answer-output.js";
+import type { AnsweredItem } from "./answered-item.js";
 import type { CommandCall } from "../command.js";
 import { exitCodeOfRun } from "../exit-code.js";
+import type { ColorChoice } from "../options/option-spec.js";
 import { oneOffItems } from "./one-off-items.js";
 import {
   openPace,
@@ -41,6 +43,7 @@ interface Settings extends ServiceChoice {
   readonly partialRetries?: number;
   readonly failOn: FailOn;
   readonly json: boolean;
+  readonly color?: ColorChoice | undefined;
 }
 
 type Call = CommandCall<Settings>;

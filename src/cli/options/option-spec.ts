@@ -107,6 +107,10 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
+const colorChoices = ["auto", "always", "never"] as const;
+
+export type ColorChoice = (typeof colorChoices)[number];
+
 /** Options of the program itself, not of one of its components. */
 export const cliOptions = z.strictObject({
   local: option(z.boolean().default(false), {
@@ -122,6 +126,10 @@ export const cliOptions = z.strictObject({
     description:
       "When the rows are done, write a page about them to this HTML file; see repute report",
     value: "FILE",
+  }),
+  color: option(z.enum(colorChoices).default("auto"), {
+    description:
+      "Colour verdicts and titles. auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR colours pipes too",
   }),
   json: option(z.boolean().default(false), {
     description: "Print the summary as one JSON object, to stdout if OUT is a file, else to stderr",

@@ -10,7 +10,7 @@ import type { SourceInput } from "../../inputs/types.js";
 import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
-import { cliOptions } from "../options/option-spec.js";
+import { cliOptions, type ColorChoice } from "../options/option-spec.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
@@ -19,6 +19,7 @@ type EnrichJobSettings = EnrichSettings & {
   readonly report?: string | undefined;
   readonly quiet: boolean;
   readonly json: boolean;
+  readonly color: ColorChoice;
   readonly config?: string | undefined;
   readonly profile?: string | undefined;
 };
@@ -82,8 +83,9 @@ function jobOf(
     report: _2,
     quiet,
     json,
-    config: _3,
-    profile: _4,
+    color: _3,
+    config: _4,
+    profile: _5,
     ...own
   } = settings;
   return {
@@ -141,8 +143,13 @@ async function report(manifest: Manifest, { settings, context }: EnrichJobCall):
     const stream = settings.output === "-" ? context.stderr : context.stdout;
     stream.write(`${JSON.stringify(manifest)}\n`);
   } else if (!settings.quiet) {
-    const { formatSummary } = await import("../terminal/summary.js");
-    context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100));
+    const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
+      import("../terminal/summary.js"),
+      import("../terminal/colors.js"),
+    ]);
+    const text = formatSummary(manifest, context.reporter.width ?? 100);
+    const isColored = usesColor(settings.color, context.env, context.stderr);
+    context.reporter.print(text, isColored ? paintSummary : undefined);
   }
 }
 

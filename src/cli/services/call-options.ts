@@ -4,7 +4,7 @@ import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import type { SettingsOf } from "../command.js";
 
-const { local, synthetic, config, profile } = cliOptions.shape;
+const { local, synthetic, color, config, profile } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 
 /** Options of commands that send requests other than lookups. */
@@ -24,6 +24,7 @@ const callGroups = {
   },
   Run: {
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
+    color,
     config,
     profile,
   },

@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import type { CliContext } from "../command.js";
+import type { ColorChoice } from "../options/option-spec.js";
+import { paintFor } from "./colors.js";
 import { TerminalTable } from "./terminal-table.js";
 
 /** Prints records in the order they are added. */
@@ -19,16 +21,23 @@ export function wantsLines(json: boolean, { stdout }: Pick<CliContext, "stdout">
 
 /** The part of a call that says where and how to print data. */
 export interface OutputCall {
-  readonly settings: { readonly json: boolean };
-  readonly context: Pick<CliContext, "stdout" | "signal">;
+  readonly settings: { readonly json: boolean; readonly color?: ColorChoice | undefined };
+  readonly context: Pick<CliContext, "stdout" | "signal" | "env">;
+}
+
+interface DataForm<T> {
+  readonly toLine?: (record: T) => string;
+  /** Whether the last column wraps instead of being shortened. */
+  readonly prose?: boolean;
 }
 
 /** Prints records as JSON lines, or as a table on a terminal. */
 export function dataOutput<T>(
-  { settings, context }: OutputCall,
+  call: OutputCall,
   columns: DataColumns<T>,
-  toLine: (record: T) => string = JSON.stringify,
+  { toLine = JSON.stringify, prose = false }: DataForm<T> = {},
 ): DataOutput<T> {
+  const { settings, context } = call;
   if (wantsLines(settings.json, context)) {
     return {
       add: (record) => writeText(context, `${toLine(record)}\n`),
@@ -36,12 +45,14 @@ export function dataOutput<T>(
     };
   }
   const table = new TerminalTable(
-    context,
+    context.stdout,
     columns.map(([title]) => title),
+    paintFor(call),
+    prose,
   );
   return {
-    add: (record) => table.add(columns.map(([, cell]) => cell(record))),
-    end: () => table.end(),
+    add: async (record) => table.add(columns.map(([, cell]) => cell(record))),
+    end: async () => table.end(),
   };
 }
 

@@ -1,13 +1,13 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
-import { formatCount, formatCounts, formatSeconds } from "../../core/quantity.js";
+import { formatCount, formatCounts, formatSeconds, wrapText } from "../../core/quantity.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
 
-/** A plan as text, one fact per line. */
-export function formatPlan(plan: Plan): string {
+/** A plan as text, one fact per line, wrapped to `room` columns. */
+export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string {
   const { chosen } = plan;
   const lines: (readonly [label: string, text: string])[] = [
     ["rows", formatCount(plan.rows)],
@@ -56,7 +56,14 @@ export function formatPlan(plan: Plan): string {
   ];
   const shown = lines.filter(([, text]) => text !== "");
   const width = Math.max(...shown.map(([label]) => label.length)) + 2;
-  return shown.map(([label, text]) => `${label.padEnd(width)}${text}\n`).join("");
+  const isNarrow = room < 2 * width;
+  const indent = " ".repeat(isNarrow ? 2 : width);
+  return shown
+    .map(([label, text]) => {
+      const lines = wrapText(text, room - indent.length).replaceAll("\n", `\n${indent}`);
+      return `${isNarrow ? `${label}\n${indent}` : label.padEnd(width)}${lines}\n`;
+    })
+    .join("");
 }
 
 function requestText(requests: PlannedRequests): string {

@@ -1,7 +1,8 @@
 import { printable } from "../../core/printable.js";
 import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
-import { ReputeError, UsageError } from "../../core/errors.js";
+import { serviceCodes } from "../../core/error-codes/service-codes.js";
+import { InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 
 /** Prints warnings, the progress line and the summary to stderr. */
 export class Reporter {
@@ -26,9 +27,14 @@ export class Reporter {
     this.print(`repute: warning: ${message}`);
   }
 
-  /** Prints whole lines above the progress line. */
-  print(text: string): void {
-    this.#stream.write(`${this.#erase()}${printable(redactAddress(text))}\n${this.#line}`);
+  /**
+   * Prints whole lines above the progress line.
+   *
+   * @param paint adds colour once control characters are escaped
+   */
+  print(text: string, paint = (safe: string) => safe): void {
+    const safe = paint(printable(redactAddress(text)));
+    this.#stream.write(`${this.#erase()}${safe}\n${this.#line}`);
   }
 
   /** Sets the status text for `printStatus`; null for none. */
@@ -79,7 +85,10 @@ export function errorText(error: unknown, options: ErrorTextOptions): string {
 
 function explain(error: unknown): string[] {
   if (error instanceof ReputeError) {
-    const lines = error.message.split("\n").map((line) => `repute: ${line}`);
+    // The code of a failed request is what JSON shows, and what docs/errors.md explains.
+    const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
+    const code = isOfService && !(error instanceof InterruptedError) ? ` (${error.code})` : "";
+    const lines = (error.message + code).split("\n").map((line) => `repute: ${line}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -1,13 +1,14 @@
 import { formatPath } from "../../webhooks/pql.js";
-import type { CliContext } from "../command.js";
 import { type OutputCall, wantsLines, writeText } from "./data-output.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
-import { TerminalTable } from "./terminal-table.js";
+import { paintFor } from "./colors.js";
+import { type CardField, printCard } from "./terminal-card.js";
 
 /** Prints a record as one line of JSON, or one field per line on a terminal. */
-export async function showRecord({ settings, context }: OutputCall, record: object): Promise<void> {
+export async function showRecord(call: OutputCall, record: object): Promise<void> {
+  const { settings, context } = call;
   if (wantsLines(settings.json, context)) await writeText(context, `${JSON.stringify(record)}\n`);
-  else await showFields(context, record);
+  else showFields(call, record);
 }
 
 /** The same for counts, with units on a terminal. */
@@ -31,22 +32,18 @@ const mostShown = 1000;
 
 /**
  * Prints a record on a terminal, one field per line: its path in PQL syntax and its value. A list of
- * plain values takes one line.
+ * plain values is one field.
  */
-export async function showFields(
-  context: Pick<CliContext, "stdout">,
-  record: object,
-): Promise<void> {
-  const table = new TerminalTable(context, null);
-  let left = mostShown;
+function showFields(call: OutputCall, record: object): void {
+  const fields: CardField[] = [];
   for (const { path, text } of fieldsOf(record)) {
-    if (left-- === 0) {
-      await table.add(["…", "more with --json"]);
+    if (fields.length === mostShown) {
+      fields.push(["…", "more with --json"]);
       break;
     }
-    await table.add([formatPath(path), text]);
+    fields.push([formatPath(path), text]);
   }
-  await table.end();
+  printCard(call.context.stdout, [{ title: "", fields }], paintFor(call));
 }
 
 interface Field {

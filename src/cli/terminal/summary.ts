@@ -17,6 +17,9 @@ import {
 /** Maximum entries per list; the manifest has all. */
 const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 
+/** Width below which the counts go below their labels. */
+const narrow = 60;
+
 /** The result of a finished run as text: a headline and a table of counts. */
 export function formatSummary(manifest: Manifest, width: number): string {
   const { input, output, seconds } = manifest;
@@ -38,10 +41,11 @@ export function formatSummary(manifest: Manifest, width: number): string {
     ["manifest", output.path === null ? [] : [manifestPath(shownBase(manifest, output.path))]],
   ];
   const shown = table.filter(([, lines]) => lines.length > 0);
-  const column = Math.max(...shown.map(([label]) => label.length)) + 4;
+  const isNarrow = width < narrow;
+  const column = isNarrow ? 4 : Math.max(...shown.map(([label]) => label.length)) + 4;
   const body = shown.map(
     ([label, lines]) =>
-      `  ${label}`.padEnd(column) +
+      (isNarrow ? `  ${label}\n    ` : `  ${label}`.padEnd(column)) +
       lines
         .map((line) => wrapText(line, Math.max(width - column, 30)))
         .join("\n")

@@ -1,112 +1,200 @@
-import type { CliContext } from "../command.js";
 import { printable } from "../../core/printable.js";
+import type { TerminalStream } from "../command.js";
+import { type Paint, writePainted } from "./colors.js";
+import { displayWidth, pad, shorten, wrapWords } from "./text-layout.js";
 
 /** Rows laid out together; the first batch sets the widths for all. */
 const batchRows = 500;
 const gap = 2;
-/** Minimum width of a shrunk column. */
+/** Minimum width of a shortened column, and of the first one: an IPv4 address. */
 const narrowest = 8;
+const narrowestFirst = 15;
 /** Maximum length of a cell, in UTF-16 units; `--json` prints all of it. */
 const longestCell = 2000;
 
 /**
- * A table for a terminal. Empty columns are dropped; if lines would be too long, the widest columns
- * shrink and their text wraps. Rows are buffered, at most one batch.
+ * A table for a terminal. Empty columns are dropped, numbers are aligned to the right. If lines
+ * would be too long, the widest columns are shortened; on a terminal too narrow even for that, each
+ * row becomes a block with one cell per line. Rows are buffered, at most one batch.
  */
 export class TerminalTable {
-  readonly #context: Pick<CliContext, "stdout">;
-  readonly #titles: readonly string[] | null;
+  readonly #stdout: TerminalStream;
+  readonly #titles: readonly string[];
+  readonly #paint: Paint;
+  readonly #prose: boolean;
   #rows: (readonly string[])[] = [];
-  #columns: readonly Column[] | null = null;
+  #layout: Layout | null = null;
 
-  /** @param titles of the columns; null for a table without a header */
-  constructor(context: Pick<CliContext, "stdout">, titles: readonly string[] | null) {
-    this.#context = context;
+  /**
+   * @param titles of the columns
+   * @param prose whether the last column is text to be read in full: it wraps between words
+   */
+  constructor(stdout: TerminalStream, titles: readonly string[], paint: Paint, prose = false) {
+    this.#stdout = stdout;
     this.#titles = titles;
+    this.#paint = paint;
+    this.#prose = prose;
   }
 
-  async add(cells: readonly string[]): Promise<void> {
+  add(cells: readonly string[]): void {
     this.#rows.push(cells.map(shown));
-    if (this.#rows.length === batchRows) await this.#write(true);
+    if (this.#rows.length === batchRows) this.#write(true);
   }
 
   /** Prints buffered rows. */
-  async end(): Promise<void> {
-    if (this.#rows.length > 0) await this.#write(false);
+  end(): void {
+    if (this.#rows.length > 0) this.#write(false);
   }
 
-  async #write(more: boolean): Promise<void> {
-    const { stdout } = this.#context;
-    const titled = this.#columns === null && this.#titles !== null;
+  #write(more: boolean): void {
+    const isFirst = this.#layout === null;
     const rows = this.#rows;
     this.#rows = [];
-    this.#columns ??= layOut(this.#titles, rows, stdout.columns || 80, more);
-    const columns = this.#columns;
+    this.#layout ??= layOut(this.#titles, rows, roomOf(this.#stdout), more);
+    const { columns, asBlocks, room } = this.#layout;
     if (columns.length === 0) return;
-    const lines = titled ? [this.#titles ?? [], ...rows] : rows;
-    const { table, getBorderCharacters } = await import("table");
-    const text = table(
-      lines.map((cells) => columns.map(({ index }) => cells[index] ?? "")),
-      {
-        border: getBorderCharacters("void"),
-        drawHorizontalLine: () => false,
-        columnDefault: { paddingLeft: 0, paddingRight: gap, wrapWord: true },
-        columns: columns.map(({ width }) => ({ width })),
-      },
-    );
-    stdout.write(text.replaceAll(/ +$/gm, ""));
+    const lines = asBlocks
+      ? rows.flatMap((cells) => this.#block(columns, cells, room))
+      : rows.flatMap((cells) => this.#lines(columns, cells));
+    if (isFirst && !asBlocks) lines.unshift(this.#header(columns));
+    if (isFirst && asBlocks) lines.shift();
+    writePainted(this.#stdout, `${lines.join("\n")}\n`);
+  }
+
+  #header(columns: readonly Column[]): string {
+    const titles = columns.map(({ title, width, side }): PlacedCell => [
+      shorten(title, width),
+      width,
+      side,
+    ]);
+    return joined(titles, (text) => this.#paint.title(text));
+  }
+
+  #lines(columns: readonly Column[], cells: readonly string[]): readonly string[] {
+    const last = columns.at(-1);
+    const [head = "", ...rest] =
+      this.#prose && last !== undefined ? wrapWords(cells[last.index] ?? "", last.width) : [];
+    const placed = columns.map((column): PlacedCell => {
+      const { index, width, side } = column;
+      const text = this.#prose && column === last ? head : shorten(cells[index] ?? "", width);
+      return [text, width, side];
+    });
+    const start = sum(columns.slice(0, -1).map(({ width }) => width + gap));
+    return [
+      joined(placed, (text) => this.#paint.cell(text, text)),
+      ...rest.map((line) => pad("", start) + line),
+    ];
+  }
+
+  /** A row as an empty line and one line per cell that has a value. */
+  #block(columns: readonly Column[], cells: readonly string[], room: number): readonly string[] {
+    const label = Math.max(...columns.map(({ title }) => displayWidth(title))) + gap;
+    const filled = columns.filter(({ index }) => (cells[index] ?? "") !== "");
+    const lines = filled.flatMap(({ title, index }) => {
+      const cell = cells[index] ?? "";
+      return wrapWords(cell, Math.max(room - label, narrowest)).map((line, at) =>
+        at === 0
+          ? this.#paint.title(title) +
+            " ".repeat(label - displayWidth(title)) +
+            this.#paint.cell(line, cell)
+          : " ".repeat(label) + line,
+      );
+    });
+    return ["", ...lines];
   }
 }
 
+type Side = "left" | "right";
+type PlacedCell = readonly [text: string, width: number, side: Side];
+
+/** The cells of a line, aligned to their sides, without trailing spaces. */
+function joined(cells: readonly PlacedCell[], paint: (text: string) => string): string {
+  const last = cells.findLastIndex(([text]) => text !== "");
+  return cells
+    .slice(0, last + 1)
+    .map(([text, width, side], at) => {
+      const space = at === last && side === "left" ? "" : pad("", width - displayWidth(text));
+      const painted = text === "" ? "" : paint(text);
+      return side === "right" ? space + painted : painted + space;
+    })
+    .join(" ".repeat(gap));
+}
+
 interface Column {
+  readonly title: string;
   /** Index among the cells. */
   readonly index: number;
   readonly width: number;
+  /** Side to which its cells are aligned. */
+  readonly side: Side;
+}
+
+interface Layout {
+  readonly columns: readonly Column[];
+  /** Whether each row is a block of lines: the terminal is too narrow for a table. */
+  readonly asBlocks: boolean;
+  readonly room: number;
+}
+
+/** Columns of the terminal; anything else takes lines of any length. */
+function roomOf(stdout: TerminalStream): number {
+  return stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** @param more whether more rows follow, possibly with values in empty columns */
 function layOut(
-  titles: readonly string[] | null,
+  titles: readonly string[],
   rows: readonly (readonly string[])[],
   room: number,
   more: boolean,
-): readonly Column[] {
-  const count = titles?.length ?? Math.max(...rows.map((cells) => cells.length));
-  const kept = Array.from({ length: count }, (_, index) => index).filter(
+): Layout {
+  const kept = [...titles.keys()].filter(
     (index) => more || rows.some((cells) => (cells[index] ?? "") !== ""),
   );
   const natural = kept.map((index) =>
-    Math.max(1, ...[titles ?? [], ...rows].map((cells) => widthOf(cells[index] ?? ""))),
+    [titles, ...rows].reduce((most, cells) => Math.max(most, displayWidth(cells[index] ?? "")), 1),
   );
   const free = room - gap * (kept.length - 1);
-  const widths = more ? spread(fitted(natural, free), free) : fitted(natural, free);
-  return kept.map((index, at) => ({ index, width: widths[at] ?? narrowest }));
+  const fit = fitted(natural, free);
+  const widths = more && room < Number.POSITIVE_INFINITY ? spread(fit, free) : fit;
+  return {
+    columns: kept.map((index, at) => ({
+      title: titles[index] ?? "",
+      index,
+      width: widths[at] ?? narrowest,
+      side: rows.every((cells) => isNumber(cells[index] ?? "")) ? "right" : "left",
+    })),
+    asBlocks: sum(fit) > free,
+    room,
+  };
 }
 
-/** Caps all widths at the largest limit that makes them fit. */
+/** Caps all widths at the largest limit that makes them fit, down to their minimum. */
 function fitted(widths: readonly number[], room: number): readonly number[] {
-  let limit = Math.min(Math.max(...widths, narrowest), Math.max(room, narrowest));
-  const total = (): number => widths.reduce((sum, wide) => sum + Math.min(wide, limit), 0);
-  while (limit > narrowest && total() > room) limit--;
-  return widths.map((wide) => Math.min(wide, limit));
+  const capped = (limit: number): readonly number[] =>
+    widths.map((width, at) => Math.min(width, Math.max(limit, at === 0 ? narrowestFirst : 0)));
+  let limit = Math.max(...widths, narrowest);
+  while (limit > narrowest && sum(capped(limit)) > room) limit--;
+  return capped(limit);
 }
 
 /** Shares the remaining room evenly: later rows may be wider. */
 function spread(widths: readonly number[], room: number): readonly number[] {
-  const left = room - widths.reduce((sum, wide) => sum + wide, 0);
-  return widths.map((wide) => wide + Math.max(0, Math.floor(left / widths.length)));
+  const share = Math.max(0, Math.floor((room - sum(widths)) / widths.length));
+  return widths.map((width) => width + share);
 }
 
-const wide =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF01-\uFF60]|\p{Emoji_Presentation}/gu;
-
-/** Terminal columns of the longest line; East Asian characters and emoji take two. */
-function widthOf(text: string): number {
-  return Math.max(...text.split("\n").map((line) => line.length + (line.match(wide)?.length ?? 0)));
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Makes untrusted text safe for the terminal. */
+/** Whether a cell is empty, or a number that may have a unit. */
+function isNumber(text: string): boolean {
+  return /^(?:[+-]?[\d,]+(?:\.\d+)?(?: ?%| ?[kMGT]?B)?)?$/.test(text);
+}
+
+/** Makes untrusted text safe for one line of the terminal. */
 function shown(text: string): string {
   const cut = text.length > longestCell ? `${text.slice(0, longestCell)}…` : text;
-  return printable(cut);
+  return printable(cut).replaceAll(/\s*\n\s*/g, " ");
 }

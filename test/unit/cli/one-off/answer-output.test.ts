@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { answerOutput } from "../../../../src/cli/one-off/answered-item.js";
+import { answerOutput } from "../../../../src/cli/one-off/answer-output.js";
+import { answerLine } from "../../../../src/cli/one-off/answered-item.js";
 import { aFinding, anItem, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { fakeContext } from "../fake-context.js";
 
@@ -21,11 +22,38 @@ test("--json makes lines for a terminal too", async () => {
   expect(JSON.parse(context.stdout.text)).toMatchObject({ item: "192.0.2.1" });
 });
 
-test("a table is written when all answers are there", async () => {
+test("a terminal gets one answer as a card with everything its JSON has", async () => {
   const context = fakeContext({ columns: 80 });
   const output = answerOutput({ settings: { json: false }, context }, columns);
   await output.add(answer);
   const early = context.stdout.text;
   await output.end();
-  expect([early, context.stdout.text]).toEqual(["", "item       blocklist\n192.0.2.1  ACTIVE\n"]);
+  const { text } = context.stdout;
+  expect([early, text.split("\n")[0]]).toEqual(["", "verdict                  malicious"]);
+  const shown = text.replaceAll(/\s+/g, " ");
+  for (const value of leaves(JSON.parse(answerLine(answer)))) expect(shown).toContain(value);
 });
+
+test("a terminal gets several answers as a table, and their errors below", async () => {
+  const context = fakeContext({ columns: 80 });
+  const output = answerOutput({ settings: { json: false }, context }, columns);
+  const error = { code: "http_404", message: "nothing at this address" } as const;
+  const failed = { ...answer, finding: aFinding({ status: "failed", error }) };
+  for (const each of [answer, failed, failed]) await output.add(each);
+  await output.end();
+  expect(context.stdout.text.split("\n")).toEqual([
+    "item       blocklist",
+    "192.0.2.1  ACTIVE",
+    "192.0.2.1",
+    "192.0.2.1",
+    "",
+    "http_404: nothing at this address (2 items)",
+    "",
+  ]);
+});
+
+/** Every text and number in a JSON value. */
+function leaves(value: unknown): readonly string[] {
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+}

@@ -35,3 +35,10 @@ test("with debugging the stacks of the error and of its cause are shown", () => 
   const text = errorText(error, { command: null, debug: true });
   expect(text).toMatch(/FatalError: outer\n {4}at [\s\S]*Error: inner\n {4}at /);
 });
+
+test("a failed request has its code, as in JSON", () => {
+  const error = new FatalError("connect_refused", "the service refused the connection");
+  expect(errorText(error, { command: null, debug: false })).toBe(
+    "repute: the service refused the connection (connect_refused)",
+  );
+});

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { showFields } from "../../../../src/cli/terminal/show-record.js";
-import { FakeStream } from "../fake-context.js";
+import { showRecord } from "../../../../src/cli/terminal/show-record.js";
+import { fakeContext } from "../fake-context.js";
 
 async function shown(record: object): Promise<readonly string[]> {
-  const stdout = new FakeStream(100);
-  await showFields({ stdout }, record);
-  return stdout.text.split("\n").slice(0, -1);
+  const context = fakeContext({ columns: 100 });
+  await showRecord({ settings: { json: false }, context }, record);
+  return context.stdout.text.split("\n").slice(0, -1);
 }
 
 test("prints each field with its path", async () => {

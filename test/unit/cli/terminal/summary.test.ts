@@ -98,3 +98,16 @@ test("an empty input has no speed and no share", () => {
   const text = formatSummary({ ...manifest, input, output, statuses, verdicts, seconds: 0 }, 100);
   expect(text).toMatch(/^repute: 0 rows in 0\.0 s\n {2}rows +0 read, 0 written\n {2}kinds/);
 });
+
+test("a retry tells what it improved", () => {
+  const retried = {
+    failed: { complete: 7, partial: 2, failed: 3 },
+    partial: { complete: 1, partial: 4 },
+  };
+  expect(formatSummary({ ...manifest, retried }, 100)).toContain(
+    "\n  retried      8 filled in, 2 failed before and now partial, 4 still partial, 3 still failed\n",
+  );
+  expect(formatSummary({ ...manifest, retried: {} }, 100)).toContain(
+    "\n  retried      no row was failed or partial\n",
+  );
+});

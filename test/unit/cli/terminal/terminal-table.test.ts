@@ -1,93 +1,136 @@
 import { expect, test } from "vitest";
 import { TerminalTable } from "../../../../src/cli/terminal/terminal-table.js";
-import { FakeStream } from "../fake-context.js";
+import { paintFor } from "../../../../src/cli/terminal/colors.js";
+import { fakeContext, FakeStream } from "../fake-context.js";
 
-async function tabled(
-  titles: readonly string[] | null,
+const plain = paintFor({ settings: { color: "never" }, context: fakeContext() });
+
+function tabled(
+  titles: readonly string[],
   rows: readonly (readonly string[])[],
   width = 80,
-): Promise<string> {
+): string {
   const stdout = new FakeStream(width);
-  const table = new TerminalTable({ stdout }, titles);
-  for (const row of rows) await table.add(row);
-  await table.end();
+  const table = new TerminalTable(stdout, titles, plain);
+  for (const row of rows) table.add(row);
+  table.end();
   return stdout.text;
 }
 
-test("columns line up under their titles", async () => {
+test("columns line up under their titles", () => {
   const rows = [
     ["192.0.2.1", "ip"],
     ["a.example", "domain"],
   ];
-  expect(await tabled(["item", "kind"], rows)).toBe(
+  expect(tabled(["item", "kind"], rows)).toBe(
     "item       kind\n192.0.2.1  ip\na.example  domain\n",
   );
 });
 
-test("a column without any value is left out", async () => {
-  expect(await tabled(["item", "tags", "kind"], [["a", "", "ip"]])).toBe("item  kind\na     ip\n");
+test("a column without any value is left out", () => {
+  expect(tabled(["item", "tags", "kind"], [["a", "", "ip"]])).toBe("item  kind\na     ip\n");
 });
 
-test("a table without titles has its rows alone", async () => {
-  expect(await tabled(null, [["name", "a:b"]])).toBe("name  a:b\n");
+test("nothing is shown of no rows", () => {
+  expect(tabled(["item"], [])).toBe("");
 });
 
-test("nothing is shown of no rows", async () => {
-  expect(await tabled(["item"], [])).toBe("");
+test("the widest column is shortened until a line fits", () => {
+  const text = tabled(["item", "kind", "error"], [["192.0.2.1", "ip", "words ".repeat(9)]], 40);
+  expect(text).toBe("item       kind  error\n192.0.2.1  ip    words words words word…\n");
 });
 
-test("a line fits the width: the widest columns give way and wrap", async () => {
-  const text = await tabled(
-    ["item", "kind", "error"],
-    [["a".repeat(30), "ip", "words ".repeat(9)]],
-    40,
+test("an address stays whole while other columns are shortened", () => {
+  const cells = ["203.0.113.123", "a".repeat(20), "b".repeat(20)];
+  expect(tabled(["item", "x", "y"], [cells], 40).split("\n")[1]).toBe(
+    "203.0.113.123  aaaaaaaaaa…  bbbbbbbbbb…",
   );
-  const lines = text.split("\n");
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
-  expect(text.match(/a/g)).toHaveLength(30);
-  expect(text.match(/words/g)).toHaveLength(9);
 });
 
-test("no column is narrower than eight characters", async () => {
-  const text = await tabled(["item", "error"], [["a".repeat(20), "x".repeat(20)]], 10);
-  expect(text.split("\n")[1]).toBe("aaaaaaaa  xxxxxxxx");
+test("a terminal that is too narrow for a table gets each row as a block", () => {
+  const rows = [
+    ["192.0.2.1", "words ".repeat(4).trim(), "", "x".repeat(12)],
+    ["192.0.2.2", "", "yes", ""],
+  ];
+  expect(tabled(["item", "error", "bogon", "z"], rows, 24)).toBe(
+    [
+      "item   192.0.2.1",
+      "error  words words words",
+      "       words",
+      "z      xxxxxxxxxxxx",
+      "",
+      "item   192.0.2.2",
+      "bogon  yes",
+      "",
+    ].join("\n"),
+  );
 });
 
-test("characters of East Asia take two columns each", async () => {
+test.each([40, 80, 120, 200])("no line is longer than %i columns", (width) => {
+  const cells = Array.from({ length: 8 }, (_, at) => "word ".repeat(at * 3) + "x");
+  const text = tabled(["a", "b", "c", "d", "e", "f", "g", "h"], [cells], width);
+  expect(Math.max(...text.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(width);
+});
+
+test("numbers line up on the right, with their title", () => {
+  const rows = [
+    ["a", "7", "x"],
+    ["b", "1,234", "y"],
+  ];
+  expect(tabled(["name", "rows", "z"], rows)).toBe(
+    "name   rows  z\na         7  x\nb     1,234  y\n",
+  );
+});
+
+test("a cell of several lines becomes one", () => {
+  expect(tabled(["a"], [["one\n  two"]])).toBe("a\none two\n");
+});
+
+test("characters of East Asia take two columns each", () => {
   const rows = [
     ["例え", "x"],
     ["abcd", "y"],
   ];
-  expect(await tabled(null, rows)).toBe("例え  x\nabcd  y\n");
+  expect(tabled(["a", "b"], rows)).toBe("a     b\n例え  x\nabcd  y\n");
 });
 
-test("control characters do not reach the terminal", async () => {
-  expect(await tabled(null, [["\u001B[31mred\u0007", "a\tb"]])).toBe(
-    "<U+001B>[31mred<U+0007>  a b\n",
+test("control characters do not reach the terminal", () => {
+  expect(tabled(["c", "d"], [["\u001B[31mred\u0007", "a\tb"]])).toBe(
+    "c                        d\n<U+001B>[31mred<U+0007>  a b\n",
   );
 });
 
-test("columns line up after escaped control characters", async () => {
+test("columns line up after escaped control characters", () => {
   const rows = [
     ["\u202Ecod.exe", "x"],
     ["a", "y"],
   ];
-  expect(await tabled(null, rows)).toBe("<U+202E>cod.exe  x\na                y\n");
+  expect(tabled(["a", "b"], rows)).toBe(
+    "a                b\n<U+202E>cod.exe  x\na                y\n",
+  );
 });
 
-test("a cell of ten megabytes is cut", async () => {
-  const text = await tabled(null, [["x".repeat(10_000_000)]]);
+test("a cell of ten megabytes is cut", () => {
+  const text = tabled(["a"], [["x".repeat(10_000_000)]]);
   expect(text.length).toBeLessThan(3000);
 });
 
-test("rows are shown batch by batch, under one line of titles", async () => {
+test("rows are shown batch by batch, under one line of titles", () => {
   const stdout = new FakeStream(80);
-  const table = new TerminalTable({ stdout }, ["id", "note"]);
-  for (let id = 0; id < 500; id++) await table.add([`c-${id}`, ""]);
+  const table = new TerminalTable(stdout, ["id", "note"], plain);
+  for (let id = 0; id < 500; id++) table.add([`c-${id}`, ""]);
   const early = stdout.text;
-  await table.add(["c-500", "late"]);
-  await table.end();
+  table.add(["c-500", "late"]);
+  table.end();
   expect(early.split("\n")).toHaveLength(502);
   expect(stdout.text.split("\n").at(-2)).toMatch(/^c-500 +late$/);
   expect(stdout.text.match(/note/g)).toHaveLength(1);
+});
+
+test("a file gets whole cells, whatever their length", () => {
+  const stdout = new FakeStream();
+  const table = new TerminalTable(stdout, ["item"], plain);
+  table.add(["x".repeat(300)]);
+  table.end();
+  expect(stdout.text).toBe(`item\n${"x".repeat(300)}\n`);
 });

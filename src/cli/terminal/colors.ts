@@ -1,0 +1,73 @@
+import type { CliContext, TerminalStream } from "../command.js";
+import type { ColorChoice } from "../options/option-spec.js";
+import { TerminalOutput } from "./terminal-output.js";
+
+/** Adds colour to text whose control characters are already escaped. */
+export interface Paint {
+  /** A title or label. */
+  readonly title: (text: string) => string;
+  /** A cell: a verdict gets its colour, any other text stays plain. */
+  readonly cell: (text: string, value: string) => string;
+}
+
+/** Select Graphic Rendition (ECMA-48): red, yellow, blue. */
+const verdictColors: ReadonlyMap<string, number> = new Map([
+  ["malicious", 31],
+  ["suspicious", 33],
+  ["listed", 34],
+]);
+
+const plain: Paint = { title: (text) => text, cell: (text) => text };
+
+const colored: Paint = {
+  title: (text) => styled(text, 1),
+  cell: (text, value) => {
+    const color = verdictColors.get(value);
+    return color === undefined ? text : styled(text, color);
+  },
+};
+
+/**
+ * Whether to colour what goes to a stream. `--color` decides; with `auto`, FORCE_COLOR and NO_COLOR
+ * do, in that order, as in Node.js; without any of them, whether the stream is a capable terminal.
+ */
+export function usesColor(
+  choice: ColorChoice | undefined,
+  env: CliContext["env"],
+  stream: TerminalStream,
+): boolean {
+  if (choice === "always" || choice === "never") return choice === "always";
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  if ((env["NO_COLOR"] ?? "") !== "") return false;
+  return stream.isTTY === true && (env["TERM"] ?? "dumb") !== "dumb";
+}
+
+/** The paint for stdout. */
+export function paintFor({
+  settings,
+  context,
+}: {
+  readonly settings: { readonly color?: ColorChoice | undefined };
+  readonly context: Pick<CliContext, "stdout" | "env">;
+}): Paint {
+  return usesColor(settings.color, context.env, context.stdout) ? colored : plain;
+}
+
+/** Colours the verdicts that a run's summary starts with. */
+export function paintSummary(text: string): string {
+  return text.replaceAll(
+    /^((?: {2}verdict)? +)(malicious|suspicious|listed)(?= +[\d,]+ +[<>\d.]+%$)/gm,
+    (_, space: string, verdict: string) => space + colored.cell(verdict, verdict),
+  );
+}
+
+/** Writes text to stdout, escape sequences of the paint included. All else must be escaped. */
+export function writePainted(stdout: TerminalStream, text: string): void {
+  if (stdout instanceof TerminalOutput) stdout.writeEscaped(text);
+  else stdout.write(text);
+}
+
+function styled(text: string, style: number): string {
+  return `\u001B[${style}m${text}\u001B[0m`;
+}

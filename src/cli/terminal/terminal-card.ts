@@ -1,0 +1,69 @@
+import { printable } from "../../core/printable.js";
+import type { TerminalStream } from "../command.js";
+import { type Paint, writePainted } from "./colors.js";
+import { displayWidth, pad, wrapWords } from "./text-layout.js";
+
+/** Fields under a heading. */
+export interface CardSection {
+  /** Empty for no heading. */
+  readonly title: string;
+  readonly fields: readonly CardField[];
+}
+
+export type CardField = readonly [label: string, text: string];
+
+const indent = "  ";
+const gap = 2;
+/** Room that a value needs beside its label, else it goes below: a time in RFC 3339. */
+const narrowest = 24;
+
+/** Prints labelled fields in groups. Values wrap between words. */
+export function printCard(
+  stdout: TerminalStream,
+  sections: readonly CardSection[],
+  paint: Paint,
+): void {
+  const room = stdout.columns || 80;
+  const filled = sections.filter(({ fields }) => fields.length > 0);
+  const column = valueColumn(filled, room);
+  const blocks = filled.map(({ title, fields }) => {
+    const margin = title === "" ? "" : indent;
+    const heading = title === "" ? "" : `${paint.title(title)}\n`;
+    const lines = fields.flatMap((field) => fieldLines(field, margin, column, room, paint));
+    return `${heading}${lines.join("\n")}\n`;
+  });
+  writePainted(stdout, blocks.join("\n"));
+}
+
+/** Where values begin: right of every label that leaves them enough room. */
+function valueColumn(sections: readonly CardSection[], room: number): number {
+  const ends = sections.flatMap(({ title, fields }) =>
+    fields.map(
+      ([label]) => (title === "" ? 0 : indent.length) + displayWidth(printable(label)) + gap,
+    ),
+  );
+  const near = ends.filter((end) => end <= room - narrowest);
+  return near.length === 0 ? 2 * indent.length : Math.max(...near);
+}
+
+function fieldLines(
+  [label, text]: CardField,
+  margin: string,
+  column: number,
+  room: number,
+  paint: Paint,
+): readonly string[] {
+  const labelLines = wrapWords(printable(label), Math.max(room - margin.length, 1)).map(
+    (line) => margin + line,
+  );
+  const lines = text
+    .split("\n")
+    .flatMap((line) => wrapWords(printable(line), Math.max(room - column, 1)))
+    .map((line) => (line === "" ? "" : pad("", column) + paint.cell(line, text)));
+  const [head = ""] = labelLines;
+  const [first = "", ...rest] = lines;
+  if (labelLines.length > 1 || displayWidth(head) + gap > column) {
+    return [...labelLines, ...lines.filter((line) => line !== "")];
+  }
+  return [first === "" ? head : pad(head, column) + first.slice(column), ...rest];
+}

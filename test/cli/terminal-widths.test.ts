@@ -1,0 +1,121 @@
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { commandNames, commandNamed } from "../../src/cli/command-list.js";
+import { exitCodeOfError } from "../../src/cli/exit-code.js";
+import { runProgram } from "../../src/cli/program.js";
+import { errorText, Reporter } from "../../src/cli/terminal/reporter.js";
+import { ManualClock } from "../helpers/manual-clock.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
+
+const samples = fileURLToPath(new URL("../../samples", import.meta.url));
+const local = ["--local", "--synthetic", "7"];
+
+const contextFile = "webhooks/case-context.json";
+
+/** Pauses before asking again would be random. */
+const once = [...local, "--partial-retries", "0"];
+
+/** What a person types, in this order: later commands read what earlier ones wrote. */
+const session: readonly (readonly string[])[] = [
+  ["plan", "monday.csv", ...local],
+  ["enrich", "monday.csv", "-o", "monday.out.csv", ...once],
+  ["enrich", "tuesday.csv", "-o", "tuesday.out.csv", "--cache", "cache", ...once],
+  ["retry", "monday.out.csv", "-o", "again.csv", "--local", "--partial-retries", "0"],
+  ["verify", "monday.out.csv"],
+  ["report", "tuesday.out.csv"],
+  ["diff", "monday.out.csv", "tuesday.out.csv"],
+  ["query", "192.0.2.1", "--local"],
+  ["query", "2001:db8::7", ...local],
+  ["query", "setup.exe", ...local],
+  ["query", "192.0.2.1", "2001:db8::7", "hxxps://example.org/a/long/path/to/a/page", ...local],
+  ["query", "192.0.2.1", "setup.exe", "malware.exe", ...local],
+  ["quick-check", "192.0.2.1", "--local"],
+  ["quick-check", "192.0.2.1", "198.51.100.7", "example.com", ...local],
+  ["tags", "list", "--local"],
+  ["tags", "list", "--descriptions", "--local"],
+  ["tags", "show", "credentials:brute-force", "--local"],
+  ["tags", "show", "no:such-tag", "--local"],
+  ["tags", "ips", "spam:snowshoe", "--local"],
+  ["tags", "export", "spam:snowshoe", "-o", "lists", "--local"],
+  ["customers", "--local"],
+  ["case", "show", "case-2001", "--local"],
+  ["case", "show", "no-such-case", "--local"],
+  ["case", "context", "case-2001", "--local"],
+  ["case", "enrich", "case-2001", "-o", "case.csv", "--local"],
+  [
+    "webhook",
+    "check",
+    "webhooks/static-subscriber.json",
+    "--context",
+    "webhooks/case-context.json",
+  ],
+  `webhook send webhooks/notify-crm.json --context ${contextFile} --dry-run --local`.split(" "),
+  ["cache", "stats", "cache"],
+  ["cache", "prune", "cache"],
+  ["cache", "clear", "cache"],
+  ["config", "--rate", "5/s"],
+];
+
+/** Commands that print files, ask questions, measure the machine or run until they are stopped. */
+const others = ["schema", "completion", "init", "doctor", "serve"];
+
+test("covers every command", () => {
+  const covered = new Set([...session.map((args) => commandNamed(args)), ...others]);
+  expect(covered).toEqual(new Set(commandNames));
+});
+
+describe.each([40, 80, 120])("%i columns", (columns) => {
+  test("show every command's output in full", async () => {
+    const folder = await temporaryFolder();
+    await writeInputs(folder);
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(folder);
+    let shown = "";
+    for (const args of session)
+      shown += `$ repute ${args.join(" ")}\n${await typed(args, columns)}\n`;
+    await expect(shown).toMatchFileSnapshot(`__snapshots__/terminal-${columns}.txt`);
+  });
+});
+
+async function writeInputs(folder: string): Promise<void> {
+  const items = Array.from({ length: 40 }, (_, at) => `198.51.100.${at},host-${at}.example.com`);
+  const csv = ["ip,note", ...items, "setup.exe,a file"];
+  await writeFile(join(folder, "monday.csv"), `${csv.slice(0, 36).join("\n")}\n`);
+  await writeFile(
+    join(folder, "tuesday.csv"),
+    `${csv.slice(4).join("\n").replace(/^/, "ip,note\n")}\n`,
+  );
+  await cp(join(samples, "webhooks"), join(folder, "webhooks"), { recursive: true });
+}
+
+/** Runs a command at a terminal and returns what is on the screen afterwards. */
+async function typed(args: readonly string[], columns: number): Promise<string> {
+  const folder = process.cwd();
+  const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state") };
+  const clock = new ManualClock();
+  const screen = new FakeStream(columns);
+  const reporter = new Reporter(screen);
+  const context = { ...fakeContext({ env }), stdout: screen, stderr: screen, reporter, clock };
+  let end = "";
+  try {
+    const code = await clock.run(runProgram(args, context));
+    if (code !== 0) end = `[exit code ${code}]\n`;
+  } catch (error) {
+    reporter.print(errorText(error, { command: commandNamed(args), debug: false }));
+    end = `[exit code ${exitCodeOfError(error)}]\n`;
+  }
+  return masked(screen.text) + end;
+}
+
+/** What is erased again, and what differs from run to run. */
+function masked(text: string): string {
+  return text
+    .replaceAll(/[^\n]*\r\u001B\[K/g, "")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
+    .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE");
+}

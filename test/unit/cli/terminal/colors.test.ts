@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { paintFor, paintSummary, usesColor } from "../../../../src/cli/terminal/colors.js";
+import { TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
+import { TerminalTable } from "../../../../src/cli/terminal/terminal-table.js";
+import { fakeContext, FakeStream } from "../fake-context.js";
+
+const terminal = new FakeStream(80);
+const pipe = new FakeStream();
+
+test.each([
+  ["auto on a terminal", "auto", { TERM: "xterm" }, terminal, true],
+  ["auto on a dumb terminal", "auto", { TERM: "dumb" }, terminal, false],
+  ["auto in a pipe", "auto", { TERM: "xterm" }, pipe, false],
+  ["NO_COLOR on a terminal", "auto", { TERM: "xterm", NO_COLOR: "1" }, terminal, false],
+  ["an empty NO_COLOR on a terminal", "auto", { TERM: "xterm", NO_COLOR: "" }, terminal, true],
+  ["FORCE_COLOR in a pipe", "auto", { FORCE_COLOR: "1" }, pipe, true],
+  ["FORCE_COLOR=0 on a terminal", "auto", { TERM: "xterm", FORCE_COLOR: "0" }, terminal, false],
+  ["FORCE_COLOR with NO_COLOR", "auto", { FORCE_COLOR: "1", NO_COLOR: "1" }, pipe, true],
+  ["always with NO_COLOR", "always", { NO_COLOR: "1" }, pipe, true],
+  ["never with FORCE_COLOR", "never", { FORCE_COLOR: "1" }, terminal, false],
+] as const)("colours: %s", (_, choice, env, stream, expected) => {
+  expect(usesColor(choice, env, stream)).toBe(expected);
+});
+
+test("a table colours titles and verdicts, and escapes what looks like a colour", async () => {
+  const screen = new FakeStream(80);
+  const stdout = new TerminalOutput(screen);
+  const paint = paintFor({ settings: { color: "always" }, context: { stdout, env: {} } });
+  const table = new TerminalTable(stdout, ["verdict", "note"], paint);
+  for (const verdict of ["malicious", "suspicious", "listed", "none"]) {
+    table.add([verdict, "\u001B[31mx"]);
+  }
+  table.end();
+  expect(screen.text.replaceAll("\u001B", "^").split("\n")).toEqual([
+    "^[1mverdict^[0m     ^[1mnote^[0m",
+    "^[31mmalicious^[0m   <U+001B>[31mx",
+    "^[33msuspicious^[0m  <U+001B>[31mx",
+    "^[34mlisted^[0m      <U+001B>[31mx",
+    "none        <U+001B>[31mx",
+    "",
+  ]);
+});
+
+test("a summary colours its verdicts and nothing else", () => {
+  const text = ["  verdict    malicious    2   20.0%", "             listed       1   <0.1%"];
+  const other = "  tags       malicious 3, listed 2";
+  const painted = paintSummary([...text, other].join("\n"))
+    .replaceAll("\u001B", "^")
+    .split("\n");
+  expect(painted).toEqual([
+    "  verdict    ^[31mmalicious^[0m    2   20.0%",
+    "             ^[34mlisted^[0m       1   <0.1%",
+    other,
+  ]);
+});
+
+test("JSON in a pipe has no colour even with --color always", async () => {
+  const context = fakeContext();
+  const { dataOutput } = await import("../../../../src/cli/terminal/data-output.js");
+  const output = dataOutput<object>({ settings: { json: false, color: "always" }, context }, []);
+  await output.add({ verdict: "malicious" });
+  expect(context.stdout.text).toBe('{"verdict":"malicious"}\n');
+});
