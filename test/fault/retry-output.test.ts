@@ -1,6 +1,7 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/pipeline/run/execute.js";
@@ -9,6 +10,7 @@ import { retryOutput } from "../../src/pipeline/retry/retry-output.js";
 import type { EnrichJob } from "../../src/pipeline/types.js";
 import { verifyOutput } from "../../src/pipeline/finish/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const csvInput =
@@ -54,6 +56,31 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
     expect(after).toHaveLength(before.length);
     expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
     expect(changed).toHaveLength(2);
+  });
+
+  it("plans lookups only for the rows it asks about again", async () => {
+    const { server, folder, job } = await prepared();
+    const path = join(folder, `in.${from}`);
+    await writeFile(path, input);
+    server.absent.add("gone.example.com");
+    server.partial.add("part.example.com");
+    const first = join(folder, output);
+    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+
+    const clock = new HurriedClock();
+    const again = job({ path: first }, join(folder, `again.${output}`), { ...flags, rate: "1/s" });
+    let planned = (): number | null => null;
+    // The second request waits until the lookups are counted.
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      while (planned() === null) await turn();
+      await clock.sleep(ms, signal);
+    };
+    await retryOutput({
+      ...again,
+      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), sleep },
+      onStart: (progress) => (planned = () => progress().lookups.planned),
+    });
+    expect(planned()).toBe(2);
   });
 
   it("keeps a row that does not improve", async () => {
