@@ -13,7 +13,7 @@ export interface Speed {
 type Sample = ReturnType<typeof sampleOf>;
 
 /** Window for measuring speed, in milliseconds: smooth, yet recent. */
-const windowMs = 30_000;
+const windowMs = 60_000;
 
 /** A slow start or a pause is over once this much shorter window shows it. */
 const recentMs = 10_000;
