@@ -26,7 +26,7 @@ export interface RunSimulation {
 }
 
 /** What the meter says at a moment of a run. */
-export interface MeteredMoment extends Speed {
+interface MeteredMoment extends Speed {
   readonly seconds: number;
 }
 
