@@ -2,7 +2,7 @@ import { printable } from "../../core/printable.js";
 import { redactAddress } from "../options/redact.js";
 import type { TerminalStream } from "../command.js";
 import { serviceCodes } from "../../core/error-codes/service-codes.js";
-import { InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
+import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 
 /** Prints warnings, the progress line and the summary to stderr. */
 export class Reporter {
@@ -87,7 +87,8 @@ function explain(error: unknown): string[] {
   if (error instanceof ReputeError) {
     // The code of a failed request is what JSON shows, and what docs/errors.md explains.
     const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
-    const code = isOfService && !(error instanceof InterruptedError) ? ` (${error.code})` : "";
+    const isStop = error instanceof InterruptedError || error instanceof EarlyEndError;
+    const code = isOfService && !isStop ? ` (${error.code})` : "";
     const lines = (error.message + code).split("\n").map((line) => `repute: ${line}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
