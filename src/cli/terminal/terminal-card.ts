@@ -1,7 +1,7 @@
 import { printable } from "../../core/printable.js";
 import type { TerminalStream } from "../command.js";
 import { type Paint, writePainted } from "./colors.js";
-import { displayWidth, pad, wrapWords } from "./text-layout.js";
+import { cutLong, displayWidth, pad, wrapWords } from "./text-layout.js";
 
 /** Fields under a heading. */
 export interface CardSection {
@@ -39,7 +39,8 @@ export function printCard(
 function valueColumn(sections: readonly CardSection[], room: number): number {
   const ends = sections.flatMap(({ title, fields }) =>
     fields.map(
-      ([label]) => (title === "" ? 0 : indent.length) + displayWidth(printable(label)) + gap,
+      ([label]) =>
+        (title === "" ? 0 : indent.length) + displayWidth(printable(cutLong(label))) + gap,
     ),
   );
   const near = ends.filter((end) => end <= room - narrowest);
@@ -53,10 +54,10 @@ function fieldLines(
   room: number,
   paint: Paint,
 ): readonly string[] {
-  const labelLines = wrapWords(printable(label), Math.max(room - margin.length, 1)).map(
+  const labelLines = wrapWords(printable(cutLong(label)), Math.max(room - margin.length, 1)).map(
     (line) => margin + line,
   );
-  const lines = text
+  const lines = cutLong(text)
     .split("\n")
     .flatMap((line) => wrapWords(printable(line), Math.max(room - column, 1)))
     .map((line) => (line === "" ? "" : pad("", column) + paint.cell(line, text)));

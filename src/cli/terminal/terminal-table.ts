@@ -1,7 +1,7 @@
 import { printable } from "../../core/printable.js";
 import type { TerminalStream } from "../command.js";
 import { type Paint, writePainted } from "./colors.js";
-import { displayWidth, pad, shorten, wrapWords } from "./text-layout.js";
+import { cutLong, displayWidth, pad, shorten, wrapWords } from "./text-layout.js";
 
 /** Rows laid out together; the first batch sets the widths for all. */
 const batchRows = 500;
@@ -9,9 +9,6 @@ const gap = 2;
 /** Minimum width of a shortened column, and of the first one: an IPv4 address. */
 const narrowest = 8;
 const narrowestFirst = 15;
-/** Maximum length of a cell, in UTF-16 units; `--json` prints all of it. */
-const longestCell = 2000;
-
 /**
  * A table for a terminal. Empty columns are dropped, numbers are aligned to the right. If lines
  * would be too long, the widest columns are shortened; on a terminal too narrow even for that, each
@@ -195,6 +192,6 @@ function isNumber(text: string): boolean {
 
 /** Makes untrusted text safe for one line of the terminal. */
 function shown(text: string): string {
-  const cut = text.length > longestCell ? `${text.slice(0, longestCell)}…` : text;
+  const cut = cutLong(text);
   return printable(cut).replaceAll(/\s*\n\s*/g, " ");
 }

@@ -4,6 +4,14 @@ const wide =
 const zero = /^[\p{Mark}\u200B-\u200D\uFEFF]$/u;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
+/** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */
+const longestValue = 2000;
+
+/** Cuts a value that is too long for a terminal. */
+export function cutLong(text: string): string {
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+}
+
 /** Terminal columns of a line; East Asian characters and emoji take two. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
