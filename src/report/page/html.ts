@@ -11,7 +11,7 @@ export class Html {
 
 type Part = Html | string | number | null | false | readonly Part[];
 
-/** Makes HTML: every value that is not HTML itself is escaped, whoever wrote it. */
+/** Makes HTML: every value that is not HTML itself is escaped, trusted or not. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     strings.reduce((text, string, index) => text + inserted(parts[index - 1]!) + string),

@@ -1,14 +1,19 @@
 import { z } from "zod";
-import type { IntelClient } from "../../api/intel-client.js";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { option } from "../../core/options.js";
-import { tagExportOptions } from "../../tags/options.js";
-import { intelCallGroups } from "../services/call-options.js";
-import { cliOptions } from "../options/option-spec.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { withServices } from "../services/services.js";
-import { exportSummary, exportTagLists } from "../run/tag-export.js";
+import type { IntelClient } from "../../../api/intel-client.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { option } from "../../../core/options.js";
+import { tagExportOptions } from "../../../tags/options.js";
+import { intelCallGroups } from "../../services/call-options.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import {
+  commonExitCodes,
+  exitCodes,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "../../exit-code.js";
+import { withServices } from "../../services/services.js";
+import { exportSummary, exportTagLists } from "../../run/tag-export.js";
 
 const { json, config, profile } = intelCallGroups.Run;
 
@@ -104,7 +109,7 @@ async function chooseNames(
   }
   if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
-  const { tagsSeenIn, uncountedText } = await import("../../pipeline/run/seen-tags.js");
+  const { tagsSeenIn, uncountedText } = await import("../../../pipeline/run/seen-tags.js");
   const seen = await tagsSeenIn(seenIn);
   if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
   return () => seen.names;

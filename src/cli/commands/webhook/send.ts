@@ -1,25 +1,25 @@
 import { z } from "zod";
-import type { JsonObject } from "../../core/finding.js";
-import { FatalError, UsageError } from "../../core/errors.js";
-import { option } from "../../core/options.js";
-import type { ApiKey, WebhookRequest } from "../../webhooks/prepare.js";
-import type { Webhook } from "../../webhooks/configuration.js";
-import { caseCallGroups } from "../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { wantsLines, writeText } from "../terminal/data-output.js";
-import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
-import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { callWebhook } from "../../webhooks/call-webhook.js";
-import { printable } from "../../core/printable.js";
-import { readSecret, secrets } from "../options/secrets.js";
-import { showRecord } from "../terminal/show-record.js";
+import type { JsonObject } from "../../../core/finding.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { option } from "../../../core/options.js";
+import type { ApiKey, WebhookRequest } from "../../../webhooks/prepare.js";
+import type { Webhook } from "../../../webhooks/configuration.js";
+import { caseCallGroups } from "../../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { wantsLines, writeText } from "../../terminal/data-output.js";
+import { endpointKeysFile, readEndpointKeys } from "../../options/endpoint-keys.js";
+import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import { callWebhook } from "../../../webhooks/call-webhook.js";
+import { printable } from "../../../core/printable.js";
+import { readSecret, secrets } from "../../options/secrets.js";
+import { showRecord } from "../../terminal/show-record.js";
 import {
   chosenContext,
   chosenWebhooks,
   ofWebhooks,
   shownNames,
   webhookOptions,
-} from "../services/webhook-file.js";
+} from "../../services/webhook-file.js";
 
 const { name, case: caseId, context } = webhookOptions;
 
@@ -92,7 +92,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { idempotencyKey } = settings;
   if (!settings.dryRun) return deliver(call, webhook, caseContext, apiKeys);
-  const { previewWebhook } = await import("../../webhooks/prepare.js");
+  const { previewWebhook } = await import("../../../webhooks/prepare.js");
   const request = previewWebhook(webhook, caseContext, { apiKeys, idempotencyKey });
   if (wantsLines(settings.json, context)) {
     await showRecord(call, { webhook: webhook.name, ...request });

@@ -1,16 +1,16 @@
-import type { CaseContext } from "../../api/schema/operations.js";
-import type { Problem } from "../../webhooks/problem.js";
-import { caseCallGroups } from "../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { dataOutput, wantsLines } from "../terminal/data-output.js";
-import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-code.js";
-import { formatCount } from "../../core/quantity.js";
+import type { CaseContext } from "../../../api/schema/operations.js";
+import type { Problem } from "../../../webhooks/problem.js";
+import { caseCallGroups } from "../../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { dataOutput, wantsLines } from "../../terminal/data-output.js";
+import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import { formatCount } from "../../../core/quantity.js";
 import {
   chosenContext,
   chosenWebhooks,
   ofWebhooks,
   webhookOptions,
-} from "../services/webhook-file.js";
+} from "../../services/webhook-file.js";
 
 const { name, case: caseId, context } = webhookOptions;
 
@@ -53,7 +53,7 @@ interface FoundProblem extends Problem {
 
 async function checkWebhooks(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { settings, context } = call;
-  const { checkWebhook } = await import("../../webhooks/check.js");
+  const { checkWebhook } = await import("../../../webhooks/check.js");
   const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = webhooks.flatMap((webhook) =>

@@ -1,17 +1,17 @@
 import { z } from "zod";
-import type { IntelClient } from "../../api/intel-client.js";
-import type { TagIps } from "../../api/schema/tag.js";
-import { snapshotLength, tagIpsLimit } from "../../api/schema/vocabulary.js";
-import { ServiceError } from "../../api/status-fault.js";
-import { FatalError } from "../../core/errors.js";
-import { option, wholeNumber } from "../../core/options.js";
-import { intelCallGroups } from "../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { wantsLines, writeText } from "../terminal/data-output.js";
-import { callExitCodes, exitCodes } from "../exit-code.js";
-import { printable } from "../../core/printable.js";
-import { askService } from "../services/with-client.js";
-import { ofTag, otherTag } from "./tags.js";
+import type { IntelClient } from "../../../api/intel-client.js";
+import type { TagIps } from "../../../api/schema/tag.js";
+import { snapshotLength, tagIpsLimit } from "../../../api/schema/vocabulary.js";
+import { ServiceError } from "../../../api/status-fault.js";
+import { FatalError } from "../../../core/errors.js";
+import { option, wholeNumber } from "../../../core/options.js";
+import { intelCallGroups } from "../../services/call-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { wantsLines, writeText } from "../../terminal/data-output.js";
+import { callExitCodes, exitCodes } from "../../exit-code.js";
+import { printable } from "../../../core/printable.js";
+import { askService } from "../../services/with-client.js";
+import { ofTag, otherTag } from "./list.js";
 
 const { json, config, profile } = intelCallGroups.Run;
 

@@ -1,9 +1,9 @@
-import { caseCallGroups, opsCallGroups } from "../services/call-options.js";
-import { defineCommand } from "../command.js";
-import { callExitCodes, exitCodes } from "../exit-code.js";
-import { readCase } from "../services/read-case.js";
-import { askService } from "../services/with-client.js";
-import { showRecord } from "../terminal/show-record.js";
+import { caseCallGroups, opsCallGroups } from "../../services/call-options.js";
+import { defineCommand } from "../../command.js";
+import { callExitCodes, exitCodes } from "../../exit-code.js";
+import { readCase } from "../../services/read-case.js";
+import { askService } from "../../services/with-client.js";
+import { showRecord } from "../../terminal/show-record.js";
 
 /** Shared by the commands that take a case. */
 export const ofCase = {
