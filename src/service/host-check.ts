@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { isLoopback } from "../api/http/dispatcher.js";
+import { isLoopback } from "../api/http/proxy.js";
 
 /**
  * Creates a check of the `Host` header that protects against DNS rebinding. A web page whose name

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { isLoopback } from "../api/http/dispatcher.js";
+import { isLoopback } from "../api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { packagePath } from "../core/program.js";

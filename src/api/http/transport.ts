@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import { CredentialMask } from "../../core/credential-mask.js";
 import { parseBase } from "../options.js";
 import { Exchange, type ExchangeBounds } from "./exchange.js";
-import { proxyOf } from "./dispatcher.js";
+import { proxyOf } from "./proxy.js";
 import { ShiftedAnswers } from "./shifted-answers.js";
 import type { Answer, Receiver, Requests } from "../types.js";
 

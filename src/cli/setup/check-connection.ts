@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { isLoopback } from "../../api/http/dispatcher.js";
+import { isLoopback } from "../../api/http/proxy.js";
 import type { Clock } from "../../core/clock.js";
 import { type Check, fail, ok, warn } from "./check.js";
 

@@ -1,4 +1,5 @@
-import { createDispatcher, proxyOf } from "../../api/http/dispatcher.js";
+import { createDispatcher } from "../../api/http/dispatcher.js";
+import { proxyOf } from "../../api/http/proxy.js";
 import { IntelClient } from "../../api/intel-client.js";
 import type { Attempt } from "../../core/attempt.js";
 import { FatalError, UsageError } from "../../core/errors.js";
