@@ -1,7 +1,17 @@
 import { execFile } from "node:child_process";
-import { access, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,10 +23,19 @@ const run = promisify(execFile);
 let project: string;
 let packed: { readonly bin: { readonly repute: string }; readonly dependencies: object };
 
+/** Not copied. Building in place would delete `dist` while other tests run the program. */
+const unpacked = new Set([".git", ".out", "dist", "node_modules", "test"]);
+
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "repute-test-"));
-  await run("npm", ["run", "build"], { cwd: root });
-  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", project], { cwd: root });
+  const sources = join(project, "sources");
+  await cp(root, sources, {
+    recursive: true,
+    filter: (path) => !unpacked.has(relative(root, path)),
+  });
+  await symlink(join(root, "node_modules"), join(sources, "node_modules"));
+  await run("npm", ["run", "build"], { cwd: sources });
+  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", project], { cwd: sources });
   const modules = join(project, "node_modules");
   const installed = join(modules, "repute");
   await mkdir(installed, { recursive: true });
