@@ -3,13 +3,25 @@ import { withoutFailed } from "../core/files/make-folder.js";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
 import { ecs } from "./shapes/ecs.js";
+import { esBulk } from "./shapes/es-bulk.js";
 import { ocsf } from "./shapes/ocsf.js";
+import { splunkHec } from "./shapes/splunk-hec.js";
 import { stix } from "./shapes/stix.js";
 import { text } from "./text.js";
 import type { ReadableFormat, WritableFormat } from "./types.js";
 
 /** All text formats. To add one, write its file and add it here. */
-export const formats = { csv, tsv, ndjson, text, ecs, ocsf, stix };
+export const formats = {
+  csv,
+  tsv,
+  ndjson,
+  text,
+  ecs,
+  ocsf,
+  stix,
+  "es-bulk": esBulk,
+  "splunk-hec": splunkHec,
+};
 
 type Formats = typeof formats;
 

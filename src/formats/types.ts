@@ -141,6 +141,8 @@ export interface EncoderOptions {
   readonly shape: Shape;
   /** Neutralise added cells that a spreadsheet would run as a formula (CSV and TSV). */
   readonly formulaGuard: boolean;
+  /** Index named in the action lines of `es-bulk`. @default none: the address names it */
+  readonly esIndex?: string | undefined;
   /** Time for rows without one, in formats that require it. @default the system clock */
   readonly clock?: Clock;
 }

@@ -7,7 +7,7 @@ export const sinkOptions = z.strictObject({
   to: option(z.enum(sinkFormats).optional(), {
     common: true,
     description:
-      "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, ocsf and stix are shapes for security platforms and are written only when named here",
+      "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, ocsf, stix, es-bulk and splunk-hec are shapes for security platforms and are written only when named here",
     value: "FORMAT",
   }),
   rejects: option(z.string().min(1).optional(), {
@@ -28,6 +28,20 @@ export const sinkOptions = z.strictObject({
       "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
     value: "SHAPE",
   }),
+  esIndex: option(
+    z
+      .string()
+      .regex(
+        /^(?![-_+.])[^A-Z\\/*?"<>| ,#:\x00-\x1f\x7f]{1,255}$/,
+        'must be the name of an index: lower case, not beginning with - _ + or ., and without \\ / * ? " < > | , # : or spaces',
+      )
+      .optional(),
+    {
+      description:
+        "Index named in every action line of --to es-bulk [default: none; the address of the _bulk request names it]",
+      value: "NAME",
+    },
+  ),
   formulaGuard: option(z.boolean().default(true), {
     description:
       "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",

@@ -51,14 +51,14 @@ const linesOf = (text: string): readonly Json[] =>
 
 /** The part of a line that holds the full result. */
 function reputeOf(line: Json): Json {
-  return (line["repute"] ?? (line["unmapped"] as Json)["repute"]) as Json;
+  return (line["repute"] ?? line["event"] ?? (line["unmapped"] as Json)["repute"]) as Json;
 }
 
 function bundleOf(text: string): readonly Json[] {
   return (JSON.parse(text) as { readonly objects: readonly Json[] }).objects;
 }
 
-describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
+describe.each(["ecs", "ocsf", "splunk-hec"])("enrich --to %s", (to) => {
   test("writes one line per row, in input order, and names the shape in its manifest", async () => {
     const { out, text, manifest } = await shaped(to);
     const lines = linesOf(text);
@@ -100,6 +100,39 @@ describe.each(["ecs", "ocsf"])("enrich --to %s", (to) => {
     expect(reputeOf(line)["query"]).toMatchObject({ intent: "none" });
     const { repute: _, unmapped: __, ...mapped } = line;
     expect(JSON.stringify(mapped)).not.toMatch(/benign|safe|reputation|threat"|score/i);
+  });
+});
+
+describe("enrich --to es-bulk", () => {
+  test("writes pairs that verify counts and retry and report refuse", async () => {
+    const { out, text } = await shaped("es-bulk", { flags: ["--es-index", "intel"] });
+    const lines = linesOf(text);
+    expect(lines).toHaveLength(2 * rows);
+    const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
+    expect(new Set(ids).size).toBe(rows);
+    const again = linesOf((await shaped("es-bulk", { flags: ["--es-index", "intel"] })).text);
+    expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+    const retried = await runRepute([
+      "retry",
+      out,
+      "-o",
+      `${out}.2`,
+      "--from",
+      "ndjson",
+      "--local",
+    ]);
+    expect(retried.code).toBe(2);
+    expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
+  });
+
+  test("needs an index name that Elasticsearch accepts, and the shape", async () => {
+    const args = ["enrich", indicators, "--local", "--quiet"];
+    const upper = await runRepute([...args, "--to", "es-bulk", "--es-index", "Intel"]);
+    expect(upper).toMatchObject({ code: 2, stderr: expect.stringContaining("name of an index") });
+    const alone = await runRepute([...args, "--es-index", "intel"]);
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining("--to es-bulk") });
   });
 });
 

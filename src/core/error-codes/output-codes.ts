@@ -27,6 +27,7 @@ export const outputCodes = {
   output_corrupt: ["the output cannot be read back as it was written", "restore it from a copy"],
   not_an_output: ["not an output of repute, or one with another prefix", "check path and --prefix"],
   text_option: ["the option is for text outputs only", "remove it"],
+  es_index_unused: ["--es-index is given without --to es-bulk", "add --to es-bulk"],
   rejects_is_no_file: ["--rejects does not name a file", "name a file"],
   rejects_is_output: ["--rejects names a file of the output itself", "name another file"],
   rows_lost: ["the counts of rows read and written differ", "keep the files and report it"],

@@ -4,7 +4,7 @@ import type { EnrichedRow } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/finding.js";
 import { linesEncoder, splitLines } from "../record-splitter.js";
 import { countJson } from "../ndjson/ndjson-output.js";
-import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import type { EncoderOptions, WritableFormat } from "../types.js";
 import { itemFacts, type ItemFacts, reputeMember } from "./item-facts.js";
 import { stixIndicatorId, stixPattern } from "./stix.js";
 
@@ -26,17 +26,18 @@ const outcomes = {
  */
 export const ecs: WritableFormat = {
   extensions: [],
-  write: ecsEncoder,
+  write: (options) => linesEncoder(ecsDocuments(options)),
   split: splitLines,
   count: (options) => countJson(options, ["repute"]),
   keepsReceived: () => true,
 };
 
-function ecsEncoder(options: EncoderOptions): Encoder {
+/** Encodes a row as a document and a line end. */
+export function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const clock = options.clock ?? systemClock;
   const describe = reputeMember(options.columns);
 
-  const encodeRow = (enriched: EnrichedRow): string => {
+  return (enriched) => {
     const { item, finding } = enriched;
     const verdict = verdictOf(finding);
     const isIndicator = item !== null && accusationIn(verdict) !== null;
@@ -60,8 +61,6 @@ function ecsEncoder(options: EncoderOptions): Encoder {
     });
     return `${document.slice(0, -1)},"repute":${describe(enriched, verdict)}}\n`;
   };
-
-  return linesEncoder(encodeRow);
 }
 
 /** The fields of `threat.indicator`. */

@@ -69,16 +69,23 @@ function systemNumber(value: ColumnValue): number | null {
 export function reputeMember(
   inputColumns: readonly string[],
 ): (enriched: EnrichedRow, verdict: Verdict | null) => string {
-  const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
+  const input = inputMember(inputColumns);
   return ({ row, item, finding }, verdict) => {
     const facts = nestedText(nestedFacts(item, finding, verdict), finding);
     // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
-    return `{"row":${row.number},${facts.slice(1, -1)},"input":${inputObject(row, keys)}${extra}}`;
+    return `{"row":${row.number},${facts.slice(1, -1)},"input":${input(row)}${extra}}`;
   };
 }
 
-function inputObject(row: Row, keys: readonly string[]): string {
-  if (row.json !== null) return row.json;
-  return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
+/**
+ * Writes a row's own columns as a JSON object: an NDJSON record byte for byte, `null` for a line
+ * that is not a record.
+ */
+export function inputMember(inputColumns: readonly string[]): (row: Row) => string {
+  const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
+  return (row) => {
+    if (row.json !== null) return row.json;
+    return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
+  };
 }

@@ -66,6 +66,11 @@ export async function chooseOutput(
   inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<OutputTarget> {
+  if (settings.esIndex !== undefined && settings.to !== "es-bulk") {
+    throw new UsageError("es_index_unused", "--es-index applies only to --to es-bulk", {
+      hint: "add --to es-bulk, or leave out --es-index",
+    });
+  }
   if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
   const target =

@@ -175,8 +175,8 @@ function advance(record: Buffer, place: Place): void {
   for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) place.line++;
 }
 
-/** Matches lines of ECS and OCSF, and the start of a STIX bundle. */
-const shapeStart = /^\{"(?:type":"bundle"|.*"repute":\{"row":)/;
+/** Matches lines of ECS, OCSF and Splunk, and the start of a STIX bundle and of a bulk request. */
+const shapeStart = /^\{"(?:type":"bundle"|index":\{|.*"(?:repute|event)":\{"row":)/;
 
 /**
  * Refuses an output in the shape of a security platform, with advice.

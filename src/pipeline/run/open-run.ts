@@ -68,12 +68,13 @@ export async function openRun(
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
   announceReading(job, source.reading);
-  const { prefix, shape, formulaGuard } = job.settings;
+  const { prefix, shape, formulaGuard, esIndex } = job.settings;
   const encoder: EncoderOptions = {
     columns: source.columns,
     prefix,
     shape: shape ?? (target.format === "ndjson" ? "nested" : "flat"),
     formulaGuard,
+    esIndex,
     clock,
   };
   const input = { fingerprint, inputGrew, before, source };

@@ -74,6 +74,7 @@ export async function takeFingerprint(
     prefix: settings.prefix,
     shape: settings.shape ?? null,
     "formula-guard": settings.formulaGuard,
+    "es-index": settings.esIndex ?? null,
     unordered: settings.unordered,
     lookups: settings.lookups,
     bogons: settings.bogons === "local" ? "local" : null,

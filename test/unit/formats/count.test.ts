@@ -18,6 +18,8 @@ it.each([
   ["ndjson", "flat"],
   ["ecs", "nested"],
   ["ocsf", "nested"],
+  ["es-bulk", "nested"],
+  ["splunk-hec", "nested"],
 ] as const)("counts by status and verdict what it wrote: %s, %s", (name, shape) => {
   const given = { ...options, shape, prefix: "x_" };
   const format = formats[name];

@@ -23,7 +23,9 @@ test("lists flag, default and meaning of each option, with bars escaped", () => 
 });
 
 test("choices that are too long for the flag are listed with the meaning", () => {
-  expect(optionTable(enrichOptions)).toContain("one of csv, tsv, ndjson, ecs, ocsf, stix |");
+  expect(optionTable(enrichOptions)).toContain(
+    "one of csv, tsv, ndjson, ecs, ocsf, stix, es-bulk, splunk-hec |",
+  );
 });
 
 test("has a row for every option", () => {

@@ -1,0 +1,27 @@
+import { systemClock } from "../../core/clock.js";
+import { verdictOf } from "../../core/finding.js";
+import { linesEncoder, splitLines } from "../record-splitter.js";
+import { countJson } from "../ndjson/ndjson-output.js";
+import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
+import { epochMs, reputeMember } from "./item-facts.js";
+
+/** Writes one event per row for Splunk's HTTP Event Collector, at `/services/collector/event`. */
+export const splunkHec: WritableFormat = {
+  extensions: [],
+  write: splunkHecEncoder,
+  split: splitLines,
+  count: (options) => countJson(options, ["event"]),
+  keepsReceived: () => true,
+};
+
+function splunkHecEncoder(options: EncoderOptions): Encoder {
+  const clock = options.clock ?? systemClock;
+  const describe = reputeMember(options.columns);
+  return linesEncoder((enriched) => {
+    const { finding } = enriched;
+    const ms = finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt);
+    const event = describe(enriched, verdictOf(finding));
+    // Splunk reads seconds since 1970; milliseconds are the fraction.
+    return `{"time":${(ms / 1000).toFixed(3)},"source":"repute","sourcetype":"repute:lookup","event":${event}}\n`;
+  });
+}

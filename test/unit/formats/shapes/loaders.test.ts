@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { ecs } from "../../../../src/formats/shapes/ecs.js";
+import { esBulk } from "../../../../src/formats/shapes/es-bulk.js";
+import { splunkHec } from "../../../../src/formats/shapes/splunk-hec.js";
+import { maliciousRow, options, unansweredRows } from "./shaped-rows.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const linesOf = (text: string): readonly Json[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json);
+
+const idOf = (row: EnrichedRow, given = options): unknown =>
+  (linesOf(esBulk.write(given).encode([row]))[0]?.["index"] as Json)["_id"];
+
+it("writes an action line and an ECS document for each row", () => {
+  const text = esBulk.write(options).encode([maliciousRow]);
+  const [action, document] = linesOf(text);
+  expect(text.endsWith("}\n")).toBe(true);
+  expect(action).toEqual({ index: { _id: expect.stringMatching(/^[0-9a-f]{40}$/) } });
+  expect(document).toEqual(JSON.parse(ecs.write(options).encode([maliciousRow])));
+});
+
+it("names the index only if it is given", () => {
+  const [action] = linesOf(
+    esBulk.write({ ...options, esIndex: "repute-1" }).encode([maliciousRow]),
+  );
+  expect(action).toEqual({ index: { _index: "repute-1", _id: idOf(maliciousRow) } });
+});
+
+it("identifies a document by its row, never by the answer", () => {
+  const { row, finding } = maliciousRow;
+  const asked = { ...maliciousRow, finding: { ...finding, lookedUpAt: "2030-01-01T00:00:00Z" } };
+  expect(idOf(asked)).toBe(idOf(maliciousRow));
+  const moved = { ...maliciousRow, row: { ...row, number: row.number + 1 } };
+  const edited = { ...maliciousRow, row: { ...row, cells: ["something else"] } };
+  expect(new Set([maliciousRow, moved, edited].map((each) => idOf(each))).size).toBe(3);
+});
+
+it("refuses lines out of place", () => {
+  const [action = "", document = ""] = esBulk.write(options).encode([maliciousRow]).split("\n");
+  const count = (...lines: readonly string[]) => {
+    const counter = esBulk.count({
+      prefix: "rep_",
+      shape: "nested",
+      inputColumns: 0,
+      hasVerdicts: true,
+    });
+    for (const line of lines) counter.add(Buffer.from(`${line}\n`));
+    return counter.counted();
+  };
+  expect(count(action, document)).toMatchObject({ rows: 1 });
+  expect(() => count(action)).toThrow("action without a document");
+  expect(() => count(document, action)).toThrow("line 1 of the output is not an action");
+});
+
+it("writes events with the time of the answer in seconds", () => {
+  const [event] = linesOf(splunkHec.write(options).encode([maliciousRow]));
+  expect(event).toEqual({
+    time: Date.parse("2026-01-02T03:04:05.000Z") / 1000,
+    source: "repute",
+    sourcetype: "repute:lookup",
+    event: expect.objectContaining({ row: maliciousRow.row.number, status: "complete" }),
+  });
+});
+
+it("gives rows that were not looked up the time of writing", () => {
+  const events = linesOf(splunkHec.write(options).encode(unansweredRows));
+  expect(events).toHaveLength(unansweredRows.length);
+  for (const { time } of events) expect(time).toBeGreaterThan(1_000_000_000);
+});
