@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { CrashPointsFirst } from "./test/helpers/crash-points-first.js";
 
 const inCi = process.env["CI"] === "true";
 
@@ -6,6 +7,7 @@ const inCi = process.env["CI"] === "true";
 export default defineConfig({
   test: {
     include: ["test/servers/**/*.test.ts"],
+    sequence: { sequencer: CrashPointsFirst },
     globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/servers.json" }]]

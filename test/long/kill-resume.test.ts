@@ -12,8 +12,8 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 /** `REPUTE_TEST_KILLS=500` for the long version; by default 24 over the four formats. */
 const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "24") / 4);
 
-const rows = 20_000;
-const distinct = 18_000;
+const rows = 8_000;
+const distinct = 7_200;
 
 describe("a run that is killed repeatedly", () => {
   it.each(["csv", "csv.gz", "ndjson", "ndjson.gz"])(

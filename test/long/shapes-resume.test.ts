@@ -11,7 +11,7 @@ import { runRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const rows = 8_000;
+const rows = 4_000;
 const kills = 4;
 
 describe.each([
@@ -33,7 +33,7 @@ describe.each([
       let killed = 0;
       for (let code: number | null = null; code === null;) {
         // Four times that are still fewer requests than there are distinct names.
-        const after = 1_000 + Math.floor(random() * 700);
+        const after = 500 + Math.floor(random() * 350);
         const flags = ["--to", to, "--resume"];
         code = await enrich(server, input, out, flags, killed < kills ? after : null);
         if (code === null) killed++;
@@ -67,7 +67,7 @@ describe("a bundle", () => {
   it("is not continued from a part that differs from what was written", async () => {
     const { server, folder, input } = await prepared();
     const out = join(folder, "out.json");
-    expect(await enrich(server, input, out, ["--to", "stix"], 7_000)).toBeNull();
+    expect(await enrich(server, input, out, ["--to", "stix"], 3_300)).toBeNull();
     const part = `${out}.part`;
     const text = await readFile(part, "utf8");
     await writeFile(part, text.replaceAll('"type":"indicator"', '"type":"indicatoR"'));

@@ -31,7 +31,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     await calm.enrich(["in.csv", "-o", output]);
 
     const random = seeded(kind.length * 104_729);
-    const kills = 8;
+    const kills = 4;
     let killed = 0;
     let run: RunReputeResult;
     do {
