@@ -75,7 +75,10 @@ export function refuseBinary(head: Buffer, name: string): void {
   const kind = signatures.find(([signature]) => signature === start)?.[1];
   if (kind === undefined) return;
   throw new UsageError("input_binary", `${name} is not text: it is ${kind}`, {
-    hint: "Convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly.",
+    hint:
+      start === "PAR1"
+        ? "Parquet is read from a file whose name ends in .parquet."
+        : "Convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly.",
   });
 }
 

@@ -14,7 +14,7 @@ import {
   tooShortError,
   verifyInput,
 } from "./verify-input.js";
-import type { InputRange, SourceInput } from "./types.js";
+import type { SourceInput } from "./types.js";
 
 /** An input as stored, before decompression and decoding. */
 export interface StoredInput {
@@ -52,7 +52,7 @@ export async function openStored(
 }
 
 async function openFile(
-  { path, range }: { readonly path: string; readonly range?: InputRange },
+  { path, range, copyOf }: Extract<SourceInput, { readonly path: string }>,
   before: ChecksumState | null,
 ): Promise<StoredInput> {
   const facts = await statPath(path).catch(() => null);
@@ -71,7 +71,7 @@ async function openFile(
   const read = { checksum: new RunningChecksum(before) };
   let stream: Readable | null = null;
   return {
-    name: path,
+    name: copyOf?.name ?? path,
     size: regular ? end - base : null,
     handle: regular ? handle : null,
     read,

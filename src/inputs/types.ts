@@ -41,9 +41,16 @@ export interface InputRange {
   readonly reading: InputReading;
 }
 
-/** A file (seekable), a part of one, or a stream (stdin). */
+/** The table that a file is a copy of. */
+export interface CopiedFrom {
+  /** As the user named it, without a password. */
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** A file (seekable), a part of one, the copy of a table, or a stream (stdin). */
 export type SourceInput =
-  | { readonly path: string; readonly range?: InputRange }
+  | { readonly path: string; readonly range?: InputRange; readonly copyOf?: CopiedFrom }
   | { readonly stream: Readable; readonly name: string };
 
 /** Input of a source. A stream that was sampled is already open. */

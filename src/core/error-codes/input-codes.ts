@@ -22,6 +22,17 @@ export const inputCodes = {
     "check --from; remove the line or close its quote",
   ],
   input_row: ["the line is not a record; the row failed", "correct the line"],
+  bad_table_input: ["the address of a table does not say what to read", "add ?table= or ?query="],
+  table_not_found: ["the database has no such table", "choose one that the message lists"],
+  bad_query: ["the database refuses the input's query", "correct it; only a single SELECT is run"],
+  parquet_unreadable: [
+    "the Parquet file is damaged, or has a codec or type that repute cannot read",
+    "see the message",
+  ],
+  copy_damaged: [
+    "the copy of the input in the state folder is damaged",
+    "start again with --restart",
+  ],
   too_many_inputs: ["more inputs than the command takes", "join the files, or run once for each"],
   column_not_found: ["no such column, or none holds items", "give --item-column"],
   column_ambiguous: ["several columns may hold the item", "choose one with --item-column"],

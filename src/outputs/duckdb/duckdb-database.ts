@@ -1,6 +1,6 @@
 import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
 import type * as duckdb from "@duckdb/node-api";
-import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from "@duckdb/node-api";
 import type { ColumnType } from "../../core/columns.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../warehouse/dialect.js";
@@ -70,6 +70,33 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
       throw this.#parts.explain(error);
     }
   };
+
+  /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
+  start(sql: string, values: readonly string[]): Promise<DuckDBResult> {
+    return this.#parts.connection.stream(sql, [...values]);
+  }
+
+  /** The same, with explained errors. */
+  stream(sql: string, values: readonly string[]): Promise<DuckDBResult> {
+    return this.start(sql, values).catch((error: unknown) => {
+      throw this.#parts.explain(error);
+    });
+  }
+
+  /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
+  async statement(sql: string): Promise<{ readonly count: number; readonly isSelect: boolean }> {
+    const { driver, connection } = this.#parts;
+    const extracted = await connection.extractStatements(sql);
+    if (extracted.count !== 1) return { count: extracted.count, isSelect: false };
+    const prepared = await extracted.prepare(0);
+    const isSelect = prepared.statementType === driver.StatementType.SELECT;
+    prepared.destroySync();
+    return { count: 1, isSelect };
+  }
+
+  explain(error: unknown): Error {
+    return this.#parts.explain(error);
+  }
 
   async transaction<T>(work: (session: TableSession, isRetry: boolean) => Promise<T>): Promise<T> {
     await this.query("BEGIN TRANSACTION");

@@ -37,12 +37,23 @@ export class PostgresDatabase implements TableDatabase {
    * reported at once.
    * @throws ReputeError, `database_lost` after the last attempt; the signal's reason
    */
-  async transaction<T>(work: (session: Session, isRetry: boolean) => Promise<T>): Promise<T> {
+  transaction<T>(work: (session: Session, isRetry: boolean) => Promise<T>): Promise<T> {
+    return this.#attempt((session, isRetry) =>
+      session.transaction((begun) => work(begun, isRetry)),
+    );
+  }
+
+  /** Reads in one read-only transaction that sees the database as of one moment; retried likewise. */
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#attempt((session) => session.snapshot(work));
+  }
+
+  async #attempt<T>(run: (session: Session, isRetry: boolean) => Promise<T>): Promise<T> {
     const { onWarning, signal, clock = systemClock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await Session.open(this.#driver, this.#target.url, onWarning);
-        const result = await this.#session.transaction((session) => work(session, attempt > 1));
+        const result = await run(this.#session, attempt > 1);
         this.#known = true;
         return result;
       } catch (error) {

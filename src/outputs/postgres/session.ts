@@ -1,8 +1,8 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Client } from "pg";
+import type { Client, QueryArrayConfig, QueryConfig } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import type { ColumnBatch } from "../warehouse/column-batch.js";
 import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
@@ -11,6 +11,18 @@ import type { FoundTable, Query, TableSession } from "../warehouse/table-databas
 import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
+import {
+  answerTimeoutMs,
+  type CursorPage,
+  connectTimeoutMs,
+  cursorName,
+  cursorPrefix,
+  endTimeoutMs,
+  fetchTimeoutMs,
+  limits,
+  mustBeUtf8,
+  printed,
+} from "./session-settings.js";
 
 export interface PostgresDriver {
   readonly Client: typeof Client;
@@ -24,35 +36,27 @@ export async function loadPostgres(): Promise<PostgresDriver> {
   return { Client, copyFrom: from };
 }
 
-/**
- * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
- * Keepalives let the server detect a dead client and release its locks.
- */
-const limits = {
-  lock_timeout: "60s",
-  statement_timeout: "10min",
-  idle_in_transaction_session_timeout: "2min",
-  tcp_keepalives_idle: "30",
-  tcp_keepalives_interval: "10",
-  tcp_keepalives_count: "3",
-};
-
-/** Timeout of pg for any answer; longer than `statement_timeout`. */
-const answerTimeoutMs = 11 * 60_000;
-
-/** Timeouts for connecting and for a clean disconnect. */
-const connectTimeoutMs = 30_000;
-const endTimeoutMs = 2_000;
+/** Members that pg's types lack. */
+interface CursorQuery extends QueryConfig {
+  readonly queryMode?: "extended";
+  readonly query_timeout: number;
+}
 
 export class Session implements TableSession {
   readonly #client: Client;
   readonly #driver: PostgresDriver;
   readonly #begin: string;
+  readonly #beginSnapshot: string;
 
-  private constructor(driver: PostgresDriver, client: Client, begin: string) {
+  private constructor(driver: PostgresDriver, client: Client, settings: readonly string[]) {
     this.#driver = driver;
     this.#client = client;
-    this.#begin = begin;
+    this.#begin = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings].join("; ");
+    this.#beginSnapshot = [
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+      ...settings,
+      ...printed,
+    ].join("; ");
   }
 
   /**
@@ -85,11 +89,7 @@ export class Session implements TableSession {
     const given = new URL(url).searchParams;
     const settings = Object.entries(limits).filter(([name]) => !given.has(name));
     const begin = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    return new Session(
-      driver,
-      client,
-      ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...begin].join("; "),
-    );
+    return new Session(driver, client, begin);
   }
 
   /** Runs `work` in one transaction. */
@@ -112,6 +112,43 @@ export class Session implements TableSession {
       );
     }
     return result;
+  }
+
+  /**
+   * Runs `work` in a read-only transaction that sees the database as of its first statement. Values
+   * are printed in UTC, with all their digits.
+   */
+  async snapshot<T>(work: (session: this) => Promise<T>): Promise<T> {
+    await this.#client.query(this.#beginSnapshot);
+    try {
+      return await work(this);
+    } finally {
+      await this.#client.query("ROLLBACK").catch(() => undefined);
+    }
+  }
+
+  /** Declares a cursor for a single query; the extended protocol refuses more. */
+  async declareCursor(query: string, values: readonly string[] = []): Promise<void> {
+    const statement: CursorQuery = {
+      text: cursorPrefix + query,
+      values: [...values],
+      queryMode: "extended",
+      query_timeout: fetchTimeoutMs,
+    };
+    await this.#client.query(statement);
+  }
+
+  /** Fetches the next rows of the cursor, their values as the server prints them. */
+  async fetch(count: number): Promise<CursorPage> {
+    const statement: CursorQuery & QueryArrayConfig = {
+      text: `FETCH FORWARD ${count} FROM ${cursorName}`,
+      rowMode: "array",
+      types: { getTypeParser: () => (text: string) => text },
+      query_timeout: fetchTimeoutMs,
+    };
+    const { fields, rows } = await this.#client.query<(string | null)[]>(statement);
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
+    return { columns, rows };
   }
 
   readonly query: Query = async (text, values = []) => {
@@ -210,17 +247,4 @@ export class Session implements TableSession {
     // The socket must not keep the process alive.
     this.#client.connection.stream.destroy();
   }
-}
-
-/** @throws UsageError `database_encoding` */
-async function mustBeUtf8(client: Client): Promise<void> {
-  const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
-  const encoding = rows[0]?.server_encoding;
-  if (encoding === "UTF8") return;
-  client.connection.stream.destroy();
-  throw new UsageError(
-    "database_encoding",
-    `the database's encoding is ${encoding}, which cannot store every text`,
-    { hint: "use a database with encoding UTF8" },
-  );
 }

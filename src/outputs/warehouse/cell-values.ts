@@ -40,7 +40,7 @@ export function cellReaders(
       case "input":
         return ({ row }) => {
           const cell = row.cells[from.index];
-          return cell === undefined ? null : text(cell);
+          return cell === undefined || row.nulls?.[from.index] === true ? null : text(cell);
         };
       case "added": {
         const { type, value: read } = from.column;

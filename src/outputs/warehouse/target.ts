@@ -88,7 +88,7 @@ export function parsePostgresTarget(output: string): PostgresTarget | null {
   const url = readUrl(output);
   checkParameters(url.searchParams, {
     known: postgresParameters,
-    display: "the address of the PostgreSQL output",
+    display: "the PostgreSQL address",
     hint: "write ?table=NAME after the database, then &sslmode=… and other connection parameters",
   });
   const table = parsePostgresTable(url.searchParams.get("table") ?? defaultTable);
@@ -137,7 +137,7 @@ function readUrl(output: string): URL {
     url = new URL(output);
   } catch {
     // Without the cause, which would show the address.
-    throw new UsageError("bad_output", "the address of the PostgreSQL output is not a valid URL", {
+    throw new UsageError("bad_output", "the PostgreSQL address is not a valid URL", {
       hint,
     });
   }
@@ -145,7 +145,7 @@ function readUrl(output: string): URL {
   if (url.hash !== "" || url.pathname.includes("@") || url.search.includes("@")) {
     throw new UsageError(
       "bad_output",
-      "the address of the PostgreSQL output has an unexpected part after the host",
+      "the PostgreSQL address has an unexpected part after the host",
       { hint },
     );
   }

@@ -33,14 +33,16 @@ export function manifestOf(
 ): Manifest {
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
+  const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   return {
     schema_version: schemaVersion,
     program: programInfo(),
     run_id: checkpointer.runId,
     command: job.command,
     input: {
-      path: "path" in job.input ? job.input.path : null,
+      path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
       ...readingFacts(source.reading),
+      ...(copyOf === undefined ? {} : { format: copyOf.kind, delimiter: null }),
       bytes: source.bytesTotal ?? source.bytesRead(),
       rows: tally.rows,
       grew_while_interrupted: inputGrew,

@@ -14,7 +14,19 @@ import {
 import type { EnrichSettings } from "../options.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import { mostFrequentFirst } from "../run/tally.js";
-import { announceReading, readingOf, type ReadingSettings, type StartRow } from "../run/reading.js";
+import {
+  announceReading,
+  readingOf,
+  type ReadingSettings,
+  type RowJob,
+  type StartRow,
+} from "../run/reading.js";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import type { CopyPlace } from "../copy/copied-table.js";
+import { findTableInput } from "../copy/find-table-input.js";
 
 export interface PlanJob {
   readonly input: SourceInput;
@@ -68,7 +80,9 @@ export interface Plan {
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, rates, spent } = job;
   const items = new PlannedItems(settings.bogons, job.cache ?? null);
-  const counts = await countRows(job, items);
+  const counts = await withResources(async (stack) =>
+    countRows(job, await readingFor(job, stack), items),
+  );
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
   const requests = items.requests(chosen);
   const lookups = chosen.length > 0 ? chosen.join(",") : "triage";
@@ -104,10 +118,24 @@ interface RowCounts {
   readonly warnings: Map<string, number>;
 }
 
-async function countRows(job: PlanJob, items: PlannedItems): Promise<RowCounts> {
+/** How the input is read. A table is copied to a temporary folder first. */
+async function readingFor(job: PlanJob, stack: ResourceStack): Promise<RowJob> {
+  const { input, settings, signal, onNotice } = job;
+  const table = "path" in input ? await findTableInput(input.path) : null;
+  if (table === null) return readingOf(input, settings);
+  const { tableReading } = await import("../copy/copied-table.js");
+  const rows = tableReading(table, settings);
+  if (rows.copied === undefined) return rows;
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
+  await rows.copied.make(place, false);
+  return { ...rows, open: rows.copied.inFolder(place).open };
+}
+
+async function countRows(job: PlanJob, reading: RowJob, items: PlannedItems): Promise<RowCounts> {
   const { signal } = job;
   const counts: RowCounts = { rows: 0, unreadable: 0, unsupported: new Map(), warnings: new Map() };
-  const reading = readingOf(job.input, job.settings);
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
   const start = reading.start((item) => {

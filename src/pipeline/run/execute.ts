@@ -2,12 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { withResources } from "../../core/resource-stack.js";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { finishEarlier } from "../finish/finished-run.js";
 import { discardRows, removeParts } from "../finish/publish.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
-import { openStateFolder } from "../state/state-folder.js";
+import type { CopyPlace } from "../copy/copied-table.js";
+import { findTableInput } from "../copy/find-table-input.js";
+import { openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { readingOf, type RowJob } from "./reading.js";
 import { runRows } from "./run-rows.js";
@@ -21,13 +23,11 @@ import { runRows } from "./run-rows.js";
  */
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   const { settings, signal } = job;
-  const inputPath = "path" in job.input ? job.input.path : null;
+  const inputPath = inputFile(job, rows);
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
   const target = await chooseOutput(settings.output, settings, inputFormat, inputPath);
   if (job.durable === false) {
-    if (target.warehouse === null) {
-      return runRows(job, rows, { target, state: null, journalPath: null });
-    }
+    if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
       "warehouse_is_durable",
       `${target.name} needs a durable run: leave out durable: false`,
@@ -38,6 +38,64 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
     : executeResumably(job, rows, target, target.base);
 }
 
+/**
+ * The file that the output must not replace; null if there is none. Reading a database file ends
+ * before it is written, so the output may be another of its tables.
+ */
+function inputFile({ input, settings }: EnrichJob, { copied }: RowJob): string | null {
+  if (copied === undefined) return "path" in input ? input.path : null;
+  return copied.copyOf.kind === "duckdb" && /^duckdb:/i.test(settings.output) ? null : copied.file;
+}
+
+/** Nothing is kept on disk, except the copy of a table while the run lasts. */
+function executeInMemory(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
+  return withResources(async (stack) => {
+    const folder = rows.copied === undefined ? "" : await scratchFolder(stack);
+    const ready = await prepare(job, rows, { target, folder, isResumed: false });
+    return runRows(ready.job, ready.rows, { target, state: null, journalPath: null });
+  });
+}
+
+async function scratchFolder(stack: ResourceStack): Promise<string> {
+  const scratch = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(scratch, { recursive: true, force: true }));
+  return scratch;
+}
+
+interface Preparation {
+  readonly target: OutputTarget;
+  readonly folder: string;
+  readonly isResumed: boolean;
+}
+
+/** A job whose input can be opened: of a table, its copy. */
+interface ReadyJob {
+  readonly job: EnrichJob;
+  readonly rows: RowJob;
+}
+
+/** Copies the input, if it is a table. */
+async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Promise<ReadyJob> {
+  const placed = inPlace(job, rows, options);
+  await rows.copied?.make(copyPlace(job, options), options.isResumed);
+  return placed;
+}
+
+/** The same without copying: enough to tell what the input is. */
+function inPlace(job: EnrichJob, rows: RowJob, options: Omit<Preparation, "isResumed">): ReadyJob {
+  if (rows.copied === undefined) return { job, rows };
+  const { input, open } = rows.copied.inFolder(copyPlace(job, options));
+  return { job: { ...job, input }, rows: { ...rows, open } };
+}
+
+function copyPlace(job: EnrichJob, { target, folder }: Omit<Preparation, "isResumed">): CopyPlace {
+  const { signal, clock, onWarning, onNotice } = job;
+  // Objects keep the types of their values; cells are text.
+  const format = target.format === "ndjson" ? "ndjson" : "tsv";
+  const keepsNulls = target.warehouse !== null;
+  return { folder, format, keepsNulls, signal, clock, onWarning, onNotice };
+}
+
 /** The run cannot be resumed, so its journal goes to a temporary folder. */
 function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Promise<Manifest> {
   if (job.settings.resume) {
@@ -45,9 +103,10 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
-    const scratch = await mkdtemp(join(tmpdir(), "repute-"));
-    stack.defer(() => rm(scratch, { recursive: true, force: true }));
-    return runRows(job, rows, { target, state: null, journalPath: join(scratch, "journal") });
+    const scratch = await scratchFolder(stack);
+    const ready = await prepare(job, rows, { target, folder: scratch, isResumed: false });
+    const journalPath = join(scratch, "journal");
+    return runRows(ready.job, ready.rows, { target, state: null, journalPath });
   });
 }
 
@@ -62,9 +121,11 @@ async function executeResumably(
     discardRows(job, target, found),
   );
   try {
+    const place = { target, folder: state.path };
+    const placed = inPlace(job, rows, place);
     const manifest =
-      (await finishEarlier(job, rows, target, state)) ??
-      (await runRows(job, rows, { target, state, journalPath: state.journalPath }));
+      (await finishEarlier(placed.job, placed.rows, target, state)) ??
+      (await runResumably(job, rows, place, state));
     await state.tidy();
     onFinished(() => state.removeMark());
     return manifest;
@@ -76,12 +137,27 @@ async function executeResumably(
   }
 }
 
+async function runResumably(
+  job: EnrichJob,
+  rows: RowJob,
+  { target, folder }: { readonly target: OutputTarget; readonly folder: string },
+  state: StateFolder,
+): Promise<Manifest> {
+  const isResumed = state.checkpoint !== null;
+  const ready = await prepare(job, rows, { target, folder, isResumed });
+  return runRows(ready.job, ready.rows, { target, state, journalPath: state.journalPath });
+}
+
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
  *
  * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
  *   InterruptedError
  */
-export function enrich(job: EnrichJob): Promise<Manifest> {
-  return execute(job, readingOf(job.input, job.settings, job.clock));
+export async function enrich(job: EnrichJob): Promise<Manifest> {
+  const { input, settings, clock } = job;
+  const table = "path" in input ? await findTableInput(input.path) : null;
+  if (table === null) return execute(job, readingOf(input, settings, clock));
+  const { tableReading } = await import("../copy/copied-table.js");
+  return execute(job, tableReading(table, settings, clock));
 }

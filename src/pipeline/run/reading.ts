@@ -14,8 +14,9 @@ import { detectSourceFormat } from "../../formats/registry.js";
 import { openSource } from "../../inputs/open-input.js";
 import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
 import type { Encoder, InputReading, SourceFormat } from "../../formats/types.js";
-import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
+import type { CopiedFrom, OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
+import type { CopyPlace } from "../copy/copied-table.js";
 import type { EnrichSettings } from "../options.js";
 import { z } from "zod";
 import { didYouMean } from "../../core/did-you-mean.js";
@@ -51,6 +52,19 @@ export interface RowJob {
   readonly partialsFromCache?: boolean;
   /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
+  /** Set for a table, which is copied to the run's folder before it is opened. */
+  readonly copied?: CopiedInput;
+}
+
+/** An input that a run copies first. */
+export interface CopiedInput {
+  /** The file that holds the table; null for a server. */
+  readonly file: string | null;
+  readonly copyOf: CopiedFrom;
+  /** The copy as input. */
+  inFolder(place: CopyPlace): { readonly input: SourceInput } & Pick<RowJob, "open">;
+  /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
+  make(place: CopyPlace, isResumed: boolean): Promise<void>;
 }
 
 /** The default way for runs and plans to read an input and find its items. */

@@ -34,7 +34,9 @@ export interface Fingerprint {
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) return { path: null, bytes: null, head: null, tail: null };
-  const { path } = input;
+  const { path, copyOf } = input;
+  // The copy stays the same whatever becomes of the table.
+  if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
   const file = await finalPath(path);
   const unread = { path, file, bytes: null, head: null, tail: null };
   // Opening the input later reports why it cannot be read.

@@ -95,6 +95,7 @@ const emptyJournal = 32;
 /** Files that a run keeps in its state folder. Any other file there is foreign. */
 const ownFiles = [
   /^(checkpoint|finished|manifest)\.json(\.new)?$/,
+  /^input\.(tsv|ndjson|json)(\.new)?$/,
   /^parquet-(groups|rows-\d+)\.ndjson$/,
   /^lock(\.[\w-]+)?$/,
   // Also files that releases before 4 left in the journal's folder.

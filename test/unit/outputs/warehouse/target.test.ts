@@ -162,7 +162,7 @@ describe("a PostgreSQL table", () => {
     expect(() => parsePostgresTarget(`postgres://u:secret@db.example.com/intel${query}`)).toThrow(
       expect.objectContaining({
         code: "bad_output",
-        message: `the address of the PostgreSQL output has ${fault}`,
+        message: `the PostgreSQL address has ${fault}`,
       }),
     );
   });

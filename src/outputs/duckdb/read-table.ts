@@ -1,0 +1,153 @@
+import type * as duckdb from "@duckdb/node-api";
+import type { DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import { existsSync } from "node:fs";
+import { UsageError } from "../../core/errors.js";
+import { loadDriver } from "../../core/load-driver.js";
+import { queryRefused, severalStatements, tableNotFound } from "../tables/table-fault.js";
+import type { Selection, TableReadOptions, TableReceiver } from "../tables/types.js";
+import {
+  floatText,
+  type InputValue,
+  jsonOf,
+  JsonText,
+  numberValue,
+  objectValue,
+  timeText,
+} from "../tables/values.js";
+import { quoteTable, type TableName } from "../warehouse/dialect.js";
+import type { DuckdbTarget } from "../warehouse/target.js";
+import { DuckdbDatabase } from "./duckdb-database.js";
+
+type Driver = typeof duckdb;
+
+export interface ReadDuckdbOptions extends TableReadOptions {
+  readonly selection: Selection;
+  readonly receiver: TableReceiver;
+}
+
+/** Reads a table or the result of a query from a DuckDB file, opened read-only. */
+export async function readDuckdbTable(
+  target: DuckdbTarget,
+  { selection, receiver, signal }: ReadDuckdbOptions,
+): Promise<void> {
+  if (!existsSync(target.file)) {
+    throw new UsageError("input_not_found", `there is no file ${target.file}`, {
+      hint: "Check the path.",
+    });
+  }
+  const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
+  const database = await DuckdbDatabase.open(target, { access: "read" });
+  try {
+    const isQuery = "query" in selection;
+    const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
+    const result = isQuery
+      ? await checked(database, selection, sql)
+      : await database.stream(sql, []);
+    const types = result.columnTypes();
+    await receiver.begin(result.columnNames());
+    const valueOf = valueReader(driver);
+    for (;;) {
+      signal?.throwIfAborted();
+      const chunk = await result.fetchChunk().catch((error: unknown) => {
+        throw database.explain(error);
+      });
+      if (chunk === null || chunk.rowCount === 0) return;
+      const rows = chunk.getRows();
+      await receiver.rows(
+        rows.map((row) => row.map((value, index) => valueOf(value, types[index]!))),
+      );
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function selectAll(
+  database: DuckdbDatabase,
+  { display }: DuckdbTarget,
+  table: TableName,
+): Promise<string> {
+  if ((await database.find(table)) !== null) return `SELECT * FROM ${quoteTable("duckdb", table)}`;
+  const found = await database.query(
+    `SELECT CASE WHEN table_schema = 'main' THEN '' ELSE table_schema || '.' END || table_name
+     FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1`,
+  );
+  const names = found.map(([name]) => String(name));
+  throw tableNotFound(display.replace(/\?table=.*$/, ""), table, names);
+}
+
+/** Starts a query after checking that it is a single one that reads. */
+async function checked(
+  database: DuckdbDatabase,
+  { values = [] }: Extract<Selection, { query: string }>,
+  sql: string,
+): Promise<duckdb.DuckDBResult> {
+  try {
+    const { count, isSelect } = await database.statement(sql);
+    if (count > 1) throw severalStatements();
+    if (!isSelect) throw queryRefused("it is not a SELECT", sql, null, undefined);
+    return await database.start(sql, values);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const text = error instanceof Error ? error.message : String(error);
+    const [first = ""] = text.split("\n\n", 1);
+    const said = first.replace(/^Failed to [a-z ]+: /, "").replaceAll("\n", " ");
+    throw queryRefused(said, sql, positionIn(text), error);
+  }
+}
+
+/** DuckDB shows the line with the fault, and a caret below it. */
+function positionIn(message: string): number | null {
+  const shown = /^LINE (\d+): (.*)\n( *)\^/m.exec(message);
+  if (shown === null || shown[1] !== "1" || shown[2]?.startsWith("...")) return null;
+  return (shown[3]?.length ?? 0) - "LINE 1: ".length + 1;
+}
+
+/** Returns a function that makes a value independent of the driver. */
+function valueReader(driver: Driver): (value: DuckDBValue, type: DuckDBType) => InputValue {
+  const read = (value: DuckDBValue, type?: DuckDBType): InputValue => {
+    if (value === null || typeof value === "boolean" || typeof value === "bigint") return value;
+    if (typeof value === "string") return type?.alias === "JSON" ? jsonText(value) : value;
+    if (typeof value === "number") {
+      const isFloat = type?.typeId === driver.DuckDBTypeId.FLOAT;
+      return numberValue(isFloat ? floatText(value) : String(value));
+    }
+    return readObject(value);
+  };
+  const readObject = (value: Exclude<DuckDBValue, string | number | boolean | bigint | null>) => {
+    if (value instanceof driver.DuckDBTimestampTZValue) return time(value, value.micros, 6);
+    if (value instanceof driver.DuckDBTimestampValue) return time(value, value.micros, 6);
+    if (value instanceof driver.DuckDBTimestampSecondsValue) return time(value, value.seconds, 0);
+    if (value instanceof driver.DuckDBTimestampMillisecondsValue)
+      return time(value, value.millis, 3);
+    if (value instanceof driver.DuckDBTimestampNanosecondsValue) return time(value, value.nanos, 9);
+    if (value instanceof driver.DuckDBDecimalValue) return numberValue(String(value));
+    if (value instanceof driver.DuckDBListValue || value instanceof driver.DuckDBArrayValue) {
+      return value.items.map((item) => read(item));
+    }
+    if (value instanceof driver.DuckDBStructValue) {
+      return objectValue(Object.entries(value.entries).map(([name, of]) => [name, read(of)]));
+    }
+    if (value instanceof driver.DuckDBMapValue) {
+      return objectValue(value.entries.map(({ key, value: of }) => [keyText(read(key)), read(of)]));
+    }
+    if (value instanceof driver.DuckDBUnionValue) return read(value.value);
+    return String(value);
+  };
+  return read;
+}
+
+function keyText(key: InputValue): string {
+  return typeof key === "string" ? key : jsonOf(key);
+}
+
+function jsonText(text: string): InputValue {
+  // Within NDJSON, line ends would break a record; JSON has them only between tokens.
+  return new JsonText(text.replaceAll(/[\r\n]+/g, " "));
+}
+
+/** Infinite times stay as the database prints them. */
+function time(value: { toString(): string }, units: bigint, decimals: number): string {
+  const shown = value.toString();
+  return shown.endsWith("infinity") ? shown : timeText(units, decimals);
+}

@@ -1,0 +1,102 @@
+import type { SchemaElement, SchemaTree } from "hyparquet";
+import {
+  decimalText,
+  floatText,
+  fractionText,
+  type InputValue,
+  JsonText,
+  numberValue,
+  objectValue,
+} from "../tables/values.js";
+
+/** Returns a function that makes the values of a column independent of hyparquet. */
+export function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
+  const leaf = onlyLeaf(column);
+  const scalar = leaf === null ? null : scalarOf(leaf.element);
+  const members = new Map<string, (value: unknown) => InputValue>();
+  const memberOf = (name: string): ((value: unknown) => InputValue) => {
+    let found = members.get(name);
+    if (found === undefined) {
+      const node = childNamed(column, name);
+      found = node === null ? scalarOf(null) : parquetValues(node);
+      members.set(name, found);
+    }
+    return found;
+  };
+  const read = (value: unknown): InputValue => {
+    if (value === null || value === undefined) return null;
+    if (Array.isArray(value)) return value.map(read);
+    if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
+      return (scalar ?? plain)(value);
+    }
+    return objectValue(
+      Object.entries(value).map(([name, of]) => [name, memberOf(name)(of)] as const),
+    );
+  };
+  return read;
+}
+
+/** The only leaf below a node; null if there are several. */
+function onlyLeaf(node: SchemaTree): SchemaTree | null {
+  const { children } = node;
+  if (children.length === 0) return node;
+  return children.length === 1 ? onlyLeaf(children[0]!) : null;
+}
+
+/** The member of a struct, below the levels that lists have. */
+function childNamed(node: SchemaTree, name: string): SchemaTree | null {
+  const named = node.children.find(({ element }) => element.name === name);
+  if (named !== undefined) return named;
+  const [only] = node.children;
+  return only !== undefined && node.children.length === 1 ? childNamed(only, name) : null;
+}
+
+const plain = scalarOf(null);
+
+function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue {
+  const { type, converted_type: converted, logical_type: logical } = element ?? {};
+  if (converted === "DECIMAL" || logical?.type === "DECIMAL") {
+    const scale = element?.scale ?? (logical?.type === "DECIMAL" ? logical.scale : 0);
+    return (value) => new JsonText(decimalText(integerOf(value), scale));
+  }
+  if (converted === "TIME_MILLIS" || converted === "TIME_MICROS" || logical?.type === "TIME") {
+    const unit = logical?.type === "TIME" ? logical.unit : converted?.slice("TIME_".length);
+    const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
+    return (value) => clockText(integerOf(value), decimals);
+  }
+  const isFloat = type === "FLOAT";
+  return (value) => {
+    if (value instanceof JsonText) return value;
+    if (typeof value === "number") return numberValue(isFloat ? floatText(value) : String(value));
+    if (typeof value === "bigint" || typeof value === "boolean") return value;
+    if (value instanceof Uint8Array) return bytesText(value);
+    return String(value);
+  };
+}
+
+/** A whole number, or the big-endian two's complement of one. */
+function integerOf(value: unknown): bigint {
+  if (!(value instanceof Uint8Array)) return BigInt(value as number | bigint);
+  if (value.length === 0) return 0n;
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString("hex")}`));
+}
+
+/** A time of day. */
+function clockText(units: bigint, decimals: number): string {
+  const perSecond = 10n ** BigInt(decimals);
+  const seconds = Number(units / perSecond);
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
+  const clock = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return clock + fractionText(units % perSecond, decimals);
+}
+
+/** Bytes without a type are text if they are UTF-8, otherwise shown in hexadecimal. */
+function bytesText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return `\\x${Buffer.from(bytes).toString("hex")}`;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,0 +1,66 @@
+import { type InputValue, JsonText, numberValue } from "../tables/values.js";
+
+/** Element types by array type, as the server numbers them. */
+export type ElementTypes = ReadonlyMap<number, number>;
+
+/** Numbers of PostgreSQL's own types (pg_type.dat), which never change. */
+const types = {
+  boolean: 16,
+  integers: new Set([20, 21, 23, 26]),
+  numbers: new Set([700, 701, 1700]),
+  json: new Set([114, 3802]),
+  timestamp: 1114,
+  timestamptz: 1184,
+};
+
+/** Returns a function that reads the text of a type, as the server prints it in UTC. */
+export function columnReader(type: number, elements: ElementTypes): (text: string) => InputValue {
+  const element = elements.get(type);
+  if (element !== undefined) {
+    const read = columnReader(element, elements);
+    return (text) => arrayValue(text, read);
+  }
+  if (type === types.boolean) return (text) => text === "t";
+  if (types.integers.has(type)) return BigInt;
+  if (types.numbers.has(type)) return numberValue;
+  // Line ends would break a record of NDJSON; JSON has them only between tokens.
+  if (types.json.has(type)) return (text) => new JsonText(text.replaceAll(/[\r\n]+/g, " "));
+  if (type === types.timestamp) return (text) => timestamp(`${text}+00`, text);
+  if (type === types.timestamptz) return (text) => timestamp(text, text);
+  return (text) => text;
+}
+
+/** RFC 3339; infinite times and those before Christ stay as the server prints them. */
+function timestamp(zoned: string, printed: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/.exec(zoned);
+  return parts === null ? printed : `${parts[1]}T${parts[2]}Z`;
+}
+
+/** Parses the text of an array (PostgreSQL manual, section 8.15.6). */
+function arrayValue(text: string, read: (text: string) => InputValue): InputValue {
+  // Bounds other than from 1 come before the braces: [0:1]={a,b}.
+  let at = text.indexOf("{") + 1;
+  const list = (): InputValue[] => {
+    const entries: InputValue[] = [];
+    while (at < text.length) {
+      const first = text[at];
+      if (first === "}") {
+        at++;
+        break;
+      }
+      if (first === ",") at++;
+      else if (first === "{") {
+        at++;
+        entries.push(list());
+      } else entries.push(entry());
+    }
+    return entries;
+  };
+  const entry = (): InputValue => {
+    const quoted = /^"((?:[^"\\]|\\[^])*)"|^[^,{}]*/.exec(text.slice(at)) ?? [""];
+    at += Math.max(1, quoted[0].length);
+    if (quoted[1] !== undefined) return read(quoted[1].replaceAll(/\\([^])/g, "$1"));
+    return quoted[0] === "NULL" ? null : read(quoted[0]);
+  };
+  return list();
+}

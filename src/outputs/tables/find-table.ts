@@ -1,0 +1,111 @@
+import { UsageError } from "../../core/errors.js";
+import { tableText } from "../warehouse/dialect.js";
+import {
+  type DuckdbTarget,
+  parseDuckdbTarget,
+  parseParquetTarget,
+  parsePostgresTarget,
+  type PostgresTarget,
+} from "../warehouse/target.js";
+import type { Selection, TableInput } from "./types.js";
+
+/**
+ * The table that an input names: `FILE.parquet`, or `duckdb:FILE` or `postgres://…` with `?table=NAME` or
+ * `?query=SELECT…`. Null for anything else.
+ *
+ * @throws UsageError `bad_table_input`, `bad_output`, `bad_table`
+ */
+export function findTable(name: string): TableInput | null {
+  const parquet = parseParquetTarget(name);
+  if (parquet !== null) {
+    const { file, kind } = parquet;
+    return {
+      kind,
+      name,
+      file,
+      read: async (receiver, options) =>
+        (await import("../parquet/read-table.js")).readParquetTable(name, receiver, options),
+    };
+  }
+  const { address, query } = takeQuery(name);
+  const duckdb = parseDuckdbTarget(address);
+  if (duckdb !== null) return duckdbInput(duckdb, selectionOf(name, query, duckdb));
+  const postgres = parsePostgresTarget(address);
+  return postgres && postgresInput(postgres, selectionOf(name, query, postgres));
+}
+
+/** A selection from a DuckDB file. */
+export function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
+  const { file, kind } = target;
+  const display = displayOf(target.display, selection);
+  return {
+    kind,
+    name: display,
+    file,
+    read: async (receiver, options) =>
+      (await import("../duckdb/read-table.js")).readDuckdbTable(
+        { ...target, display },
+        { selection, receiver, ...options },
+      ),
+  };
+}
+
+/** A selection from a PostgreSQL database. */
+export function postgresInput(target: PostgresTarget, selection: Selection): TableInput {
+  const display = displayOf(target.display, selection);
+  return {
+    kind: target.kind,
+    name: display,
+    file: null,
+    read: async (receiver, options) =>
+      (await import("../postgres/read-table.js")).readPostgresTable(
+        { ...target, display },
+        { selection, receiver, ...options },
+      ),
+  };
+}
+
+/**
+ * Splits off the query, which extends to the end of the address. It is SQL as typed; without white
+ * space, which every query has, it is percent-encoded.
+ */
+function takeQuery(name: string): { readonly address: string; readonly query: string | null } {
+  const parts = /^(duckdb:|postgres(?:ql)?:)([^]*?)[?&]query=([^]*)$/i.exec(name);
+  if (parts === null) return { address: name, query: null };
+  const [, scheme = "", place = "", given = ""] = parts;
+  const query = /\s/.test(given) ? given : decoded(given);
+  return { address: scheme + place, query: query.replace(/[\s;]+$/, "") };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+function selectionOf(
+  name: string,
+  query: string | null,
+  { table, display, kind }: DuckdbTarget | PostgresTarget,
+): Selection {
+  const place = display.replace(/\?table=.*$/, "");
+  const names = /[?&]table=/i.test(
+    query === null ? name : name.slice(0, name.search(/[?&]query=/i)),
+  );
+  if (query === null ? names : !names && query.trim() !== "") {
+    return query === null ? { table } : { query };
+  }
+  const fault = query === null ? "no table" : names ? "both a table and a query" : "an empty query";
+  const form = kind === "duckdb" ? "duckdb:FILE" : "postgres://USER@HOST/DATABASE";
+  throw new UsageError("bad_table_input", `the input ${place} names ${fault}`, {
+    hint: `write '${form}?table=NAME' or '${form}?query=SELECT …', in quotes`,
+  });
+}
+
+function displayOf(display: string, selection: Selection): string {
+  const place = display.replace(/\?table=[^]*$/, "");
+  if ("table" in selection) return `${place}?table=${tableText(selection.table)}`;
+  return `${place}?query=${selection.query.replaceAll(/\s+/g, " ")}`;
+}

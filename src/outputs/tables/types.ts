@@ -1,0 +1,37 @@
+import type { Clock } from "../../core/clock.js";
+import type { TableName } from "../warehouse/dialect.js";
+import type { InputValue } from "./values.js";
+
+/** Receives what is read of a table. Everything comes again if reading has to start over. */
+export interface TableReceiver {
+  /** Starts, or starts over, with these columns. Names may repeat. */
+  begin(columns: readonly string[]): Promise<void>;
+  rows(batch: readonly (readonly InputValue[])[]): Promise<void>;
+}
+
+export interface TableReadOptions {
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly onWarning: (message: string) => void;
+}
+
+/** A table, the result of a query, or a Parquet file. */
+export interface TableInput {
+  readonly kind: "parquet" | "duckdb" | "postgres";
+  /** Name for messages and the manifest, without a password. */
+  readonly name: string;
+  /** The file that holds it; null for a server. */
+  readonly file: string | null;
+  /**
+   * Reads all rows once, as of one moment. Writes nothing to the source.
+   *
+   * @throws ReputeError; what the receiver throws; the signal's reason
+   */
+  read(receiver: TableReceiver, options: TableReadOptions): Promise<void>;
+}
+
+/** What is read of a database. */
+export type Selection =
+  | { readonly table: TableName }
+  /** A single statement that returns rows, with values for `$1`, `$2` … */
+  | { readonly query: string; readonly values?: readonly string[] };

@@ -1,0 +1,94 @@
+/**
+ * A value of a table or Parquet file that is read as input: exact, and independent of the driver.
+ * Times are RFC 3339 texts.
+ */
+export type InputValue = null | string | boolean | bigint | JsonText | readonly InputValue[];
+
+/** A number with all its digits, or a structure, as JSON text. */
+export class JsonText {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
+/** A number as JSON text; NaN and the infinities, which JSON lacks, as text. */
+export function numberValue(text: string): InputValue {
+  return /^-?\d/.test(text) ? new JsonText(text) : text;
+}
+
+/** The text of a value in a cell: "" for null, lists joined with `|`. */
+export function cellOf(value: InputValue): string {
+  if (value === null) return "";
+  if (typeof value === "string") return value;
+  if (isList(value)) {
+    return value.every(isPlainEntry) ? value.map(cellOf).join("|") : jsonOf(value);
+  }
+  return value instanceof JsonText ? value.json : String(value);
+}
+
+/** A value as JSON text. */
+export function jsonOf(value: InputValue): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(jsonOf).join(",")}]`;
+  return value instanceof JsonText ? value.json : String(value);
+}
+
+/** An object as JSON text. */
+export function objectValue(entries: Iterable<readonly [string, InputValue]>): JsonText {
+  const members = Array.from(
+    entries,
+    ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value)}`,
+  );
+  return new JsonText(`{${members.join(",")}}`);
+}
+
+function isList(value: InputValue): value is readonly InputValue[] {
+  return Array.isArray(value);
+}
+
+/** Whether joining the entries with `|` keeps them apart. */
+function isPlainEntry(entry: InputValue): boolean {
+  return entry !== null && !isList(entry) && !cellOf(entry).includes("|");
+}
+
+/**
+ * A time in RFC 3339, UTC, with as many decimals as it needs.
+ *
+ * @param units time since 1970-01-01T00:00:00Z
+ * @param decimals decimals of a second in `units`: 3 for milliseconds
+ */
+export function timeText(units: bigint, decimals: number): string {
+  const perSecond = 10n ** BigInt(decimals);
+  const within = ((units % perSecond) + perSecond) % perSecond;
+  const date = new Date(Number((units - within) / perSecond) * 1000);
+  // Beyond the years that Date covers, and beyond those that RFC 3339 can write.
+  if (Number.isNaN(date.getTime())) return String(units);
+  return `${date.toISOString().replace(/\.000Z$/, "")}${fractionText(within, decimals)}Z`;
+}
+
+/** `.25` of 250 milliseconds; "" for none. */
+export function fractionText(within: bigint, decimals: number): string {
+  if (decimals === 0) return "";
+  const digits = String(within).padStart(decimals, "0").replace(/0+$/, "");
+  return digits === "" ? "" : `.${digits}`;
+}
+
+/** A decimal number from its digits without the point. */
+export function decimalText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return String(unscaled * 10n ** BigInt(-scale));
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, "0");
+  const point = digits.length - scale;
+  return `${unscaled < 0n ? "-" : ""}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** The shortest text of a 32-bit float, which as a 64-bit one would have false digits. */
+export function floatText(value: number): string {
+  for (let precision = 6; precision < 10; precision++) {
+    const short = Number(value.toPrecision(precision));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(value);
+}

@@ -1,0 +1,180 @@
+import { open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../core/clock.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
+import type { Row } from "../../core/row.js";
+import { mapLists } from "../../formats/reading/lines.js";
+import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
+import { verifyInput } from "../../inputs/verify-input.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import type { TableInput } from "../../outputs/tables/types.js";
+import { readingOf, type ReadingSettings, type RowJob } from "../run/reading.js";
+import {
+  type CopyForm,
+  type CopyFormat,
+  type CopySeal,
+  CopyWriter,
+  emptyText,
+} from "./copy-writer.js";
+
+/** Where a run's input is copied, and what a run needs while it is. */
+export interface CopyPlace extends CopyForm {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/** Options that apply only to text. */
+const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;
+
+/**
+ * The rows of a table. They are copied to the run's folder once; the run reads the copy.
+ *
+ * @throws UsageError `text_option`
+ */
+export function tableReading(table: TableInput, settings: ReadingSettings, clock?: Clock): RowJob {
+  for (const name of Object.keys(textOptions) as (keyof typeof textOptions)[]) {
+    if (settings[name] === undefined) continue;
+    throw new UsageError(
+      "text_option",
+      `${textOptions[name]} applies only to text, and the input ${table.name} is none`,
+      {
+        hint: `leave out ${textOptions[name]}`,
+      },
+    );
+  }
+  const copyOf = { name: table.name, kind: table.kind };
+  const inFolder = ({
+    folder,
+    format,
+    keepsNulls,
+  }: CopyForm & { readonly folder: string }): RowJob => {
+    const input = { path: copyPath(folder, format), copyOf };
+    const own: ReadingSettings = {
+      ...settings,
+      from: format,
+      ...(format === "tsv" && { header: true }),
+    };
+    const reading = readingOf(input, own, clock);
+    if (format === "ndjson") return reading;
+    return {
+      ...reading,
+      open: async (resume) => asCsv(await reading.open(asTsv(resume)), keepsNulls),
+    };
+  };
+  const unopened = inFolder({ folder: "", format: "tsv", keepsNulls: false });
+  return {
+    ...unopened,
+    // Text outputs are CSV unless they are named otherwise.
+    inputFormat: () => Promise.resolve("csv"),
+    options: { ...unopened.options, from: null, header: null },
+    copied: {
+      file: table.file,
+      copyOf,
+      inFolder: (place) => ({
+        input: { path: copyPath(place.folder, place.format), copyOf },
+        open: (resume) => inFolder(place).open(resume),
+      }),
+      make: (place, isResumed) => (isResumed ? checkCopy(table, place) : makeCopy(table, place)),
+    },
+  };
+}
+
+function copyPath(folder: string, format: CopyFormat): string {
+  return join(folder, `input.${format}`);
+}
+
+function sealPath(folder: string): string {
+  return join(folder, "input.json");
+}
+
+/** Reads the table into the folder. */
+async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
+  const { folder, format, signal, clock, onWarning = () => undefined, onNotice } = place;
+  const path = copyPath(folder, format);
+  const writer = new CopyWriter(`${path}.new`, place);
+  let seal: CopySeal;
+  try {
+    await table.read(writer, { signal, onWarning, ...(clock === undefined ? {} : { clock }) });
+    seal = await writer.finish();
+  } catch (error) {
+    await writer.close();
+    throw signal.aborted ? signal.reason : error;
+  }
+  if (format === "ndjson" && seal.rows === 0) {
+    throw new UsageError("input_empty", `${table.name} has no rows`, {
+      hint: "Check the table, or the condition of the query.",
+    });
+  }
+  try {
+    await rename(`${path}.new`, path);
+    await replaceFile(sealPath(folder), sealJson({ ...seal }), 0o600);
+  } catch (error) {
+    throw outputFault(path, error);
+  }
+  onNotice?.(`read ${seal.rows} rows from ${table.name}`);
+}
+
+/** Checks the copy that an interrupted run made. @throws FatalError `copy_damaged` */
+async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): Promise<void> {
+  const path = copyPath(folder, format);
+  const seal = await readFile(sealPath(folder), "utf8").then(openSealedJson, () => null);
+  const { content } = (seal ?? {}) as Partial<CopySeal>;
+  const damaged = (what: string, cause?: unknown): FatalError =>
+    new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
+      cause,
+      hint: "start over with --restart",
+    });
+  if (content === undefined) throw damaged("is incomplete");
+  const handle = await open(path, "r").catch((error: unknown) => {
+    throw damaged("cannot be opened", error);
+  });
+  try {
+    if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
+    await verifyInput({ name: path, handle }, content, 0);
+  } catch (error) {
+    if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
+    throw damaged("is damaged", error);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The reading of the copy, which is given out as CSV. */
+function asTsv(resume: SourcePosition | null): SourcePosition | null {
+  if (resume === null) return null;
+  return { ...resume, reading: { ...resume.reading, format: "tsv", delimiter: "\t" } };
+}
+
+/** Gives rejected rows the form of CSV, and tells null from an empty text. */
+function asCsv(source: OpenedSource, keepsNulls: boolean): OpenedSource {
+  const { columns, reading } = source;
+  return {
+    ...source,
+    columns,
+    reading: { ...reading, format: "csv", delimiter: "," },
+    rows: keepsNulls ? mapLists(source.rows, rowWithNulls) : source.rows,
+    bytesRead: () => source.bytesRead(),
+    checksum: () => source.checksum(),
+    close: () => source.close(),
+  };
+}
+
+function rowWithNulls(row: Row): Row {
+  const nulls = row.cells.map((cell) => cell === "");
+  const { itemText, kindText } = row;
+  return {
+    ...row,
+    nulls,
+    cells: row.cells.map(cellText),
+    itemText: cellText(itemText),
+    kindText: cellText(kindText),
+  };
+}
+
+function cellText(cell: string): string {
+  return cell === emptyText ? "" : cell;
+}
