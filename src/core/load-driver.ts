@@ -13,7 +13,7 @@ export async function loadDriver<T>(name: string, load: () => Promise<T>): Promi
     const { code } = error as NodeJS.ErrnoException;
     const text = error instanceof Error ? error.message : String(error);
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
-      throw new UsageError("driver_missing", `this output needs the package ${name}`, {
+      throw new UsageError("driver_missing", `this needs the package ${name}`, {
         cause: error,
         hint: `install it with: npm install ${packagesWith(name)}`,
       });

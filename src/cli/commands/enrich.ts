@@ -12,7 +12,12 @@ export const enrichCommand = defineCommand({
     "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
     "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",
   ],
-  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
+  operands: [
+    [
+      "input",
+      "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+    ],
+  ],
   groups: { Input: sourceOptions.shape, ...runGroups },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
@@ -21,6 +26,8 @@ export const enrichCommand = defineCommand({
       "query the service, with at most 100 requests per second",
     "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'":
       "append to a DuckDB table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
+    "repute enrich 'postgres://reader@db.example/intel?query=SELECT id, ioc FROM iocs' -o enriched.parquet":
+      "read the rows of a query; also duckdb:FILE?query=…, ?table=NAME, or FILE.parquet",
     "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip":
       "read the item from a nested member; gzip on both sides",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":

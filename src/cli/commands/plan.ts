@@ -54,7 +54,12 @@ export const planCommand = defineCommand({
   description: [
     "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted. No request is sent.",
   ],
-  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
+  operands: [
+    [
+      "input",
+      "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+    ],
+  ],
   groups,
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":

@@ -30,8 +30,12 @@ export async function readPostgresTable(
   const database = await PostgresDatabase.open(target, { ...options, access: "read" });
   try {
     await database.snapshot(async (session) => {
-      await declare(session, target, selection);
-      await fetchAll(session, receiver, options.signal);
+      try {
+        await declare(session, target, selection);
+        await fetchAll(session, receiver, options.signal);
+      } catch (error) {
+        throw "query" in selection ? explained(error, selection.query) : error;
+      }
     });
   } finally {
     await database.close();
@@ -44,9 +48,7 @@ async function declare(
   selection: Selection,
 ): Promise<void> {
   if ("query" in selection) {
-    await session
-      .declareCursor(selection.query, selection.values)
-      .catch((error: unknown) => Promise.reject(explained(error, selection.query)));
+    await session.declareCursor(selection.query, selection.values);
     return;
   }
   const { table } = selection;
