@@ -196,7 +196,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const { code, stderr } = await enrich(["in.csv", "-o", output], await without(cwd, name));
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `repute: this output needs the package ${name}\n  install it with: npm install ${packages}\n  see: repute enrich --help\n`,
+      stderr: `repute: this needs the package ${name}\n  install it with: npm install ${packages}\n  see: repute enrich --help\n`,
     });
     expect(await readdir(cwd)).not.toContain(`${base}.state`);
   });

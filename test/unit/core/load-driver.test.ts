@@ -14,7 +14,7 @@ it.each(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"])(
     const loading = loadDriver("a-driver", () => Promise.reject(fault("Cannot find", code)));
     await expect(loading).rejects.toMatchObject({
       code: "driver_missing",
-      message: "this output needs the package a-driver",
+      message: "this needs the package a-driver",
       hint: "install it with: npm install a-driver",
     });
   },
