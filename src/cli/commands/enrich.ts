@@ -24,10 +24,8 @@ export const enrichCommand = defineCommand({
       "try it with the embedded service: nothing leaves this machine",
     "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
       "query the service, with at most 100 requests per second",
-    "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'":
-      "append to a DuckDB table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
-    "repute enrich 'postgres://reader@db.example/intel?query=SELECT id, ioc FROM iocs' -o enriched.parquet":
-      "read the rows of a query; also duckdb:FILE?query=…, ?table=NAME, or FILE.parquet",
+    "repute enrich 'duckdb:intel.duckdb?query=SELECT id, ioc FROM iocs' -o 'duckdb:intel.duckdb?table=nightly'":
+      "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip":
       "read the item from a nested member; gzip on both sides",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
