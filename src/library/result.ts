@@ -1,3 +1,4 @@
+import { raceAbort } from "../core/abort.js";
 import type { PartialResult, QueryResult } from "../api/schema/query-result.js";
 import type { QuickCheckResult } from "../api/schema/quick-check.js";
 import {
@@ -97,7 +98,10 @@ export async function lookUp(
 ): Promise<LookupResult> {
   const { item, reason } =
     typeof input === "string" ? recogniseItem(input, kind) : unsupported("not_text");
-  const finding = item === null ? unasked("unsupported", reason) : await lookup(item, { signal });
+  const finding =
+    item === null
+      ? unasked("unsupported", reason)
+      : await raceAbort(lookup(item, { signal }), signal);
   const { status, answers, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
   return {
     input,

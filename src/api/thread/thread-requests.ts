@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { Transport } from "../http/transport.js";
-import { AbortGroups, type Leave } from "../../core/abort.js";
 import { TransportError } from "../http/transport-error.js";
 import type { Receiver, Requests } from "../types.js";
 import type { Arrivals, ArrivalsMessage, Orders, ThreadStart } from "./messages.js";
@@ -15,19 +14,17 @@ interface OwnRequests {
   readonly destroy: () => Promise<void>;
 }
 
-/** A request whose outcome the thread hasn't reported yet. */
-interface Pending {
-  readonly request: Parameters<Requests["get"]>;
-  readonly leave: Leave;
-}
+type Request = Parameters<Requests["get"]>;
 
 /** The caller's side of a thread: sends orders, receives answers. */
 export class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
-  readonly #aborts = new AbortGroups();
-  readonly #pending = new Map<number, Pending>();
+  /** Signals with a listener. */
+  readonly #watched = new WeakSet<AbortSignal>();
+  /** Requests whose outcome the thread hasn't reported yet. */
+  readonly #pending = new Map<number, Request>();
   #lastId = 0;
   #orders: Orders = { requests: [], cancelled: [] };
   #willSend = false;
@@ -59,16 +56,27 @@ export class ThreadRequests implements Requests {
     await (await this.#fallback?.catch(() => null))?.destroy();
   }
 
-  #order(...request: Pending["request"]): void {
+  #order(...request: Request): void {
     const [path, signal] = request;
     const id = ++this.#lastId;
-    const abort = (reason: unknown): void => {
-      this.#settle(id)?.failed(reason);
-      this.#orders.cancelled.push(id);
-      this.#sendSoon();
-    };
-    this.#pending.set(id, { request, leave: this.#aborts.join(signal, { abort }) });
+    this.#watch(signal);
+    this.#pending.set(id, request);
     this.#orders.requests.push({ id, path });
+    this.#sendSoon();
+  }
+
+  #watch(signal: AbortSignal): void {
+    if (this.#watched.has(signal)) return;
+    this.#watched.add(signal);
+    signal.addEventListener("abort", () => this.#cancel(signal), { once: true });
+  }
+
+  #cancel(signal: AbortSignal): void {
+    for (const [id, [, own]] of this.#pending) {
+      if (own !== signal) continue;
+      this.#settle(id)?.failed(signal.reason);
+      this.#orders.cancelled.push(id);
+    }
     this.#sendSoon();
   }
 
@@ -117,13 +125,11 @@ export class ThreadRequests implements Requests {
     }
   }
 
-  /** Removes a request; null if it was aborted. */
-  #settle(id: number): Receiver | null {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return null;
+  /** Removes a request; undefined if it was aborted. */
+  #settle(id: number): Receiver | undefined {
+    const request = this.#pending.get(id);
     this.#pending.delete(id);
-    pending.leave();
-    return pending.request[2];
+    return request?.[2];
   }
 
   #broke(cause: unknown): void {
@@ -136,18 +142,17 @@ export class ThreadRequests implements Requests {
     for (const [, , receiver] of this.#takePending()) receiver.failed(error);
   }
 
-  #takePending(): readonly Pending["request"][] {
+  #takePending(): readonly Request[] {
     const taken = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { leave } of taken) leave();
-    return taken.map(({ request }) => request);
+    return taken;
   }
 
   #fault(what: string, cause: unknown = null): TransportError {
     return new TransportError("connection_reset", `${this.#origin}: ${what}`, { cause });
   }
 
-  #sendHere(...request: Pending["request"]): void {
+  #sendHere(...request: Request): void {
     const [, , receiver] = request;
     this.#fallback ??= requestsHere(this.#start);
     this.#fallback.then(

@@ -1,6 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import { AbortGroups } from "../../core/abort.js";
-import type { AttemptWrapper } from "../types.js";
+import type { AttemptLookup, AttemptWrapper } from "../types.js";
 
 export interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
@@ -23,7 +22,6 @@ export class Slots {
   readonly #ahead: number;
   readonly #crowdedFrom: number;
   readonly #limit: LimitFunction;
-  readonly #aborts = new AbortGroups();
   #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
@@ -61,28 +59,21 @@ export class Slots {
     this.#onRoom = listener;
   }
 
-  /** Gives each attempt a slot. A waiting attempt ends at once when its signal aborts. */
-  readonly limit: AttemptWrapper = (next) => (item, options) => {
-    const { signal } = options;
-    if (signal.aborted) return Promise.reject(signal.reason);
-    return new Promise((resolve, reject) => {
-      let isWaiting = true;
-      const leave = this.#aborts.join(signal, {
-        abort: (reason) => {
-          isWaiting = false;
-          leave();
-          reject(reason);
-        },
-      });
-      const turn = (): Promise<void> | undefined => {
-        this.#noteWaiting();
-        if (!isWaiting) return undefined;
-        leave();
-        return next(item, options).then(resolve, reject);
-      };
-      this.#limit(turn).catch(reject);
+  /**
+   * Gives each attempt a slot. An attempt whose signal aborts while it waits is refused at its turn:
+   * one signal aborts all attempts of a run, so the slots are free at once.
+   */
+  readonly limit: AttemptWrapper = (next) => {
+    const turn: AttemptLookup = (item, options) => {
       this.#noteWaiting();
-    });
+      options.signal.throwIfAborted();
+      return next(item, options);
+    };
+    return (item, options) => {
+      const attempt = this.#limit(turn, item, options);
+      this.#noteWaiting();
+      return attempt;
+    };
   };
 
   #noteWaiting(): void {

@@ -117,8 +117,16 @@ test("a throttle answer of one endpoint also holds back the other", async () => 
 
 test("aborting ends an item wherever it waits", async () => {
   const controller = new AbortController();
+  const { signal } = controller;
   const client = { query: held(), quickCheck: scripted(reset) };
   const { clock, lookup } = compose(client, { concurrency: 1 });
+  const waiting = [otherItem, item].map((each) => lookup(each, { signal }));
+  await clock.advance(0);
+  controller.abort(new Error("enough"));
+  client.query.open[0]?.fail(new Error("enough"));
+  for (const each of waiting) await expect(each).rejects.toThrow("enough");
+  expect(client.query.open).toHaveLength(1);
+});
   void lookup(otherItem, unaborted());
   const waiting = lookup(item, { signal: controller.signal });
   await clock.advance(0);

@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { Slots, type SlotsOptions } from "../../../../src/lookup/pace/slots.js";
 import { complete, held, item, otherItem, unaborted } from "../attempts.js";
@@ -82,16 +81,6 @@ test("passes the rejection of a delayed attempt on", async () => {
   await expect(second).rejects.toThrow("refused");
 });
 
-test("releases a waiting attempt when its signal aborts", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
-  const controller = new AbortController();
-  void lookup(item, unaborted());
-  const waiting = lookup(item, { signal: controller.signal });
-  controller.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
-});
-
 test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
@@ -112,11 +101,17 @@ test("gives no slot to an attempt whose signal has aborted", async () => {
   await expect(lookup(item, { signal: aborted })).rejects.toThrow("enough");
 });
 
-test("uses one listener per signal", () => {
-  const lookup = limit({ concurrency: 1 })(held());
-  const { signal } = unaborted();
-  for (let i = 0; i < 50; i++) void lookup(item, { signal });
-  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+test("all waiting attempts end when the open ones are aborted with them", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 1 })(next);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const attempts = [1, 2, 3].map(() => lookup(item, { signal }));
+  await settle();
+  controller.abort(new Error("enough"));
+  next.open[0]?.fail(new Error("enough"));
+  for (const attempt of attempts) await expect(attempt).rejects.toThrow("enough");
+  expect(next.open).toHaveLength(1);
 });
 
 test("fills a slot that was left empty", async () => {
