@@ -127,9 +127,3 @@ test("aborting ends an item wherever it waits", async () => {
   for (const each of waiting) await expect(each).rejects.toThrow("enough");
   expect(client.query.open).toHaveLength(1);
 });
-  void lookup(otherItem, unaborted());
-  const waiting = lookup(item, { signal: controller.signal });
-  await clock.advance(0);
-  controller.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
-});
