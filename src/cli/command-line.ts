@@ -1,15 +1,9 @@
 import { systemClock } from "../core/clock.js";
 import { programInfo } from "../core/program.js";
-import { commandNamed } from "./command-list.js";
-import { errorText, Reporter } from "./terminal/reporter.js";
+import { Reporter } from "./terminal/reporter.js";
 import { exitCodeOfError } from "./exit-code.js";
-import {
-  abortOnBrokenOutput,
-  abortOnSignals,
-  isBrokenPipe,
-  runProgram,
-  printOnSignal,
-} from "./program.js";
+import { abortOnBrokenOutput, abortOnSignals, printOnSignal } from "./program.js";
+import { printError, runToEnd } from "./run-to-end.js";
 import { safeOnTerminal } from "./terminal/terminal-output.js";
 
 /** How the process exits. */
@@ -23,38 +17,40 @@ export interface Ending {
 export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   const reporter = new Reporter(process.stderr);
   const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
-  const command = commandNamed(args);
-  const fail = (error: unknown): number => {
-    reporter.clear();
-    if (!isBrokenPipe(error)) reporter.print(errorText(error, { command, debug }));
-    return exitCodeOfError(error);
-  };
-  process.on("uncaughtException", (error) => process.exit(fail(error)));
+  let endNow = (_code: number, _error: unknown): void => undefined;
+  process.on("uncaughtException", (error) => {
+    const code = exitCodeOfError(error);
+    printError(error, args, { reporter }, debug);
+    endNow(code, error);
+    process.exit(code);
+  });
 
   const controller = new AbortController();
-  abortOnSignals(controller, process, systemClock);
+  abortOnSignals(controller, process, systemClock, (code, error) => endNow(code, error));
   printOnSignal(process, () => reporter.printStatus());
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // nobody is left to read it
 
   let stdin: NodeJS.ReadStream | null = null;
   const lastSteps: (() => void)[] = [];
+  const context = {
+    version: programInfo().version,
+    env: process.env,
+    stdin: () => (stdin ??= process.stdin),
+    stdout: safeOnTerminal(process.stdout),
+    stderr: safeOnTerminal(process.stderr),
+    signal: controller.signal,
+    clock: systemClock,
+    reporter,
+    beforeExit: (step: () => void) => void lastSteps.push(step),
+  };
   try {
-    const code = await runProgram(args, {
-      version: programInfo().version,
-      env: process.env,
-      stdin: () => (stdin ??= process.stdin),
-      stdout: safeOnTerminal(process.stdout),
-      stderr: safeOnTerminal(process.stderr),
-      signal: controller.signal,
-      clock: systemClock,
-      reporter,
-      beforeExit: (step) => void lastSteps.push(step),
+    const code = await runToEnd(args, context, {
+      debug,
+      stdoutFault: () => stdout.fault(),
+      onWatch: (end) => (endNow = end),
     });
-    const fault = stdout.fault();
-    return { code: fault === null ? code : fail(fault), lastSteps };
-  } catch (error) {
-    return { code: fail(error), lastSteps };
+    return { code, lastSteps };
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }

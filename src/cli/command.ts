@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { Reporter } from "./terminal/reporter.js";
 import { UsageError } from "../core/errors.js";
+import type { RunWatch } from "./unattended/run-watch.js";
 
 /** What the program gets from its process. Tests pass their own. */
 export interface CliContext {
@@ -19,6 +20,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;
+  /** Reports how a job runs and ends. */
+  readonly watch?: RunWatch;
   /** Registers a last step, to run right before the process exits. */
   readonly beforeExit?: (step: () => void) => void;
 }
@@ -56,6 +59,8 @@ export interface Command {
   readonly onlyOperand?: { readonly what: string; readonly hint?: string };
   /** The allowed values of that operand, where they are few. */
   readonly operandChoices?: readonly string[];
+  /** A job that reports its end to machines. It has `--json` and the unattended options. */
+  readonly isJob?: true;
   /** Every option of the command. */
   readonly options: z.ZodObject;
   readonly groups: OptionGroups;

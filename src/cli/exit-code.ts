@@ -1,20 +1,9 @@
-import { EarlyEndError, InterruptedError, stopSignals, UsageError } from "../core/errors.js";
-import { OutputClosedError } from "../outputs/file-destination.js";
-import type { FindingStatus } from "../core/finding.js";
-import type { FailOn } from "../pipeline/run/reading.js";
-
-/** Exit codes of the program. */
-export const exitCodes = {
-  done: 0,
-  stopped: 1,
-  usage: 2,
-  rowsFailed: 3,
-  stoppedEarly: 75,
-  SIGHUP: 129,
-  SIGINT: 130,
-  SIGQUIT: 131,
-  SIGTERM: 143,
-} as const;
+export {
+  exitCodeOfError,
+  exitCodeOfRun,
+  exitCodes,
+  isInterrupted,
+} from "../pipeline/finish/exit-reason.js";
 
 /** Exit codes of every command, as the help lists them. */
 export const commonExitCodes = [
@@ -37,31 +26,3 @@ export const callExitCodes = [
   ...quotaExitCodes,
   ...interruptedExitCodes,
 ] as const;
-
-/** Whether a signal ended the run with this exit code. */
-export function isInterrupted(code: number): boolean {
-  return stopSignals.some((name) => exitCodes[name] === code);
-}
-
-/**
- * Exit code of a finished run: 3 if it has rows that `--fail-on` counts and they reach its share of
- * all rows, else 0.
- */
-export function exitCodeOfRun(
-  failOn: FailOn,
-  statuses: Readonly<Record<FindingStatus, number>>,
-): number {
-  const rows = Object.values(statuses).reduce((sum, n) => sum + n, 0);
-  const counted = failOn.statuses.reduce((sum, status) => sum + statuses[status], 0);
-  const isEnough = counted > 0 && counted * 100 >= (failOn.percent ?? 0) * rows;
-  return isEnough ? exitCodes.rowsFailed : exitCodes.done;
-}
-
-/** Exit code for an error. A closed stdout (`| head`) is not an error. */
-export function exitCodeOfError(error: unknown): number {
-  if (error instanceof OutputClosedError) return exitCodes.done;
-  if (error instanceof UsageError) return exitCodes.usage;
-  if (error instanceof EarlyEndError) return exitCodes.stoppedEarly;
-  if (error instanceof InterruptedError) return exitCodes[error.signal];
-  return exitCodes.stopped;
-}

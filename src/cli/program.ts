@@ -9,6 +9,8 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals } from "../core/errors.js";
 import { outputFault } from "../outputs/output-fault.js";
+import type { LogFormat } from "./terminal/reporter.js";
+import type { WatchSettings } from "./unattended/run-watch.js";
 import { OutputClosedError } from "../outputs/file-destination.js";
 import { exitCodes } from "./exit-code.js";
 
@@ -44,6 +46,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   if (warning !== null) context.reporter.warning(warning);
   await checkSecretFiles(flags);
   const loaded = await readSettings(command, flags, context);
+  await startWatch(loaded.settings, context);
   checkOperands(command, operands);
   return command.run({
     ...loaded,
@@ -52,6 +55,18 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     shownCommand: shownCommand(args),
     context,
   });
+}
+
+/** Applies the settings that say how to report the run to people and machines. */
+async function startWatch(
+  settings: Readonly<Record<string, unknown>>,
+  { reporter, watch }: CliContext,
+): Promise<void> {
+  const known = { output: "-", ...settings } as unknown as WatchSettings & {
+    readonly logFormat?: LogFormat;
+  };
+  if (known.logFormat !== undefined) reporter.format = known.logFormat;
+  await watch?.start(known);
 }
 
 /** Loads one command; the others only for help and to explain a mistake. */
@@ -76,11 +91,16 @@ export interface SignalledProcess {
 /** A terminal's signal may arrive twice: from the terminal and from npm. */
 const echoMs = 100;
 
-/** The first stop signal ends the run cleanly, the second exits at once. */
+/**
+ * The first stop signal ends the run cleanly, the second exits at once.
+ *
+ * @param onExit called right before the exit
+ */
 export function abortOnSignals(
   controller: AbortController,
   process: SignalledProcess,
   clock: Clock,
+  onExit: (code: number, error: InterruptedError) => void = () => undefined,
 ): void {
   let firstAt: number | null = null;
   for (const name of stopSignals) {
@@ -90,6 +110,7 @@ export function abortOnSignals(
         firstAt = now;
         controller.abort(new InterruptedError(name));
       } else if (now - firstAt > echoMs) {
+        onExit(exitCodes[name], new InterruptedError(name));
         process.exit(exitCodes[name]);
       }
     });

@@ -9,6 +9,7 @@ import type { RetriedRows } from "./run/tally.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
+import type { RunEnding } from "./finish/exit-reason.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */
@@ -52,8 +53,13 @@ export interface EnrichJob {
   readonly clock?: Clock;
   /** Resources this run shares with others. @default none */
   readonly shared?: SharedResources | undefined;
-  /** Called once when rows start to flow, with a cheap function that returns the progress. */
-  readonly onStart?: (progress: () => RunProgress) => void;
+  /** Called once with the identifier of the run, before anything else is reported. */
+  readonly onRunId?: (runId: string) => void;
+  /**
+   * Called once when rows start to flow, with a cheap function that returns the progress, and one
+   * that returns the manifest of the run so far.
+   */
+  readonly onStart?: (progress: () => RunProgress, record: () => Manifest) => void;
   /**
    * Receives the last step of a finished run: removing the mark that a resume would find. A program
    * calls it right before it exits. Without this, `enrich` does it before it resolves.
@@ -120,6 +126,8 @@ export interface TagExportRecord {
   readonly tag: string;
   /** `unchanged`: exported, with the same addresses as before. */
   readonly status: "exported" | "unchanged" | "failed";
+  /** Snapshot that the list was read from; null on failure. */
+  readonly snapshot: string | null;
   /** Addresses in the list, and its changes against the previous export; null on failure. */
   readonly total: number | null;
   readonly added: number | null;
@@ -146,8 +154,12 @@ export interface ReadingFacts {
   readonly kind_column_by: "flag" | "neighbour" | null;
 }
 
-/** The record of a run: `OUT.manifest.json` and the output of `--json`. */
-export interface Manifest {
+/**
+ * The record of a run: `OUT.manifest.json`, for an unfinished run `OUT.state/manifest.json`, and the
+ * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
+ * `too_many_failed` if they are kept as `OUT.failed` (see `--max-failed`).
+ */
+export interface Manifest extends RunEnding {
   readonly schema_version: number;
   readonly program: { readonly name: string; readonly version: string };
   /** Unique per run. A resumed run keeps it. */
@@ -204,6 +216,4 @@ export interface Manifest {
   readonly seconds: number;
   /** Number of times the run was resumed. */
   readonly resumed: number;
-  /** `done`; `too_many_failed` if the rows are kept as `OUT.failed` (see `--max-failed`). */
-  readonly exit_reason: string;
 }

@@ -61,10 +61,11 @@ export async function exportTag(
 }
 
 /** The result of a tag whose list was exported. */
-export function resultOf({ name, status, total, added, removed, files }: ExportedTag): TagResult {
+export function resultOf(tag: ExportedTag): TagResult {
+  const { name, status, snapshot, total, added, removed, files } = tag;
   const names = files.map(({ file }) => file);
   const unchanged = status === "unchanged" ? "unchanged" : "exported";
-  return { name, status: unchanged, error: null, total, added, removed, files: names };
+  return { name, status: unchanged, error: null, snapshot, total, added, removed, files: names };
 }
 
 /** Fails a tag without a request, because all tags before it failed with this fault. */
@@ -170,8 +171,9 @@ function failed(
   passingFault: ServiceError | null,
 ): TagOutcome {
   const error = { code, message };
+  const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
   return {
-    result: { name, status: "failed", error, total: null, added: null, removed: null, files: [] },
+    result: { name, status: "failed", error, ...nothing },
     entry: before ? { ...before, status: "failed", error } : { name, status: "failed", error },
     passingFault,
   };

@@ -55,7 +55,11 @@ export interface TagProgress {
   /** Total reported by the service; null before the first page. */
   readonly total: number | null;
   /** Why it failed and what to do; null otherwise. */
-  readonly error: { readonly message: string; readonly hint: string | null } | null;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string | null;
+  } | null;
 }
 
 /** Result for one tag. */
@@ -64,6 +68,8 @@ export interface TagResult {
   readonly status: "exported" | "unchanged" | "failed";
   /** Why it failed; null otherwise. */
   readonly error: Failure | null;
+  /** Snapshot that the list was read from; null on failure. */
+  readonly snapshot: string | null;
   /** Addresses in the list, and its changes against the previous one; null on failure. */
   readonly total: number | null;
   readonly added: number | null;

@@ -2,10 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { commandNamed } from "../../src/cli/command-list.js";
-import { exitCodeOfError } from "../../src/cli/exit-code.js";
-import { runProgram } from "../../src/cli/program.js";
-import { errorText, Reporter } from "../../src/cli/terminal/reporter.js";
+import { runToEnd } from "../../src/cli/run-to-end.js";
+import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
 
@@ -17,6 +15,8 @@ export interface RunReputeOptions {
   /** Input to pipe in. By default stdin is empty. */
   readonly stdin?: string | Buffer;
   readonly cwd?: string;
+  /** Aborts the run like a signal. Not for a process of its own. */
+  readonly signal?: AbortSignal;
   /** Runs the built program in a separate process. @default false */
   readonly ownProcess?: boolean;
 }
@@ -58,7 +58,7 @@ let lastRun: Promise<unknown> = Promise.resolve();
 
 async function runHere(
   args: readonly string[],
-  { env = {}, stdin = "", cwd }: RunReputeOptions,
+  { env = {}, stdin = "", cwd, signal = new AbortController().signal }: RunReputeOptions,
 ): Promise<RunReputeResult> {
   const [before, folder] = [process.env, process.cwd()];
   process.env = { ...cleanEnvironment(), ...env };
@@ -67,24 +67,20 @@ async function runHere(
   const reporter = new Reporter(stderr);
   const lastSteps: (() => void)[] = [];
   const input = Readable.from([Buffer.from(stdin)], { objectMode: false });
-  const fail = (error: unknown): number => {
-    reporter.clear();
-    const debug = process.env["REPUTE_DEBUG"] !== undefined;
-    reporter.print(errorText(error, { command: commandNamed(args), debug }));
-    return exitCodeOfError(error);
-  };
+  const debug = process.env["REPUTE_DEBUG"] !== undefined;
   try {
-    const code = await runProgram(args, {
+    const context = {
       version: programInfo().version,
       env: process.env,
       stdin: () => input,
       stdout,
       stderr,
-      signal: new AbortController().signal,
+      signal,
       clock: systemClock,
       reporter,
-      beforeExit: (step) => void lastSteps.push(step),
-    }).catch(fail);
+      beforeExit: (step: () => void) => void lastSteps.push(step),
+    };
+    const code = await runToEnd(args, context, { debug });
     for (const step of lastSteps) step();
     return { code, signal: null, stdout: stdout.text, stderr: stderr.text };
   } finally {

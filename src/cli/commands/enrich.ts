@@ -6,6 +6,7 @@ import { withServices } from "../services/services.js";
 /** The main job: each input row becomes one output row with the reputation of its item. */
 export const enrichCommand = defineCommand({
   name: "enrich",
+  isJob: true,
   usage: "[input] [-o OUT] [flags]",
   summary: "add the reputation of its item to every row of a file",
   description: [

@@ -15,6 +15,7 @@ const groups = {
 /** Repeats the failed and partial lookups of an earlier run. */
 export const retryCommand = defineCommand({
   name: "retry",
+  isJob: true,
   usage: "OUT -o OUT2 [flags]",
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [

@@ -3,7 +3,7 @@ import type { Audit } from "../../pipeline/finish/output-audit.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
-import { redactAddress } from "../options/redact.js";
+import { redactAddress } from "../../core/redact-address.js";
 
 const { json, quiet, config, profile } = cliOptions.shape;
 

@@ -1,24 +1,19 @@
-/**
- * User name and password of a URL, between its scheme and the last `@` before its path. The password
- * may contain an unencoded slash; a port followed by a path is not a password.
- */
-const credentials = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^/\s?#]*|[^/\s:@]*:(?!\d*[/?#])\S*)@/gi;
+import { redactAddress } from "../../core/redact-address.js";
 
-/** The same in an argument that is a single URL, which may contain spaces. */
+/** User name and password of an argument that is a single URL, which may contain spaces. */
 const ownCredentials = /^((?:-\w|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
-
-/** A password in the query of a database URL, which drivers accept too. */
-const parameters = /([?&](?:ssl)?password=)[^&\s#]*/gi;
 const ownParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
 
-/** Masks user name and password of every URL in a text: `https://***@host`. */
-export function redactAddress(text: string): string {
-  return text.replaceAll(credentials, "$1***@").replaceAll(parameters, "$1***");
-}
+/** Path and query of the address of a ping, which tell anyone how to send one. */
+const pingPath = /^((?:--ping=)?https?:\/\/[^/?#]*).+$/i;
 
 /** The command line with the credentials of URLs masked. */
 export function shownCommand(args: readonly string[]): readonly string[] {
-  return ["repute", ...args.map(shownArgument)];
+  const shown = args.map((arg, index) => {
+    const isPing = arg.startsWith("--ping=") || args[index - 1] === "--ping";
+    return shownArgument(isPing ? arg.replace(pingPath, "$1/***") : arg);
+  });
+  return ["repute", ...shown];
 }
 
 function shownArgument(arg: string): string {

@@ -11,6 +11,9 @@ import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { cliOptions, type ColorChoice } from "../options/option-spec.js";
+import { outputBase } from "../../pipeline/output/check-paths.js";
+import { statePath } from "../../pipeline/state/state-folder.js";
+import { unattendedOptions, type UnattendedSettings } from "../unattended/options.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = EnrichSettings & {
@@ -22,7 +25,7 @@ type EnrichJobSettings = EnrichSettings & {
   readonly color: ColorChoice;
   readonly config?: string | undefined;
   readonly profile?: string | undefined;
-};
+} & UnattendedSettings;
 
 type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
 
@@ -37,6 +40,8 @@ export async function runEnrichJob(
   load: LoadWork = async () => (await import("../../pipeline/run/execute.js")).enrich,
 ): Promise<number> {
   const { context, settings } = call;
+  const { watch } = context;
+  watch?.follow({ stateFolder: stateFolderOf(settings.output) });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   const reports = settings.report === undefined ? null : await import("./make-report.js");
   reports?.checkRunReport(settings);
@@ -46,9 +51,11 @@ export async function runEnrichJob(
     ...what,
     onFinished: (step) => void (lastStep = step),
   });
+  watch?.finish(manifest);
   // Called only when a resume would find nothing to do.
   const over = async (): Promise<void> => {
     (context.beforeExit ?? ((step) => step()))(lastStep);
+    watch?.over();
     await reports?.reportRun(settings, manifest);
   };
   if (manifest.exit_reason === "too_many_failed") {
@@ -59,14 +66,14 @@ export async function runEnrichJob(
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
-  if (settings.tagIps === undefined || !settings.json) await report(manifest, call);
+  await report(manifest, call);
   if (settings.tagIps === undefined) {
     await over();
     return code;
   }
   const { exportSeenTags } = await import("./seen-tags-export.js");
   const exported = await exportSeenTags(call, intel, manifest, settings.tagIps);
-  if (settings.json) await report(exported.manifest, call);
+  watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await over();
   return exported.failed > 0 ? exitCodes.rowsFailed : code;
@@ -82,10 +89,13 @@ function jobOf(
     synthetic,
     report: _2,
     quiet,
-    json,
+    json: _9,
     color: _3,
     config: _4,
     profile: _5,
+    metrics: _6,
+    ping: _7,
+    logFormat: _8,
     ...own
   } = settings;
   return {
@@ -98,11 +108,10 @@ function jobOf(
     command: shownCommand,
     signal: context.signal,
     clock: context.clock,
+    onRunId: (runId) => void (context.reporter.runId = runId),
     onWarning: (message) => context.reporter.warning(message),
     onNotice: (message) => {
-      // A JSON summary on stderr must stand alone.
-      const isJson = json && settings.output === "-";
-      if (!quiet && !isJson) context.reporter.print(`repute: ${message}`);
+      if (!quiet && !isAlone(settings, context)) context.reporter.print(`repute: ${message}`);
     },
   };
 }
@@ -119,16 +128,17 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
   const toTerminal = settings.output === "-" && context.stdout.isTTY === true;
-  // A JSON summary on stderr must stand alone.
-  const toJson = settings.output === "-" && settings.json;
   const places = {
     terminal: !settings.quiet && !toTerminal,
-    log: !settings.quiet && !toJson,
+    log: !settings.quiet && !isAlone(settings, context),
   };
   try {
     return await perform({
       ...job,
-      onStart: (progress) => display.start(progress, context.signal, places),
+      onStart(progress, record) {
+        context.watch?.follow({ record: () => ({ ...record() }) });
+        display.start(progress, context.signal, places);
+      },
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
@@ -138,19 +148,27 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
   }
 }
 
+/** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */
+function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext): boolean {
+  return json && output === "-" && reporter.format === "text";
+}
+
+/** The state folder of an output's run; null for a stream. */
+function stateFolderOf(output: string): string | null {
+  return output === "-" ? null : statePath(outputBase(output));
+}
+
+/** Prints the summary as text. As JSON, the end of the command has it. */
 async function report(manifest: Manifest, { settings, context }: EnrichJobCall): Promise<void> {
-  if (settings.json) {
-    const stream = settings.output === "-" ? context.stderr : context.stdout;
-    stream.write(`${JSON.stringify(manifest)}\n`);
-  } else if (!settings.quiet) {
-    const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
-      import("../terminal/summary.js"),
-      import("../terminal/colors.js"),
-    ]);
-    const text = formatSummary(manifest, context.reporter.width ?? 100);
-    const isColored = usesColor(settings.color, context.env, context.stderr);
-    context.reporter.print(text, isColored ? paintSummary : undefined);
-  }
+  const { json, quiet, color } = settings;
+  if (json || quiet || context.reporter.format === "json") return;
+  const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
+    import("../terminal/summary.js"),
+    import("../terminal/colors.js"),
+  ]);
+  const text = formatSummary(manifest, context.reporter.width ?? 100);
+  const isColored = usesColor(color, context.env, context.stderr);
+  context.reporter.print(text, isColored ? paintSummary : undefined);
 }
 
 /**
@@ -184,7 +202,7 @@ export const runGroups = {
   Output: { output, ...sinkOptions.shape, unordered, tagIps, report: reportPage },
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: lookupOptions.shape,
-  Run: { ...howToRun, ...program },
+  Run: { ...howToRun, ...program, ...unattendedOptions.shape },
 };
 
 /** Exit codes of those commands. */

@@ -68,9 +68,10 @@ export async function exportSeenTags(
 }
 
 function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
-  return tags.map(({ name, status, total, added, removed, files, error }) => ({
+  return tags.map(({ name, status, snapshot, total, added, removed, files, error }) => ({
     tag: name,
     status,
+    snapshot,
     total,
     added,
     removed,
@@ -82,7 +83,7 @@ function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRe
 function failedRecord(tag: string, error: unknown): TagExportRecord {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const code: ErrorCode = error instanceof ReputeError ? error.code : "unexpected";
-  const nothing = { total: null, added: null, removed: null, files: [] };
+  const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
   return { tag, status: "failed", ...nothing, error: { code, message } };
 }
 

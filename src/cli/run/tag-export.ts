@@ -43,8 +43,8 @@ export async function exportTagLists(
     printProgress(progress);
     const { tag, error } = progress;
     if (error === null) return;
-    const hint = error.hint === null ? "" : `\n  ${error.hint}`;
-    reporter.print(`repute: could not export tag ${tag}: ${error.message}${hint}`);
+    const { code, hint } = error;
+    reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
   };
   return withClient("intel", intel, call, async (client) =>
     exportTags({

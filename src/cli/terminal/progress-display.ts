@@ -2,8 +2,8 @@ import type { Clock } from "../../core/clock.js";
 import { formatCount } from "../../core/quantity.js";
 import type { RunProgress } from "../../pipeline/types.js";
 import { percentOf, progressLine } from "./progress-line.js";
-import { ProgressMeter } from "./progress-meter.js";
-import type { Reporter } from "./reporter.js";
+import { ProgressMeter, type Speed } from "./progress-meter.js";
+import type { LogFields, Reporter } from "./reporter.js";
 
 /** Time between two drawings of the line on a terminal, and between two lines elsewhere. */
 const everyMs = { terminal: 250, log: 60_000 };
@@ -43,7 +43,10 @@ export class ProgressDisplay {
       const percent = share === null ? "" : ` (${percentOf(share)}%)`;
       return `${formatCount(now.rowsWritten)} ${now.rowsWritten === 1 ? "row" : "rows"}${percent}`;
     };
-    this.#reporter.describe(() => line(Number.POSITIVE_INFINITY));
+    this.#reporter.describe(
+      () => line(Number.POSITIVE_INFINITY),
+      () => fieldsOf(progress(), measure),
+    );
     const { width } = this.#reporter;
     if (width !== null && places.terminal) {
       this.#repeat(everyMs.terminal, () =>
@@ -71,4 +74,19 @@ export class ProgressDisplay {
     this.#timer = setInterval(show, ms);
     this.#timer.unref();
   }
+}
+
+/** Progress as members of a log line. */
+function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFields {
+  const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = measure(now);
+  return {
+    rows: now.rowsWritten,
+    requests: now.requests,
+    percent: share === null ? null : percentOf(share),
+    seconds_left: secondsLeft === null ? null : Math.round(secondsLeft),
+    rows_per_second: Math.round(rowsPerSecond * 10) / 10,
+    requests_per_second: Math.round(requestsPerSecond * 10) / 10,
+    statuses: now.statuses,
+    verdicts: now.verdicts,
+  };
 }

@@ -1,22 +1,45 @@
+import { type Clock, systemClock } from "../../core/clock.js";
 import { printable } from "../../core/printable.js";
-import { redactAddress } from "../options/redact.js";
+import { redactAddress } from "../../core/redact-address.js";
 import type { TerminalStream } from "../command.js";
 import { serviceCodes } from "../../core/error-codes/service-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
 
-/** Prints warnings, the progress line and the summary to stderr. */
+export const logFormats = ["text", "json"] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
+/** Members of a log line besides time, level, run and message. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+type Level = "info" | "warning" | "error";
+
+/** Status of what is running: as a line, and as members of a log line. */
+export interface Status {
+  readonly text: () => string;
+  readonly fields?: () => LogFields;
+}
+
+/** Prints warnings, the progress line and the summary to stderr, as text or as JSON lines. */
 export class Reporter {
+  /** Identifier of the run in log lines; null until there is one. */
+  runId: string | null = null;
+  /** With `json`, everything is a JSON line. */
+  format: LogFormat = "text";
   readonly #stream: TerminalStream;
+  readonly #clock: Pick<Clock, "now">;
   readonly #warned = new Set<string>();
   #line = "";
-  #status: (() => string) | null = null;
+  #status: Status | null = null;
 
-  constructor(stream: TerminalStream) {
+  constructor(stream: TerminalStream, clock: Pick<Clock, "now"> = systemClock) {
     this.#stream = stream;
+    this.#clock = clock;
   }
 
-  /** Width of the terminal, 80 if unknown; null if stderr is not a terminal. */
+  /** Width of the terminal, 80 if unknown; null for JSON, and if stderr is not a terminal. */
   get width(): number | null {
+    if (this.format === "json") return null;
     return this.#stream.isTTY === true ? this.#stream.columns || 80 : null;
   }
 
@@ -24,7 +47,20 @@ export class Reporter {
   warning(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
-    this.print(`repute: warning: ${message}`);
+    if (this.format === "json") this.log("warning", message);
+    else this.print(`repute: warning: ${message}`);
+  }
+
+  /** Prints the fault of a part, such as a tag, that does not end the command. */
+  fault(message: string, hint: string | null, fields: LogFields = {}): void {
+    if (this.format === "json") this.log("error", message, { ...fields, hint });
+    else this.print(`repute: ${message}${hint === null ? "" : `\n  ${hint}`}`);
+  }
+
+  /** Prints the error that ends the command. */
+  error(error: unknown, options: ErrorTextOptions): void {
+    if (this.format === "text") this.print(errorText(error, options));
+    else this.log("error", messageOf(error), errorFields(error, options));
   }
 
   /**
@@ -33,18 +69,28 @@ export class Reporter {
    * @param paint adds colour once control characters are escaped
    */
   print(text: string, paint = (safe: string) => safe): void {
+    if (this.format === "json") return this.log("info", text.replaceAll(/^repute: /gm, ""));
     const safe = paint(printable(redactAddress(text)));
     this.#stream.write(`${this.#erase()}${safe}\n${this.#line}`);
   }
 
-  /** Sets the status text for `printStatus`; null for none. */
-  describe(status: (() => string) | null): void {
-    this.#status = status;
+  /** Writes a log line. Members that are already in `fields` win over time and run. */
+  log(level: Level, message: string, fields: LogFields = {}): void {
+    const time = new Date(this.#clock.now()).toISOString();
+    const line = { time, level, run_id: this.runId, message: redactAddress(message), ...fields };
+    this.#stream.write(`${JSON.stringify(line)}\n`);
+  }
+
+  /** Sets the status for `printStatus`; null for none. */
+  describe(text: (() => string) | null, fields?: () => LogFields): void {
+    this.#status = text === null ? null : { text, ...(fields && { fields }) };
   }
 
   /** Prints the current status. */
   printStatus(): void {
-    this.print(`repute: ${this.#status?.() ?? "running, no progress yet"}`);
+    const text = this.#status?.text() ?? "running, no progress yet";
+    if (this.format === "json") this.log("info", text, this.#status?.fields?.());
+    else this.print(`repute: ${text}`);
   }
 
   /** Replaces the progress line. It must fit on one line of the terminal. */
@@ -92,11 +138,21 @@ function explain(error: unknown): string[] {
     const lines = (error.message + code).split("\n").map((line) => `repute: ${line}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
-  const message = error instanceof Error ? error.message : String(error);
   return [
-    `repute: unexpected error: ${message}`,
+    `repute: unexpected error: ${messageOf(error)}`,
     "  this is a bug in repute; REPUTE_DEBUG=1 shows the stack trace",
   ];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Code, remedy and, for debugging, stacks of an error. */
+function errorFields(error: unknown, { debug }: ErrorTextOptions): LogFields {
+  const known = error instanceof ReputeError ? error : null;
+  const hint = known === null || known.hint === null ? null : redactAddress(known.hint);
+  return { code: known?.code ?? "unexpected", hint, ...(debug && { stack: stacks(error) }) };
 }
 
 /** The stacks of an error and its causes. */

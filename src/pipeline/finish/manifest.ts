@@ -1,7 +1,6 @@
 import { systemClock } from "../../core/clock.js";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -10,8 +9,15 @@ import { positionalName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { Audit } from "./output-audit.js";
 import { manifestPath } from "../output/check-paths.js";
-import type { WrittenRun } from "./publish.js";
+import type { Checkpointer } from "../state/checkpointer.js";
+import type { OpenRun } from "../run/open-run.js";
+import { type RunEnding, unknownEnding } from "./exit-reason.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
+
+/** A run that has a checkpointer, and so a start and a duration. */
+export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {
+  readonly checkpointer: Checkpointer;
+};
 
 /** The result of a run whose rows are written. */
 export interface RunEnd {
@@ -23,13 +29,14 @@ export interface RunEnd {
   readonly suffix: string;
   /** What the audit found in the output; null for a stream. */
   readonly audit: Audit | null;
+  readonly ending: RunEnding;
 }
 
 /** Builds the manifest of a run. */
 export function manifestOf(
   job: EnrichJob,
-  { source, inputGrew, target, checkpointer, ...run }: WrittenRun,
-  { written, bytes, suffix, audit }: RunEnd,
+  { source, inputGrew, target, checkpointer, ...run }: StartedRun,
+  { written, bytes, suffix, audit, ending }: RunEnd,
 ): Manifest {
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
@@ -70,8 +77,20 @@ export function manifestOf(
     ended_at: new Date(clock.now()).toISOString(),
     seconds: Math.round(checkpointer.seconds * 1000) / 1000,
     resumed: checkpointer.resumed,
-    exit_reason: suffix === failedSuffix ? "too_many_failed" : "done",
+    ...ending,
   };
+}
+
+/** The manifest of a run so far, as a killed process leaves it behind. */
+export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
+  const written = { rows: run.tally.rows };
+  return manifestOf(job, run, {
+    written,
+    bytes: null,
+    suffix: "",
+    audit: null,
+    ending: unknownEnding,
+  });
 }
 
 function readingFacts({ format, delimiter, header, item, kind }: InputReading): ReadingFacts {

@@ -5,6 +5,7 @@ import { partPath, removePart } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/run-rows.js";
+import { endingOfRows, exitCodes, type RunEnding } from "./exit-reason.js";
 import { saveRecord } from "./finished-run.js";
 import { manifestOf } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
@@ -26,6 +27,12 @@ export interface WrittenRun extends OpenRun {
   readonly warnings: readonly CountedWarning[];
 }
 
+const endingOfTooMany: RunEnding = {
+  exit_reason: "too_many_failed",
+  exit_code: exitCodes.stopped,
+  resumable: false,
+};
+
 /**
  * Completes a run: audits the output, gives the file its name and writes the manifest beside it.
  * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
@@ -39,14 +46,17 @@ export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest
   await sink.end?.();
   const audit = await auditTarget(run);
   checkCounts(run, audit, position.indicators);
-  const suffix = tooManyFailed(job.settings.maxFailed, tally.snapshot()) ? failedSuffix : "";
+  const { maxFailed, failOn } = job.settings;
+  const isTooMany = tooManyFailed(maxFailed, tally.snapshot());
+  const suffix = isTooMany ? failedSuffix : "";
+  const ending = isTooMany ? endingOfTooMany : endingOfRows(failOn, tally.statuses);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     const { bytes } = await sink.finish(suffix);
-    return manifestOf(job, run, { written: position, bytes, suffix, audit });
+    return manifestOf(job, run, { written: position, bytes, suffix, audit, ending });
   }
-  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit });
+  const manifest = manifestOf(job, run, { written: position, bytes: null, suffix, audit, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix);
   await saveRecord(job, target, manifest, suffix);

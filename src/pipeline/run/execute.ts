@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
+import { endRecorder } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
 import { discardRows, removeParts } from "../finish/publish.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
@@ -120,18 +121,20 @@ async function executeResumably(
   const state = await openStateFolder(base, { ...settings, name: target.name }, (found) =>
     discardRows(job, target, found),
   );
+  const ends = endRecorder(job);
   try {
     const place = { target, folder: state.path };
     const placed = inPlace(job, rows, place);
     const manifest =
       (await finishEarlier(placed.job, placed.rows, target, state)) ??
-      (await runResumably(job, rows, place, state));
+      (await runResumably(ends.job, rows, place, state));
     await state.tidy();
     onFinished(() => state.removeMark());
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
-    if (!state.resumable) await removeParts(target, settings.rejects);
+    if (state.resumable) await ends.record(state, error);
+    else await removeParts(target, settings.rejects);
     await (state.resumable ? state.release() : state.remove());
     throw error;
   }

@@ -58,6 +58,7 @@ export async function openRun(
   const fingerprint = await takeFingerprint(job, rows, target);
   const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
   const runId = saved?.runId ?? randomUUID();
+  job.onRunId?.(runId);
   const warehouse =
     target.warehouse === null || state === null
       ? null

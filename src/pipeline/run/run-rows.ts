@@ -5,6 +5,7 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats } from "../../formats/registry.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
+import { manifestSoFar } from "../finish/manifest.js";
 import { abandonRun, publish } from "../finish/publish.js";
 import { type AssembledLookup, assembleLookup } from "../lookup/assemble-lookup.js";
 import { Checkpointer } from "../state/checkpointer.js";
@@ -58,11 +59,12 @@ async function moveAndPublish(
 ): Promise<Manifest> {
   const { source, before, tally, progress } = run;
   const { unordered, concurrency } = job.settings;
-  const checkpointer = new Checkpointer({ ...run, journal: lookup.journal });
+  const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
+  const checkpointer: Checkpointer = new Checkpointer({ ...run, journal: lookup.journal, record });
   // Save before the first lookup: a journal without a checkpoint counts as damage.
   await checkpointer.save();
   let rowsRead = before?.source.row ?? 0;
-  job.onStart?.(() => progress(rowsRead));
+  job.onStart?.(() => progress(rowsRead), record);
   await moveRows({
     ...run,
     start: rows.start(lookup.lookup),

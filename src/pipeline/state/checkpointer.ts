@@ -4,6 +4,7 @@ import type { Sink, SinkPosition } from "../../outputs/types.js";
 import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../run/row-window.js";
+import type { Manifest } from "../types.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally, TallySnapshot } from "../run/tally.js";
 import { writeNote } from "../output/warehouse-run.js";
@@ -11,19 +12,24 @@ import { writeNote } from "../output/warehouse-run.js";
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
 
+/** Time between two records of an unfinished run, in milliseconds. A kill loses no more of it. */
+const recordMs = 5_000;
+
 export interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
   /** Synced before each checkpoint, which relies on it. */
   readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
   /** Null if the output is a stream, which cannot be resumed. */
-  readonly state: Pick<StateFolder, "save"> | null;
+  readonly state: Pick<StateFolder, "save" | "saveRecord"> | null;
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
   /** Supplies its columns, its reading and the checksum of the bytes read. */
   readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum">;
   readonly before: Checkpoint | null;
   readonly runId: string;
+  /** The manifest of the run so far, saved for readers. */
+  readonly record: () => Manifest;
 }
 
 /** Saves the progress of a run, at regular intervals and never ahead of what is durable. */
@@ -37,6 +43,7 @@ export class Checkpointer {
   #position: WindowPosition = { last: null, ahead: [] };
   #lastAt: number;
   #lastRows: number;
+  #recordedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: CheckpointerOptions) {
     const { before, clock, tally } = options;
@@ -92,7 +99,15 @@ export class Checkpointer {
     await state.save(saved);
     this.#lastAt = clock.monotonic();
     this.#lastRows = tally.rows;
+    await this.#saveRecord();
     return saved;
+  }
+
+  async #saveRecord(): Promise<void> {
+    const { state, record } = this.#options;
+    if (this.#lastAt - this.#recordedAt < recordMs) return;
+    this.#recordedAt = this.#lastAt;
+    await state?.saveRecord(record());
   }
 
   #sourcePosition(): Checkpoint["source"] {

@@ -15,6 +15,9 @@ export const checkpointName = "checkpoint.json";
 /** Marks a run whose rows are complete. */
 export const markName = "finished.json";
 
+/** Manifest of the unfinished run, for readers. */
+export const recordName = "manifest.json";
+
 /**
  * Reads the checkpoint in a state folder; null if the run was killed before its first one.
  *

@@ -1,7 +1,4 @@
-import { errorText } from "../../../src/cli/terminal/reporter.js";
-import { exitCodeOfError } from "../../../src/cli/exit-code.js";
-import { commandNamed } from "../../../src/cli/command-list.js";
-import { runProgram } from "../../../src/cli/program.js";
+import { runToEnd } from "../../../src/cli/run-to-end.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { fakeContext, type FakeContextOptions } from "./fake-context.js";
 
@@ -20,14 +17,7 @@ export async function runInProcess(
 ): Promise<ProcessResult> {
   const clock = new ManualClock();
   const context = { ...fakeContext(options), clock };
-  const { stdout, stderr, reporter } = context;
-  let code: number;
-  try {
-    code = await clock.run(runProgram(args, context));
-  } catch (error) {
-    const command = commandNamed(args);
-    reporter.print(errorText(error, { command, debug: false }));
-    code = exitCodeOfError(error);
-  }
+  const { stdout, stderr } = context;
+  const code = await clock.run(runToEnd(args, context, { debug: false }));
   return { code, stdout: stdout.text, stderr: stderr.text, pauses: clock.asked };
 }

@@ -27,6 +27,7 @@ type Settings = SettingsOf<typeof groups>;
 export const caseEnrichCommand = defineCommand({
   ...ofCase,
   name: "case enrich",
+  isJob: true,
   usage: "ID [-o OUT] [flags]",
   summary: "enrich the IP addresses of a case",
   description: [

@@ -12,6 +12,7 @@ import {
   interruptedExitCodes,
   quotaExitCodes,
 } from "../../exit-code.js";
+import { unattendedOptions } from "../../unattended/options.js";
 import { withServices } from "../../services/services.js";
 import { exportSummary, exportTagLists } from "../../run/tag-export.js";
 
@@ -34,7 +35,7 @@ const groups = {
     ...tagExportOptions.shape,
   },
   ...intelCallGroups,
-  Run: { json, quiet: cliOptions.shape.quiet, config, profile },
+  Run: { json, quiet: cliOptions.shape.quiet, config, profile, ...unattendedOptions.shape },
 };
 
 type Settings = SettingsOf<typeof groups>;
@@ -42,6 +43,7 @@ type Settings = SettingsOf<typeof groups>;
 /** Exports the IP lists of tags as files. */
 export const tagsExportCommand = defineCommand({
   name: "tags export",
+  isJob: true,
   usage: "NAME... | --all | --seen-in OUT -o DIR [flags]",
   summary: "export the IP lists of tags as files, with the changes since last time",
   description: [
@@ -71,6 +73,8 @@ export const tagsExportCommand = defineCommand({
 
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands } = call;
+  const { watch } = context;
+  watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
   const { output: folder, formats, formulaGuard, keep, parallel, restart } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
@@ -78,6 +82,8 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
     });
   }
   const names = await chooseNames(settings, operands, context);
+  // To continue an interrupted export, the command is repeated.
+  watch?.follow({ resumable: true });
   const prune = settings.prune || settings.all;
   const report = await withServices(["intel"], call, ({ intel }) =>
     exportTagLists(
@@ -87,9 +93,15 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
       settings.quiet,
     ),
   );
-  if (settings.json) context.stdout.write(`${JSON.stringify(report)}\n`);
-  else if (!settings.quiet) context.reporter.print(exportSummary(report));
+  watch?.finish(report);
+  const isText = !settings.json && context.reporter.format === "text";
+  if (isText && !settings.quiet) context.reporter.print(exportSummary(report));
   return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
+}
+
+/** The report of an export that has read nothing. */
+function emptyReport(folder: string | null) {
+  return { folder, generation: null, tags: [], exported: 0, unchanged: 0, failed: 0, kept: 0 };
 }
 
 type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;

@@ -41,6 +41,8 @@ const manifest: Manifest = {
   seconds: 103,
   resumed: 0,
   exit_reason: "done",
+  exit_code: 0,
+  resumable: false,
 };
 
 test("lists counts, most frequent first", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openSealedJson } from "../../../../src/core/files/json-file.js";
 import { type Checkpoint, Checkpointer } from "../../../../src/pipeline/state/checkpointer.js";
+import type { Manifest } from "../../../../src/pipeline/types.js";
 import { Tally } from "../../../../src/pipeline/run/tally.js";
 import type { Sink } from "../../../../src/outputs/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
@@ -69,6 +70,7 @@ function prepared() {
       saved.push(checkpoint);
       return Promise.resolve();
     },
+    saveRecord: () => Promise.resolve(),
   };
   const checkpointer = new Checkpointer({
     clock: new ManualClock(),
@@ -88,6 +90,7 @@ function prepared() {
     },
     before: null,
     runId: "a run",
+    record: () => ({}) as Manifest,
   });
   return { checkpointer, sink, steps, notes, saved, tally };
 }

@@ -1,0 +1,70 @@
+import { commandNamed, commandNames, loadCommand } from "./command-list.js";
+import type { CliContext } from "./command.js";
+import { exitCodeOfError } from "./exit-code.js";
+import { isBrokenPipe, runProgram } from "./program.js";
+import { earlySetting, isOn } from "./unattended/early-setting.js";
+import { RunWatch } from "./unattended/run-watch.js";
+
+export interface EndOptions {
+  /** Include stack traces in errors. */
+  readonly debug: boolean;
+  /** The fault of stdout, which may show only after the command has returned. */
+  readonly stdoutFault?: () => Error | null;
+  /** Receives a function that reports the end at once, for a process that has to exit. */
+  readonly onWatch?: (endNow: (code: number, error: unknown) => void) => void;
+}
+
+/** Runs the command line, prints its error, reports its end, and resolves to the exit code. */
+export async function runToEnd(
+  args: readonly string[],
+  context: CliContext,
+  { debug, stdoutFault = () => null, onWatch }: EndOptions,
+): Promise<number> {
+  const watch = await openWatch(args, context);
+  if (watch !== null) onWatch?.((code, error) => void watch.endNow(code, error));
+  let error: unknown = null;
+  let code: number;
+  try {
+    code = await runProgram(args, watch === null ? context : { ...context, watch });
+    error = stdoutFault();
+  } catch (caught) {
+    code = 0;
+    error = caught;
+  }
+  if (error !== null) {
+    code = exitCodeOfError(error);
+    printError(error, args, context, debug);
+  }
+  await watch?.end(code, error);
+  return code;
+}
+
+/** Prints an error. A reader that closed stdout is none. */
+export function printError(
+  error: unknown,
+  args: readonly string[],
+  { reporter }: Pick<CliContext, "reporter">,
+  debug: boolean,
+): void {
+  reporter.clear();
+  if (!isBrokenPipe(error)) reporter.error(error, { command: commandNamed(args), debug });
+}
+
+/**
+ * The watch of a command that has its options; null for any other. Reads the settings that say how
+ * to report errors from the bare arguments, since the errors may be about these.
+ */
+async function openWatch(args: readonly string[], context: CliContext): Promise<RunWatch | null> {
+  const early = (key: string, alias?: string): string | undefined =>
+    earlySetting(key, args, context.env, alias);
+  const command = await loadCommand(commandNamed(args, commandNames));
+  if (early("logFormat") === "json") context.reporter.format = "json";
+  if (command?.isJob !== true) return null;
+  return new RunWatch(command.name, args, context, {
+    json: isOn(early("json")),
+    quiet: isOn(early("quiet", "q")),
+    output: early("output", "o") ?? "-",
+    metrics: early("metrics"),
+    ping: early("ping"),
+  });
+}

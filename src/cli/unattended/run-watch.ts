@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { schemaVersion } from "../../core/columns.js";
+import { UsageError } from "../../core/errors.js";
+import { findingStatuses, verdicts } from "../../core/finding.js";
+import { redactAddress } from "../../core/redact-address.js";
+import { programInfo } from "../../core/program.js";
+import { endingOfError, exitCodes, type RunEnding } from "../../pipeline/finish/exit-reason.js";
+import { checkpointName, markName, recordName } from "../../pipeline/state/read-checkpoint.js";
+import { zeros } from "../../pipeline/run/tally.js";
+import type { CliContext } from "../command.js";
+import { shownCommand } from "../options/redact.js";
+import type { MetricsFile } from "./metrics-file.js";
+import type { Pings } from "./pings.js";
+
+/** A record of a run, or of as much of it as there was. */
+type AnyRecord = Readonly<Record<string, unknown>>;
+
+/** The settings that say how to report the end of a command. */
+export interface WatchSettings {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly output: string;
+  readonly metrics?: string | undefined;
+  readonly ping?: string | undefined;
+}
+
+/** What a command tells of itself while it runs. */
+export interface WatchedRun {
+  /** The record so far; without one, nothing has been counted yet. */
+  readonly record?: () => AnyRecord;
+  /** Folder of the state that a resume needs; null if there is none. */
+  readonly stateFolder?: string | null;
+  /** Whether the command can be continued after an interruption, if no folder tells. */
+  readonly resumable?: boolean;
+  /** The JSON object goes to stdout even if the output is not a file. */
+  readonly toStdout?: boolean;
+}
+
+/**
+ * Reports to machines how a command runs and ends, whatever the end: the JSON object of `--json`, the
+ * metrics of `--metrics` and the calls of `--ping`.
+ */
+export class RunWatch {
+  readonly #args: readonly string[];
+  readonly #command: string;
+  readonly #context: CliContext;
+  readonly #startedAt: number;
+  #settings: WatchSettings;
+  #run: WatchedRun = {};
+  #final: AnyRecord | null = null;
+  #isOver = false;
+  #hasStarted = false;
+  #metrics: MetricsFile | null = null;
+  #pings: Pings | null = null;
+  #printed = false;
+
+  /** @param settings as far as they are known before the command line is parsed */
+  constructor(
+    command: string,
+    args: readonly string[],
+    context: CliContext,
+    settings: WatchSettings,
+  ) {
+    this.#command = command;
+    this.#args = args;
+    this.#context = context;
+    this.#settings = settings;
+    this.#startedAt = context.clock.now();
+  }
+
+  /** Starts metrics and pings with the settings in force. */
+  async start(settings: WatchSettings): Promise<void> {
+    this.#settings = settings;
+    this.#hasStarted = true;
+    await this.#open();
+    this.#pings?.start();
+    const facts = () => ({ ...this.#labels(), record: this.#soFar(), ended: null });
+    void this.#metrics?.repeat(facts);
+  }
+
+  /** Tells how to find out about the run. */
+  follow(run: WatchedRun): void {
+    this.#run = { ...this.#run, ...run };
+  }
+
+  /** Passes on the record of a run whose rows are written. */
+  finish(record: object): void {
+    this.#final = record as AnyRecord;
+  }
+
+  /** From here on, a resume would find nothing to do. */
+  over(): void {
+    this.#isOver = true;
+  }
+
+  /** Reports the end of the command. Takes a few seconds at most. */
+  async end(code: number, error: unknown): Promise<void> {
+    // Help and version start nothing.
+    if (!this.#hasStarted && error === null) return;
+    if (!this.#hasStarted) await this.#open();
+    const summary = this.endNow(code, error);
+    await this.#pings?.end(code === exitCodes.done, JSON.stringify(summary));
+  }
+
+  /** The same without pings, right before the process exits. */
+  endNow(code: number, error: unknown): AnyRecord {
+    const ending = this.#ending(code, error);
+    const record = this.#summary(ending, error);
+    this.#print(record, ending);
+    const ended = { code, reason: ending.exit_reason };
+    this.#metrics?.end({ ...this.#labels(), record, ended });
+    return record;
+  }
+
+  async #open(): Promise<void> {
+    const { metrics, ping } = this.#settings;
+    const { clock, reporter, env } = this.#context;
+    const onWarning = (message: string): void => reporter.warning(message);
+    if (metrics !== undefined) {
+      const { MetricsFile } = await import("./metrics-file.js");
+      this.#metrics = new MetricsFile(metrics, { clock, onWarning });
+    }
+    if (ping !== undefined) {
+      const { Pings } = await import("./pings.js");
+      this.#pings = new Pings(ping, { clock, env, onWarning });
+    }
+  }
+
+  #labels(): { readonly command: string; readonly output: string } {
+    return { command: this.#command, output: redactAddress(this.#settings.output) };
+  }
+
+  #soFar(): AnyRecord {
+    return this.#final ?? this.#run.record?.() ?? {};
+  }
+
+  #ending(code: number, error: unknown): RunEnding {
+    if (error !== null) return endingOfError(error, this.#isKept());
+    const known = this.#final as Partial<RunEnding> | null;
+    if (known?.exit_code === code && known.exit_reason !== undefined) {
+      return { exit_reason: known.exit_reason, exit_code: code, resumable: false };
+    }
+    const exit_reason = code === exitCodes.done ? "done" : "rows_failed";
+    return { exit_reason, exit_code: code, resumable: false };
+  }
+
+  /** Whether there is something to resume. */
+  #isKept(): boolean {
+    if (this.#isOver) return false;
+    const { stateFolder = null, resumable = false } = this.#run;
+    if (stateFolder === null) return resumable;
+    return [checkpointName, markName].some((name) => existsSync(join(stateFolder, name)));
+  }
+
+  /** The final record, else the one in the state folder, else the counts so far. */
+  #summary(ending: RunEnding, error: unknown): AnyRecord {
+    const saved = error === null || error instanceof UsageError ? null : this.#saved();
+    if (this.#final === null && saved !== null && saved["exit_code"] === ending.exit_code) {
+      return saved;
+    }
+    const record = this.#final ?? this.#run.record?.() ?? this.#nothing();
+    return { ...record, ...ending };
+  }
+
+  #saved(): AnyRecord | null {
+    const { stateFolder = null } = this.#run;
+    if (stateFolder === null) return null;
+    try {
+      return JSON.parse(readFileSync(join(stateFolder, recordName), "utf8")) as AnyRecord;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The record of a run that has not begun, with the members of any other. */
+  #nothing(): AnyRecord {
+    const { output } = this.#settings;
+    const now = this.#context.clock.now();
+    return {
+      schema_version: schemaVersion,
+      program: programInfo(),
+      run_id: null,
+      command: shownCommand(this.#args),
+      input: { path: null, bytes: 0, rows: 0 },
+      output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows: 0 },
+      statuses: zeros(findingStatuses),
+      verdicts: zeros(verdicts),
+      kinds: {},
+      requests: {},
+      sources: zeros(["live", "cache", "duplicate", "local"]),
+      unsupported: {},
+      errors: {},
+      tags: {},
+      drift: {},
+      warnings: {},
+      started_at: new Date(this.#startedAt).toISOString(),
+      ended_at: new Date(now).toISOString(),
+      seconds: Math.round(now - this.#startedAt) / 1000,
+      resumed: 0,
+    };
+  }
+
+  #print(record: AnyRecord, { exit_reason, exit_code }: RunEnding): void {
+    const { json, quiet, output } = this.#settings;
+    const { reporter, stdout, stderr } = this.#context;
+    if (this.#printed) return;
+    this.#printed = true;
+    const toStdout = output !== "-" || this.#run.toStdout === true;
+    if (json && toStdout) stdout.write(`${JSON.stringify(record)}\n`);
+    else if (json && reporter.format === "text") stderr.write(`${JSON.stringify(record)}\n`);
+    if (reporter.format === "text" || (json ? toStdout : quiet)) return;
+    const isDone = exit_code === exitCodes.done || exit_code === exitCodes.rowsFailed;
+    const level = isDone ? "info" : "error";
+    reporter.log(level, `ended: ${exit_reason.replaceAll("_", " ")}`, record);
+  }
+}
