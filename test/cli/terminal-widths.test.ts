@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
-import { exitCodeOfError } from "../../src/cli/exit-code.js";
-import { runProgram } from "../../src/cli/program.js";
-import { errorText, Reporter } from "../../src/cli/terminal/reporter.js";
+import { runToEnd } from "../../src/cli/run-to-end.js";
+import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
@@ -100,14 +99,8 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   const screen = new FakeStream(columns);
   const reporter = new Reporter(screen);
   const context = { ...fakeContext({ env }), stdout: screen, stderr: screen, reporter, clock };
-  let end = "";
-  try {
-    const code = await clock.run(runProgram(args, context));
-    if (code !== 0) end = `[exit code ${code}]\n`;
-  } catch (error) {
-    reporter.print(errorText(error, { command: commandNamed(args), debug: false }));
-    end = `[exit code ${exitCodeOfError(error)}]\n`;
-  }
+  const code = await clock.run(runToEnd(args, context, { debug: false }));
+  const end = code === 0 ? "" : `[exit code ${code}]\n`;
   return masked(screen.text) + end;
 }
 
