@@ -79,6 +79,9 @@ export interface RowCounts {
   readonly verdicts: Readonly<Record<Verdict, number>> | null;
 }
 
+/** Counts of a part, where the format has rows. */
+type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
+
 /** Counts the rows of an output that is read back. */
 export class RowCounter {
   readonly #hasVerdicts: boolean;
@@ -109,6 +112,13 @@ export class RowCounter {
     if (!isIn(this.#verdicts, verdict)) return "an unknown verdict";
     this.#verdicts[verdict] += rows;
     return null;
+  }
+
+  /** Adds the counts of another part of the output. */
+  add({ rows, statuses, verdicts: found }: CountedRows): void {
+    this.#rows += rows ?? 0;
+    for (const status of findingStatuses) this.#statuses[status] += statuses?.[status] ?? 0;
+    for (const verdict of verdicts) this.#verdicts[verdict] += found?.[verdict] ?? 0;
   }
 
   found(): RowCounts {

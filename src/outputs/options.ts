@@ -1,14 +1,26 @@
 import { z } from "zod";
-import { option } from "../core/options.js";
+import { option, wholeNumber } from "../core/options.js";
 import { sinkFormats } from "../formats/registry.js";
+
+/** What `--to` accepts. */
+const outputFormats = [...sinkFormats, "parquet"] as const;
 
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
-  to: option(z.enum(sinkFormats).optional(), {
+  to: option(z.enum(outputFormats).optional(), {
     common: true,
     description:
       "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, ocsf, stix, es-bulk and splunk-hec are shapes for security platforms and are written only when named here",
     value: "FORMAT",
+  }),
+  rowsPerFile: option(wholeNumber(1).optional(), {
+    description:
+      "Rows in each file of a data set, which an output that ends in / is [default 1000000]",
+    value: "N",
+  }),
+  gzip: option(z.boolean().default(false), {
+    description:
+      "Compress the text files of a data set. The name of a single file tells whether it is compressed",
   }),
   rejects: option(z.string().min(1).optional(), {
     common: true,

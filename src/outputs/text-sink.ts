@@ -77,7 +77,8 @@ export function textSink(
       await end();
       await flush();
       await destination.finish(suffix);
-      return { path: destination.path, bytes: destination.length, rows, ...written(encoder) };
+      const { path, length: bytes } = destination;
+      return { path, bytes, rows, crc: destination.checksum()?.crc, ...written(encoder) };
     },
     abandon: () => destination.abandon(),
   };

@@ -12,6 +12,14 @@ export interface SinkPosition {
   /** Indicators within that length, for formats that write those instead of rows (STIX). */
   readonly indicators?: number;
   readonly rejects?: SinkPosition;
+  /** Data sets: their complete parts. `length` and `checksum` are then those of the next part. */
+  readonly parts?: readonly PartSum[];
+}
+
+/** Size and CRC-32 of a complete part of a data set. */
+export interface PartSum {
+  readonly bytes: number;
+  readonly crc: number;
 }
 
 export interface SinkResult {
@@ -19,6 +27,8 @@ export interface SinkResult {
   readonly path: string | null;
   readonly bytes: number;
   readonly rows: number;
+  /** CRC-32 of the bytes; undefined for streams and tables. */
+  readonly crc?: number | undefined;
   /** Number of indicators, for formats that write those instead of rows (STIX). */
   readonly indicators?: number;
 }

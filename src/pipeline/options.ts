@@ -10,7 +10,8 @@ import { failOn, maxFailed } from "./run/reading.js";
 export const runOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
-    description: "Output: a file, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
+    description:
+      "Output: a file, DIR/ for a data set, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
     value: "OUT",
     alias: "o",
   }),

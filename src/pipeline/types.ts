@@ -7,6 +7,7 @@ import type { IntelClientOptions } from "../api/intel-client.js";
 import type { Pace } from "../lookup/pace/pace.js";
 import type { RetriedRows } from "./run/tally.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
+import type { PartRecord } from "../outputs/data-set/data-set.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
 import type { RunEnding } from "./finish/exit-reason.js";
@@ -183,6 +184,8 @@ export interface Manifest extends RunEnding {
     readonly sha256: string | null;
     /** Indicators in a STIX bundle, which omits rows that accuse nothing. */
     readonly indicators?: number;
+    /** Files of a data set, in order. */
+    readonly parts?: readonly PartRecord[];
   };
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict. Rows without an answer are not counted. */

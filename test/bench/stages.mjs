@@ -13,7 +13,7 @@ import { composeLookup } from "../../dist/lookup/compose.js";
 import { itemKey } from "../../dist/lookup/cache.js";
 import { openJournal } from "../../dist/store/journal/journal.js";
 import { Pace } from "../../dist/lookup/pace/pace.js";
-import { auditOutput } from "../../dist/pipeline/finish/output-audit.js";
+import { auditOutput } from "../../dist/outputs/audit-output.js";
 import { moveRows } from "../../dist/pipeline/run/move-rows.js";
 import { RunSignals } from "../../dist/pipeline/run/run-signals.js";
 import { Tally } from "../../dist/pipeline/run/tally.js";

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
@@ -16,6 +17,15 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
   Parquet: {
     args: ["-o", "out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
+  },
+  "a data set of NDJSON.gz": {
+    args: ["-o", "set/", "--to", "ndjson", "--gzip", "--rows-per-file", "20"],
+    read: (folder) => partsOf(join(folder, "set"), readText),
+  },
+  "a data set of Parquet": {
+    args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "20"],
+    read: (folder) =>
+      partsOf(join(folder, "set"), async (path) => (await readParquet(path)).map(lasting)),
   },
   DuckDB: {
     args: ["-o", "duckdb:out.duckdb?table=t"],
@@ -50,6 +60,17 @@ export function withSideFiles(output: CrashCase): CrashCase {
       await readText(join(folder, "lists/spam--snowshoe.txt")),
     ],
   };
+}
+
+/** Reads the parts that the manifest of a data set names. */
+async function partsOf(
+  folder: string,
+  read: (path: string) => Promise<unknown>,
+): Promise<readonly unknown[]> {
+  const manifest = JSON.parse(await readFile(join(folder, "_manifest.json"), "utf8")) as {
+    readonly output: { readonly parts: readonly { readonly name: string }[] };
+  };
+  return Promise.all(manifest.output.parts.map(({ name }) => read(join(folder, name))));
 }
 
 /** A row without the values that differ from run to run. */

@@ -251,7 +251,10 @@ async function readManifest(path: string): Promise<unknown> {
     ...rest
   } = manifest;
   const { bytes: _bytes, sha256: _hash, path: _path, ...facts } = output as Record<string, unknown>;
-  return { ...rest, output: facts };
+  const parts = facts["parts"] as
+    | readonly { readonly name: string; readonly rows: number }[]
+    | undefined;
+  return { ...rest, output: { ...facts, parts: parts?.map(({ name, rows }) => [name, rows]) } };
 }
 
 /** The files of a run into PostgreSQL are named after its table. */

@@ -1,5 +1,5 @@
 import { sinkOptions } from "../../outputs/options.js";
-import type { Audit } from "../../pipeline/finish/output-audit.js";
+import type { Audit } from "../../outputs/audit-output.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";

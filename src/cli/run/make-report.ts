@@ -2,6 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { namesDataSet, withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { readableFormat, readOutput } from "../../pipeline/retry/output-rows.js";
@@ -86,8 +87,9 @@ export async function reportRun(
   { exit_reason }: Manifest,
 ): Promise<void> {
   if (report === undefined) return;
-  const isKept = exit_reason === "too_many_failed" && findWarehouse(output) === null;
-  const rows = isKept ? output + failedSuffix : output;
+  const isFile = findWarehouse(output) === null || namesDataSet(output);
+  const isKept = exit_reason === "too_many_failed" && isFile;
+  const rows = isKept ? withSuffix(output, failedSuffix) : output;
   await writeReportPage(report, await makeReport(rows, prefix));
 }
 

@@ -45,5 +45,5 @@ function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Setti
 }
 
 function isFile(path: string): boolean {
-  return path.endsWith(failedSuffix);
+  return path.endsWith(failedSuffix) || path.endsWith(`${failedSuffix}/`);
 }

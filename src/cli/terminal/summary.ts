@@ -3,6 +3,7 @@ import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
 import { manifestPath } from "../../pipeline/output/check-paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
+import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import {
   formatBytes,
@@ -66,8 +67,9 @@ function outputLine({ path, bytes }: Manifest["output"]): string {
 function shownBase({ exit_reason }: Manifest, output: string): string {
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
-  const base = exit_reason === "too_many_failed" ? target.base + failedSuffix : target.base;
-  const near = relative(".", base);
+  const base =
+    exit_reason === "too_many_failed" ? withSuffix(target.base, failedSuffix) : target.base;
+  const near = relative(".", base) + (base.endsWith("/") ? "/" : "");
   return near.startsWith("..") ? base : near;
 }
 

@@ -152,7 +152,8 @@ class ParquetSink implements Sink {
     await destination.finish(suffix);
     await log.close();
     await spill.close();
-    return { path: destination.path, bytes: destination.length, rows: this.#rows };
+    const { path, length: bytes } = destination;
+    return { path, bytes, rows: this.#rows, crc: destination.checksum()?.crc };
   }
 
   async abandon(): Promise<void> {

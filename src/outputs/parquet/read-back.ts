@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { crc32 } from "node:zlib";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { RowCounter } from "../../core/row.js";
@@ -23,7 +24,7 @@ export async function readBack(
   );
   const names = hasVerdicts ? [`${prefix}status`, `${prefix}verdict`] : [`${prefix}status`];
   const [statusName = "", verdictName = ""] = names;
-  const { sha256, bytes } = await hashFile(path);
+  const hashes = await hashFile(path);
   let file: AsyncBuffer;
   let metadata: FileMetaData;
   try {
@@ -57,18 +58,22 @@ export async function readBack(
     }
     if (counter.rows !== rowEnd) throw corrupt(path, `row ${counter.rows + 1} is missing`);
   }
-  return { bytes, ...counter.found(), sha256 };
+  return { ...hashes, ...counter.found() };
 }
 
-async function hashFile(path: string): Promise<{ sha256: string; bytes: number }> {
+async function hashFile(path: string): Promise<{ sha256: string; crc: number; bytes: number }> {
   const hash = createHash("sha256");
+  let crc = 0;
   const file = createReadStream(path, { highWaterMark: 1024 * 1024 });
   try {
-    for await (const chunk of file) hash.update(chunk as Buffer);
+    for await (const chunk of file) {
+      hash.update(chunk as Buffer);
+      crc = crc32(chunk as Buffer, crc);
+    }
   } catch (error) {
     throw outputFault(path, error);
   }
-  return { sha256: hash.digest("hex"), bytes: file.bytesRead };
+  return { sha256: hash.digest("hex"), crc, bytes: file.bytesRead };
 }
 
 /** The error for a Parquet file that cannot be read back. */

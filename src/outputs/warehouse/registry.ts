@@ -1,5 +1,6 @@
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
+import { parseDataSetTarget } from "../data-set/data-set.js";
 import type { TableTarget } from "./table-database.js";
 import type { Connect } from "./table-warehouse.js";
 import {
@@ -51,6 +52,11 @@ export const warehouses: readonly FindWarehouse[] = [
     recount: async ({ file }, run) => (await parquetReader()).readBack(file, run),
     rows: async ({ file }, options) =>
       (await import("../parquet/saved-rows.js")).parquetRows(file, options),
+  }),
+  defineWarehouse({
+    parse: parseDataSetTarget,
+    open: async (target, options) =>
+      (await import("../data-set/open-data-set.js")).openDataSet(target, options),
   }),
   defineTable(parseDuckdbTarget, async (target, options) =>
     (await duckdb()).DuckdbDatabase.open(target, options),

@@ -1,6 +1,8 @@
 import type { Clock } from "../../core/clock.js";
 import type { RowCounts } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
+import type { PartRecord } from "../data-set/data-set.js";
+import type { PartOptions } from "../data-set/part-files.js";
 import type { Sink, SinkPosition } from "../types.js";
 
 /** What a warehouse output needs to know about the run. */
@@ -20,6 +22,10 @@ export interface WarehouseOptions {
   /** Aborts waiting for an unreachable server. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  /** Of a data set: how its files are written. */
+  readonly parts?: PartOptions | undefined;
+  /** Of a finished run that is published again: the files of its data set. */
+  readonly finished?: readonly PartRecord[] | undefined;
 }
 
 /** What an output actually contains of a run. */
@@ -28,6 +34,10 @@ export interface WarehouseAudit extends RowCounts {
   readonly bytes: number | null;
   /** SHA-256 of the file in hexadecimal; null if the output holds more than this run. */
   readonly sha256: string | null;
+  /** CRC-32 of the file, where one was read. */
+  readonly crc?: number;
+  /** Of a data set: its files, whose names are decided. */
+  readonly parts?: readonly PartRecord[];
 }
 
 /** An open warehouse output. */

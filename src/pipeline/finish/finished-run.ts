@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { rename, rm, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { systemClock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
+import { earlierParts, type PartRecord, withSuffix } from "../../outputs/data-set/data-set.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { Checkpoint } from "../state/checkpointer.js";
@@ -86,8 +87,24 @@ export async function saveRecord(
   suffix: string,
 ): Promise<void> {
   if (target.base === null) return;
-  await writeManifest(target.base + suffix, manifest);
+  const base = withSuffix(target.base, suffix);
+  await writeManifest(base, manifest);
+  const { parts } = manifest.output;
+  if (parts !== undefined) await removeEarlierParts(job, base, parts);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
+}
+
+/** Removes the parts of the data set that this one replaces: no manifest names them any more. */
+async function removeEarlierParts(
+  job: EnrichJob,
+  folder: string,
+  parts: readonly PartRecord[],
+): Promise<void> {
+  try {
+    for (const name of await earlierParts(folder, parts)) await rm(join(folder, name));
+  } catch (error) {
+    job.onWarning?.(`cannot remove files of an earlier data set: ${(error as Error).message}`);
+  }
 }
 
 /**
@@ -101,19 +118,26 @@ async function removeFailedOutput(
   { file }: OutputTarget,
   base: string,
 ): Promise<void> {
-  const manifest = manifestPath(base + failedSuffix);
+  const failed = withSuffix(base, failedSuffix);
+  const manifest = manifestPath(failed);
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings;
   const input = "path" in job.input ? await finalPath(job.input.path) : null;
   const output = file === null ? null : file + failedSuffix;
-  const left = [output, rejects === undefined ? null : (await finalPath(rejects)) + failedSuffix];
+  const parts = found.output?.parts ?? [];
+  const left = [
+    output,
+    rejects === undefined ? null : (await finalPath(rejects)) + failedSuffix,
+    ...parts.map(({ name }) => join(failed, basename(name))),
+  ];
   try {
     for (const path of left) {
       if (path !== null && path !== input) await rm(path, { force: true });
     }
     // Remove the manifest last: the other files can be recognised only by it.
     if (output === null || output !== input) await rm(manifest, { force: true });
+    if (failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
   }
@@ -143,11 +167,13 @@ async function renamePart(name: string, suffix: string, bytes: number | null): P
 async function completeTable(
   job: EnrichJob,
   target: WarehouseOutputTarget,
-  { checkpoint, suffix }: FinishedRun,
+  { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const clock = job.clock ?? systemClock;
-  const run = new WarehouseRun({ job, target, runId: checkpoint.runId, clock, stateFolder });
+  const { runId } = checkpoint;
+  const finished = manifest.output.parts;
+  const run = new WarehouseRun({ job, target, runId, clock, stateFolder, finished });
   await run.resume(checkpoint);
   const sink = await run.sink(checkpoint.source.columns);
   try {

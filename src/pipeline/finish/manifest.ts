@@ -7,11 +7,13 @@ import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { positionalName } from "../../formats/columns/find-column.js";
 import type { InputReading } from "../../formats/types.js";
-import type { Audit } from "./output-audit.js";
+import type { Audit } from "../../outputs/audit-output.js";
+import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { manifestPath } from "../output/check-paths.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../run/open-run.js";
 import { type RunEnding, unknownEnding } from "./exit-reason.js";
+import type { OutputTarget } from "../output/open-output.js";
 import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
 
 /** A run that has a checkpointer, and so a start and a duration. */
@@ -55,12 +57,13 @@ export function manifestOf(
       grew_while_interrupted: inputGrew,
     },
     output: {
-      path: target.base === null ? null : target.name + (target.file === null ? "" : suffix),
+      path: target.base === null ? null : outputName(target, suffix),
       format: target.format,
       bytes: audit === null ? bytes : audit.bytes,
       rows: audit?.rows ?? written.rows,
       sha256: audit?.sha256 ?? null,
       ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
+      ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
     statuses: tally.statuses,
     verdicts: tally.verdicts,
@@ -91,6 +94,11 @@ export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
     audit: null,
     ending: unknownEnding,
   });
+}
+
+/** Name of the output. That of a table has no suffix. */
+function outputName({ name, file, base }: OutputTarget, suffix: string): string {
+  return file === null && base?.endsWith("/") !== true ? name : withSuffix(name, suffix);
 }
 
 function readingFacts({ format, delimiter, header, item, kind }: InputReading): ReadingFacts {

@@ -2,11 +2,15 @@ import { realpath } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
+import { RowCounter } from "../../core/row.js";
+import { auditPart } from "../../outputs/data-set/part-files.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
 import { readManifest } from "./manifest.js";
-import { type Audit, type AuditOptions, auditOutput, wrongCounts } from "./output-audit.js";
+import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
+import { wrongCounts } from "./wrong-counts.js";
+import { asOutputName, dataSetParts } from "../retry/data-set-rows.js";
 import { type EarlierOutputOptions, earlierShape } from "../retry/earlier-output.js";
 import type { Manifest } from "../types.js";
 
@@ -26,7 +30,8 @@ export interface Verification {
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
-  const warehouse = findWarehouse(path);
+  const warehouse = findWarehouse(asOutputName(path));
+  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, prefix);
   if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
   const file = await realpath(path).catch(() => path);
   const manifest = await manifestOfOutput(file);
@@ -74,6 +79,32 @@ async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Ve
     audit,
     differences: differencesOf(manifest, audit, kind === "parquet" ? "file" : "table"),
   };
+}
+
+/** Verifies each part of a data set, and the counts of all of them. */
+async function verifyDataSet(folder: string, prefix: string): Promise<Verification> {
+  const manifest = await manifestOfOutput(folder);
+  const { parts, format } = dataSetParts(folder, manifest);
+  const counter = new RowCounter(true);
+  const differences: string[] = [];
+  let bytes = 0;
+  for (const { path, gzip, ...part } of parts) {
+    const { shape, inputColumns } =
+      format === "parquet"
+        ? { shape: "flat" as const, inputColumns: 0 }
+        : await layoutOf({ path, format, gzip, prefix });
+    const found = await auditPart(path, { format, gzip, prefix, shape, inputColumns });
+    bytes += found.bytes ?? 0;
+    for (const what of ["bytes", "sha256", "rows"] as const) {
+      if (found[what] === part[what]) continue;
+      differences.push(
+        `${part.name}: ${what}: the manifest says ${part[what]}, the file has ${found[what]}`,
+      );
+    }
+    counter.add(found);
+  }
+  const audit = { ...counter.found(), bytes, sha256: null };
+  return { audit, differences: [...differences, ...differencesOf(manifest, audit, "data set")] };
 }
 
 function differencesOf(manifest: Manifest, audit: Audit, place = "file"): readonly string[] {

@@ -5,6 +5,7 @@ import { failedSuffix } from "../../core/files/make-folder.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
+import { dataSetManifest } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { realpathSync } from "node:fs";
@@ -112,7 +113,9 @@ export async function checkOutputName(output: string): Promise<void> {
   refuseFailedName(output);
   if (output.endsWith("/")) {
     const message = `cannot write ${output}: it names a folder, not a file`;
-    throw new UsageError("unknown_output", message, { hint: "name a file, such as out.csv" });
+    throw new UsageError("unknown_output", message, {
+      hint: "name a file, such as out.csv; for a data set of several files, give their format with --to",
+    });
   }
   const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
   const extension = extensionOf(output);
@@ -199,7 +202,7 @@ export function outputBase(output: string): string {
   }
 }
 
-/** Path of the manifest beside an output. */
+/** Path of the manifest beside an output, or within a data set. */
 export function manifestPath(base: string): string {
-  return `${base}.manifest.json`;
+  return base.endsWith("/") ? base + dataSetManifest : `${base}.manifest.json`;
 }

@@ -15,6 +15,7 @@ import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
+import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
 import {
   checkFolder,
   checkInputIsNot,
@@ -49,7 +50,7 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
   readonly base: string;
   /** Kind of the warehouse. */
   readonly format: string;
-  readonly gzip: false;
+  readonly gzip: boolean;
   readonly warehouse: Warehouse;
 }
 
@@ -66,17 +67,15 @@ export async function chooseOutput(
   inputFormat: () => Promise<SourceFormat>,
   inputPath: string | null,
 ): Promise<OutputTarget> {
-  if (settings.esIndex !== undefined && settings.to !== "es-bulk") {
-    throw new UsageError("es_index_unused", "--es-index applies only to --to es-bulk", {
-      hint: "add --to es-bulk, or leave out --es-index",
-    });
-  }
   if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
+  refuseIdleOptions(settings, warehouse);
   const target =
     warehouse === null
       ? await chooseTarget(output, settings, inputFormat, inputPath)
-      : await chooseWarehouse(warehouse, settings, inputPath);
+      : warehouse.target.kind === "data set"
+        ? await chooseDataSet(warehouse, settings, inputPath)
+        : await chooseWarehouse(warehouse, settings, inputPath);
   const { rejects } = settings;
   if (rejects !== undefined) {
     const file = target.file ?? warehouse?.target.file ?? null;
@@ -92,6 +91,11 @@ async function chooseTarget(
   inputPath: string | null,
 ): Promise<TextOutputTarget> {
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
+  if (settings.to === "parquet") {
+    throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
+      hint: "name it OUT.parquet, or DIR/ for a data set",
+    });
+  }
   const named = settings.to ?? detected.format;
   const format = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
   const stream = { file: null, base: null, format, warehouse: null };
@@ -152,6 +156,7 @@ function refuseTextOptions(
   display: string,
   { to, shape }: Pick<SinkSettings, "to" | "shape">,
 ): void {
+  if (to === "parquet" && display.toLowerCase().endsWith(".parquet")) return;
   const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
   if (given === null) return;
   throw new UsageError(

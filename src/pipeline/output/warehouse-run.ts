@@ -2,9 +2,11 @@ import type { Clock } from "../../core/clock.js";
 import { FatalError } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import type { PartRecord } from "../../outputs/data-set/data-set.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
 import type { Checkpoint } from "../state/checkpointer.js";
+import { partOptions } from "./encoder-options.js";
 import type { WarehouseOutputTarget } from "./open-output.js";
 import type { Tally } from "../run/tally.js";
 import type { EnrichJob } from "../types.js";
@@ -16,6 +18,8 @@ export interface WarehouseRunOptions {
   readonly clock: Clock;
   /** An existing folder for the files of an interrupted run. */
   readonly stateFolder: string;
+  /** The files of a data set whose run is finished. */
+  readonly finished?: readonly PartRecord[] | undefined;
 }
 
 /**
@@ -81,6 +85,8 @@ export class WarehouseRun {
       onWarning: (message) => this.#warn(message),
       signal: job.signal,
       clock,
+      finished: this.#options.finished,
+      parts: partOptions(job.settings, target, { columns, clock }),
     });
     this.#opened = await raceAbort(opening, job.signal, (late) => late.sink.abandon());
     return this.#opened;

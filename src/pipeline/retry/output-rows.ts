@@ -5,6 +5,7 @@ import type { EarlierRecord } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Manifest } from "../types.js";
 import { findManifest } from "../finish/manifest.js";
+import { asOutputName, dataSetParts } from "./data-set-rows.js";
 import {
   type EarlierOutputOptions,
   type EarlierShape,
@@ -36,11 +37,14 @@ export async function readOutput(
   prefix: string,
   only?: readonly string[],
 ): Promise<OutputReading> {
-  const { address, run } = takeRun(path);
+  const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
   const base = warehouse?.target.base ?? path;
   const found = await findManifest(base);
   const manifest = run === null || found?.run_id === run ? found : null;
+  if (warehouse?.target.kind === "data set") {
+    return { ...(await dataSetRows(base, found, prefix, only)), manifest: found };
+  }
   if (warehouse !== null) {
     const rows = await warehouse.rows({ runId: run ?? found?.run_id, prefix, only });
     if (rows === null) throw unreadable(path);
@@ -55,6 +59,32 @@ export async function readOutput(
     });
   }
   return { columns: shape.inputColumns, records: recordsIn(options, shape), manifest };
+}
+
+/** The rows of all parts, one part after the other. */
+async function dataSetRows(
+  folder: string,
+  manifest: Partial<Manifest> | null,
+  prefix: string,
+  only: readonly string[] | undefined,
+): Promise<Omit<OutputReading, "manifest">> {
+  const { parts, format } = dataSetParts(folder, manifest);
+  const open = async (path: string, gzip: boolean) => {
+    if (format === "parquet") {
+      const rows = await findWarehouse(path)?.rows({ prefix, only });
+      if (rows === null || rows === undefined) throw unreadable(path);
+      return rows;
+    }
+    const options = { path, format: readableFormat(path, format), gzip, prefix };
+    const shape = await earlierShape(options);
+    return { columns: shape.inputColumns, records: recordsIn(options, shape) };
+  };
+  const [first] = parts;
+  const { columns } = first === undefined ? { columns: [] } : await open(first.path, first.gzip);
+  const records = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+    for (const { path, gzip } of parts) yield* (await open(path, gzip)).records;
+  };
+  return { columns, records: records() };
 }
 
 /** Separates `run=ID` from the other parameters of a table. */

@@ -30,7 +30,9 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
   if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
-  const format = job.settings.to ?? detected.format ?? "csv";
+  const { to } = job.settings;
+  if (to === "parquet") throw retryNeedsText("Parquet", job.settings.prefix);
+  const format = to ?? detected.format ?? "csv";
   if (formats[format].earlier === undefined) throw shapeRefused(`--to ${format}`);
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
   if (target !== null && target !== format) {
@@ -82,13 +84,7 @@ function refuseWarehouses(path: string, output: string, prefix: string): void {
   const from = findWarehouse(path)?.target.display;
   const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
   if (from !== undefined) {
-    throw new UsageError(
-      "retry_needs_text",
-      `retry works on text outputs, and ${from} is not one`,
-      {
-        hint: `export the items whose ${prefix}status is failed or partial to a CSV file and enrich it into the same table; or collect them with --rejects from the start`,
-      },
-    );
+    throw retryNeedsText(from, prefix);
   }
   if (to === undefined) return;
   throw new UsageError(
@@ -98,6 +94,12 @@ function refuseWarehouses(path: string, output: string, prefix: string): void {
       hint: "retry into a text file, or enrich the file of --rejects into the table",
     },
   );
+}
+
+function retryNeedsText(from: string, prefix: string): UsageError {
+  return new UsageError("retry_needs_text", `retry works on text files, and ${from} is not one`, {
+    hint: `export the items whose ${prefix}status is failed or partial to a CSV file and enrich it into the same table; or collect them with --rejects from the start`,
+  });
 }
 
 /** Writes unchanged rows verbatim, and encodes the others. */

@@ -8,6 +8,7 @@ import type { EncoderOptions, RejectsOptions } from "../../formats/types.js";
 import { openFileDestination } from "../../outputs/file-destination.js";
 import { textSink, withRejects } from "../../outputs/text-sink.js";
 import type { Sink, SinkPosition } from "../../outputs/types.js";
+import { encoderOptions } from "../output/encoder-options.js";
 import { openSink, type OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/check-paths.js";
 import { WarehouseRun } from "../output/warehouse-run.js";
@@ -69,15 +70,7 @@ export async function openRun(
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
   announceReading(job, source.reading);
-  const { prefix, shape, formulaGuard, esIndex } = job.settings;
-  const encoder: EncoderOptions = {
-    columns: source.columns,
-    prefix,
-    shape: shape ?? (target.format === "ndjson" ? "nested" : "flat"),
-    formulaGuard,
-    esIndex,
-    clock,
-  };
+  const encoder = encoderOptions(job.settings, target, { columns: source.columns, clock });
   const input = { fingerprint, inputGrew, before, source };
   const opened = { ...place, ...input, clock, runId, warehouse, tally, encoder };
   return { ...opened, sink: await openRunSink(job, rows, opened) };

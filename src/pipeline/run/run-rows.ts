@@ -2,7 +2,7 @@ import { FatalError } from "../../core/errors.js";
 import type { UnsupportedCode } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
-import { formats } from "../../formats/registry.js";
+import { formats, sinkFormats } from "../../formats/registry.js";
 import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { manifestSoFar } from "../finish/manifest.js";
@@ -25,8 +25,8 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
     try {
       const signals = openSignals(job, run, stack);
       const { target, encoder } = run;
-      const asReceived =
-        target.warehouse === null && formats[target.format].keepsReceived(encoder.shape);
+      const format = sinkFormats.find((name) => name === target.format);
+      const asReceived = format !== undefined && formats[format].keepsReceived(encoder.shape);
       const { partialsFromCache } = rows;
       lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
       const progress = progressOf(job, rows, { ...run, ...lookup }, stack);

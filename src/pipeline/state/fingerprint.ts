@@ -3,6 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import type { SourceInput } from "../../inputs/types.js";
+import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import type { OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/check-paths.js";
 import type { RowJob } from "../run/reading.js";
@@ -80,6 +81,8 @@ export async function takeFingerprint(
     unordered: settings.unordered,
     lookups: settings.lookups,
     bogons: settings.bogons === "local" ? "local" : null,
+    "rows-per-file":
+      target.base?.endsWith("/") === true ? (settings.rowsPerFile ?? defaultRowsPerFile) : null,
     rejects: settings.rejects ?? null,
     "intel-url": serviceName ?? settings.intelUrl ?? null,
   };

@@ -99,14 +99,15 @@ const emptyJournal = 32;
 const ownFiles = [
   /^(checkpoint|finished|manifest)\.json(\.new)?$/,
   /^input\.(tsv|ndjson|json)(\.new)?$/,
-  /^parquet-(groups|rows-\d+)\.ndjson$/,
+  /^(parts\/\d+\/)?parquet-(groups|rows-\d+)\.ndjson$/,
+  /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
   /^lock(\.[\w-]+)?$/,
   // Also files that releases before 4 left in the journal's folder.
   /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,
   /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
-const ownFolders = new Set(["journal", "quota"]);
+const ownFolders = /^(journal|quota|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;
@@ -162,7 +163,7 @@ async function foreignIn(folder: string, within = ""): Promise<readonly string[]
     const path = within + entry.name;
     if (!entry.isDirectory()) {
       if (!ownFiles.some((form) => form.test(path))) found.push(path);
-    } else if (ownFolders.has(path)) found.push(...(await foreignIn(folder, `${path}/`)));
+    } else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
     else found.push(path);
   }
   return found;

@@ -39,7 +39,7 @@ export interface StateOptions {
 
 /** Folder beside an output that holds the state of its run. */
 export function statePath(output: string): string {
-  return `${output}.state`;
+  return `${output.replace(/\/$/, "")}.state`;
 }
 
 /**

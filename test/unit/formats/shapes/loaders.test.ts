@@ -14,7 +14,7 @@ const linesOf = (text: string): readonly Json[] =>
     .map((line) => JSON.parse(line) as Json);
 
 const idOf = (row: EnrichedRow, given = options): unknown =>
-  (linesOf(esBulk.write(given).encode([row]))[0]?.["index"] as Json)["_id"];
+  (linesOf(esBulk.write(given).encode([row]))[0]!["index"] as Json)["_id"];
 
 it("writes an action line and an ECS document for each row", () => {
   const text = esBulk.write(options).encode([maliciousRow]);

@@ -10,7 +10,7 @@ import {
   type Verdict,
   verdicts,
 } from "../../../../src/core/finding.js";
-import { type Audit, auditOutput } from "../../../../src/pipeline/finish/output-audit.js";
+import { type Audit, auditOutput } from "../../../../src/outputs/audit-output.js";
 import { csvEncoder } from "../../../../src/formats/csv/csv-writer.js";
 import { ndjsonEncoder } from "../../../../src/formats/ndjson/ndjson-writer.js";
 import { stix } from "../../../../src/formats/shapes/stix.js";
@@ -162,6 +162,7 @@ describe("auditOutput of a STIX bundle", () => {
   it("counts its indicators", async () => {
     expect(await audited(text)).toEqual({
       bytes: Buffer.byteLength(text),
+      crc: expect.any(Number),
       rows: null,
       statuses: null,
       verdicts: null,

@@ -1,0 +1,99 @@
+import { readdir } from "node:fs/promises";
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import type { SinkFormat } from "../../formats/types.js";
+import type { WarehouseTarget } from "../warehouse/types.js";
+
+/** Format of the files of a data set. */
+export type PartFormat = SinkFormat | "parquet";
+
+/** A file of a data set, as its manifest lists it. */
+export interface PartRecord {
+  readonly name: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+/** A folder of files with a manifest that names them. */
+export interface DataSetTarget extends WarehouseTarget {
+  readonly kind: "data set";
+  readonly file: null;
+}
+
+/** Rows per file if `--rows-per-file` is not given. */
+export const defaultRowsPerFile = 1_000_000;
+
+/** Whether an output is a folder of files: its name ends in `/`. */
+export function namesDataSet(output: string): boolean {
+  return output.endsWith("/") && !/^[a-z][a-z0-9+.-]+:/i.test(output);
+}
+
+/** Parses `DIR/`, or returns null. */
+export function parseDataSetTarget(output: string): DataSetTarget | null {
+  if (!namesDataSet(output)) return null;
+  const path = resolve(output);
+  let folder = path;
+  try {
+    folder = realpathSync(path);
+  } catch {
+    // It does not exist yet.
+  }
+  return { kind: "data set", file: null, display: output, base: `${folder}/` };
+}
+
+/** Appends a suffix to the path from which the names of a run's files derive. */
+export function withSuffix(base: string, suffix: string): string {
+  return base.endsWith("/") ? `${base.slice(0, -1)}${suffix}/` : base + suffix;
+}
+
+/** Name of the file that lists the parts, within their folder. */
+export const dataSetManifest = "_manifest.json";
+
+const partForm = /^part-(\d{5,})\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
+
+/** File name of a part. */
+export function partName(number: number, format: PartFormat, gzip: boolean): string {
+  const extension =
+    format === "csv" || format === "tsv" || format === "parquet" ? format : "ndjson";
+  return `part-${String(number).padStart(5, "0")}.${extension}${gzip ? ".gz" : ""}`;
+}
+
+/** Names of the files in a folder that have the form of a part; none if it does not exist. */
+export async function partsIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => partForm.test(name));
+}
+
+function numberOf(name: string): number {
+  return Number(partForm.exec(name)?.[1] ?? -1);
+}
+
+/**
+ * The number of the first part of a new data set: above those of every file that a reader may still
+ * be using.
+ */
+export async function firstNumber(base: string): Promise<number> {
+  const folders = [base, withSuffix(base, failedSuffix)];
+  const names = (await Promise.all(folders.map(partsIn))).flat();
+  return Math.max(-1, ...names.map(numberOf)) + 1;
+}
+
+/** The parts of earlier data sets in a folder: those below the first one that is named. */
+export async function earlierParts(
+  folder: string,
+  parts: readonly Pick<PartRecord, "name">[],
+): Promise<readonly string[]> {
+  const first = Math.min(...parts.map(({ name }) => numberOf(name)));
+  return (await partsIn(folder)).filter((name) => numberOf(name) < first);
+}
+
+/** Whether a folder holds a finished data set. */
+export async function holdsDataSet(folder: string): Promise<boolean> {
+  const found = (await readJsonFile(join(folder, dataSetManifest)).catch(() => null)) as {
+    readonly output?: { readonly parts?: unknown };
+  } | null;
+  return Array.isArray(found?.output?.parts);
+}

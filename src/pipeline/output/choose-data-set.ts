@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import { holdsDataSet, partsIn } from "../../outputs/data-set/data-set.js";
+import type { SinkSettings } from "../../outputs/options.js";
+import type { Warehouse } from "../../outputs/warehouse/registry.js";
+import { statePath } from "../state/state-folder.js";
+import { checkFolder, finalPath } from "./check-paths.js";
+import type { WarehouseOutputTarget } from "./open-output.js";
+
+/**
+ * Checks, as far as possible before opening it, that a data set can be written.
+ *
+ * @throws UsageError `data_set_format`, `data_set_foreign`, `output_no_file`,
+ *   `output_folder_missing`, `output_is_input`
+ */
+export async function chooseDataSet(
+  warehouse: Warehouse,
+  { to, gzip }: Pick<SinkSettings, "to" | "gzip">,
+  inputPath: string | null,
+): Promise<WarehouseOutputTarget> {
+  const { display, base } = warehouse.target;
+  if (to === undefined || to === "stix" || (to === "parquet" && gzip)) {
+    const what =
+      to === "stix"
+        ? "a STIX bundle is one file, not a data set"
+        : to === "parquet"
+          ? "Parquet files are already compressed"
+          : `${display} needs the format of its files`;
+    const hint = to === "parquet" ? "leave out --gzip" : "give --to parquet, csv or another format";
+    throw new UsageError("data_set_format", what, { hint });
+  }
+  const facts = await stat(base).catch(() => null);
+  if (
+    facts?.isDirectory() === false ||
+    (await stat(base.slice(0, -1)).catch(() => null))?.isFile()
+  ) {
+    throw new UsageError("output_no_file", `${display} is not a folder`, { hint: "name a folder" });
+  }
+  await checkFolder(base.slice(0, -1));
+  if (inputPath !== null && `${dirname(await finalPath(inputPath))}/` === base) {
+    throw new UsageError("output_is_input", `the input ${inputPath} is in the folder ${display}`, {
+      hint: "write to another folder",
+    });
+  }
+  const isOurs = (await holdsDataSet(base)) || existsSync(statePath(base));
+  if (!isOurs && (await partsIn(base)).length > 0) {
+    throw new UsageError("data_set_foreign", `${display} holds parts of another data set`, {
+      hint: "write to another folder, or remove them",
+    });
+  }
+  return { file: null, name: display, base, format: to, gzip, warehouse };
+}
+
+/**
+ * Refuses options that would have no effect.
+ *
+ * @throws UsageError `data_set_option`, `es_index_unused`
+ */
+export function refuseIdleOptions(
+  { to, esIndex, rowsPerFile, gzip }: SinkSettings,
+  warehouse: Warehouse | null,
+): void {
+  if (esIndex !== undefined && to !== "es-bulk") {
+    throw new UsageError("es_index_unused", "--es-index applies only to --to es-bulk", {
+      hint: "add --to es-bulk, or leave out --es-index",
+    });
+  }
+  if (warehouse?.target.kind === "data set") return;
+  const given = rowsPerFile !== undefined ? "--rows-per-file" : gzip ? "--gzip" : null;
+  if (given === null) return;
+  const name = gzip ? "; to compress a single file, end its name in .gz" : "";
+  throw new UsageError("data_set_option", `${given} applies only to data sets`, {
+    hint: `end the output in / to write a data set, or leave out ${given}${name}`,
+  });
+}

@@ -1,0 +1,30 @@
+import { defaultRowsPerFile, type PartFormat } from "../../outputs/data-set/data-set.js";
+import type { PartOptions } from "../../outputs/data-set/part-files.js";
+import type { EncoderOptions } from "../../formats/types.js";
+import type { EnrichSettings } from "../options.js";
+import type { OutputTarget } from "./open-output.js";
+
+/** How a run's rows are encoded, in any format. */
+export function encoderOptions(
+  { prefix, shape, formulaGuard, esIndex }: EnrichSettings,
+  { format }: Pick<OutputTarget, "format">,
+  rest: Pick<EncoderOptions, "columns" | "clock">,
+): EncoderOptions {
+  const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
+  return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex };
+}
+
+/** How the files of a data set are written; undefined for any other output. */
+export function partOptions(
+  settings: EnrichSettings,
+  { format, gzip, base }: OutputTarget,
+  rest: Pick<EncoderOptions, "columns" | "clock">,
+): PartOptions | undefined {
+  if (base?.endsWith("/") !== true) return undefined;
+  return {
+    format: format as PartFormat,
+    gzip,
+    rows: settings.rowsPerFile ?? defaultRowsPerFile,
+    encoder: encoderOptions(settings, { format }, rest),
+  };
+}

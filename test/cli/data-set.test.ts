@@ -1,0 +1,148 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { readParquet } from "../contract/warehouse-readers.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
+const rows = 24;
+
+/** Enriches the sample indicators into a data set. */
+async function enrich(out: string, flags: readonly string[], input = indicators) {
+  const args = ["enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never"];
+  return runRepute([...args, ...flags]);
+}
+
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, "_manifest.json"), "utf8")) as Manifest;
+}
+
+describe.each([
+  ["parquet", [], "parquet"],
+  ["csv", [], "csv"],
+  ["ndjson", ["--gzip"], "ndjson.gz"],
+  ["es-bulk", [], "ndjson"],
+])("enrich -o DIR/ --to %s", (to, flags, extension) => {
+  test("writes parts, and a manifest that verify compares them with", async () => {
+    const set = join(await temporaryFolder(), "set/");
+    expect(await enrich(set, ["--to", to, "--rows-per-file", "10", ...flags])).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    const names = [0, 1, 2].map((n) => `part-0000${n}.${extension}`);
+    expect(await readdir(set)).toEqual(["_manifest.json", ...names]);
+    const { output } = await manifestIn(set);
+    expect(output).toMatchObject({ format: to, rows, sha256: null });
+    expect(output.parts?.map((part) => [part.name, part.rows])).toEqual(
+      names.map((name, n) => [name, n === 2 ? 4 : 10]),
+    );
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(set, name))).size));
+    expect(output.parts?.map(({ bytes }) => bytes)).toEqual(sizes);
+    expect(await runRepute(["verify", set.slice(0, -1)])).toMatchObject({ code: 0 });
+    expect(await readdir(join(set, ".."))).toEqual(["set"]);
+
+    const [first = "", second = ""] = names;
+    await writeFile(join(set, first), await readFile(join(set, second)));
+    const changed = await runRepute(["verify", set]);
+    expect([changed.code, changed.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${first}: sha256`),
+    ]);
+    await rm(join(set, second));
+    const gone = await runRepute(["verify", set]);
+    expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining(`${second} is missing`)]);
+  });
+});
+
+test.each(["parquet", "ndjson"])("report and diff read a data set of %s", async (to) => {
+  const folder = await temporaryFolder();
+  const set = join(folder, "set/");
+  const file = join(folder, "all.csv");
+  await enrich(set, ["--to", to, "--rows-per-file", "7"]);
+  await enrich(file, []);
+  const content = async (path: string) =>
+    (await runRepute(["report", path])).stdout.split(/^ *The run$/m, 1);
+  expect(await content(set)).toEqual(await content(file));
+  const { stdout } = await runRepute(["diff", file, set.slice(0, -1)]);
+  expect(stdout).toContain("0 worse, 0 new, 0 changed, 0 better, 0 gone");
+});
+
+test("replaces an earlier data set with parts of other names, and keeps foreign files", async () => {
+  const set = join(await temporaryFolder(), "set/");
+  await enrich(set, ["--to", "csv", "--rows-per-file", "10"]);
+  await writeFile(join(set, "README"), "mine");
+  await enrich(set, ["--to", "parquet", "--rows-per-file", "20"]);
+  expect(await readdir(set)).toEqual([
+    "README",
+    "_manifest.json",
+    "part-00003.parquet",
+    "part-00004.parquet",
+  ]);
+  const parts = (await manifestIn(set)).output.parts ?? [];
+  const read = await Promise.all(parts.map(({ name }) => readParquet(join(set, name))));
+  expect(read.flat().map((row) => Number(row["rep_row"]))).toEqual(
+    Array.from({ length: rows }, (_, n) => n + 1),
+  );
+});
+
+test("an input without rows is one part with the columns", async () => {
+  const folder = await temporaryFolder();
+  const input = join(folder, "in.csv");
+  await writeFile(input, "ip\n");
+  const set = join(folder, "set/");
+  expect(await enrich(set, ["--to", "csv"], input)).toMatchObject({ code: 0 });
+  expect(await readFile(join(set, "part-00000.csv"), "utf8")).toMatch(/^ip,rep_item,/);
+  expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
+});
+
+test("too many failures leave the earlier data set and keep the rows beside it", async () => {
+  const folder = await temporaryFolder();
+  const input = join(folder, "in.ndjson");
+  await writeFile(input, '{"ip":"192.0.2.1"}\n');
+  const set = join(folder, "set/");
+  await enrich(set, ["--to", "csv"], input);
+  const before = await manifestIn(set);
+  await writeFile(input, '{"ip":"192.0.2.1"}\nbroken\n');
+  const flags = ["--to", "csv", "--max-failed", "0"];
+  expect(await enrich(set, flags, input)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(join(folder, "set.failed/")),
+  });
+  expect(await manifestIn(set)).toEqual(before);
+  expect(await runRepute(["verify", join(folder, "set.failed")])).toMatchObject({ code: 0 });
+  await writeFile(input, '{"ip":"192.0.2.1"}\n');
+  expect(await enrich(set, flags, input)).toMatchObject({ code: 0 });
+  expect((await readdir(folder)).sort()).toEqual(["in.ndjson", "set"]);
+});
+
+test("refuses what it cannot write", async () => {
+  const folder = await temporaryFolder();
+  const foreign = join(folder, "foreign/");
+  await mkdir(foreign);
+  await writeFile(join(foreign, "part-00000.csv"), "a\n1\n");
+  const refused = async (out: string, ...flags: string[]) => {
+    const { code, stderr } = await enrich(out, flags);
+    expect(code).toBe(2);
+    return stderr;
+  };
+  const set = join(folder, "set/");
+  expect(await refused(set)).toContain("--to");
+  expect(await refused(set, "--to", "stix")).toContain("one file");
+  expect(await refused(set, "--to", "parquet", "--gzip")).toContain("already compressed");
+  expect(await refused(foreign, "--to", "csv")).toContain("parts of another data set");
+  expect(await refused(join(folder, "a.csv"), "--rows-per-file", "5")).toContain(
+    "only to data sets",
+  );
+  expect(await refused(join(folder, "a.txt"), "--to", "parquet")).toContain("OUT.parquet");
+  expect(await refused(join(foreign, "part-00000.csv/"), "--to", "csv")).toContain("not a folder");
+  expect(await readdir(folder)).toEqual(["foreign"]);
+});
+
+test("a file may say --to parquet too", async () => {
+  const out = join(await temporaryFolder(), "out.parquet");
+  expect(await enrich(out, ["--to", "parquet"])).toMatchObject({ code: 0 });
+  expect(await readParquet(out)).toHaveLength(rows);
+});
