@@ -52,7 +52,7 @@ export function dataSetParts(folder: string, manifest: Partial<Manifest> | null)
           hint: "restore it from a copy",
         });
       }
-      return { ...part, path: file, gzip: name.endsWith(".gz") };
+      return Object.assign(part, { path: file, gzip: name.endsWith(".gz") });
     }),
   };
 }
