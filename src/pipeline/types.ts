@@ -110,6 +110,20 @@ export interface RunProgress {
   };
   /** Maximum number of requests per second; null for no limit. */
   readonly maxPerSecond: number | null;
+  /**
+   * Pauses after answers that say nothing but "unavailable". 0 once the service has named a limit
+   * with 429: its pauses last, those of an unavailable server pass.
+   */
+  readonly pauses: number;
+  /** What ends the run before its last row, if that comes first. */
+  readonly ends: {
+    /** Requests left by `--max-requests` and quotas; null without them. */
+    readonly requests: number | null;
+    /** Seconds until the deadline; null without one. */
+    readonly seconds: number | null;
+    /** The deadline, if it is a time of day: `05:30`. */
+    readonly at: string | null;
+  };
   /** Bytes read of the input as stored (compressed, if it is). */
   readonly bytesRead: number;
   /** Size of the input as stored; null if unknown (stdin). */

@@ -10,6 +10,8 @@ export function aProgress(members: Partial<RunProgress> = {}): RunProgress {
     verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0 },
     lookups: { planned: null, settled: 0, requests: 0 },
     maxPerSecond: null,
+    pauses: 0,
+    ends: { requests: null, seconds: null, at: null },
     bytesRead: 0,
     bytesTotal: 1000,
     ...members,

@@ -50,7 +50,11 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
     signal: new AbortController().signal,
   });
   const run = { ended: false };
-  const moved = move(rows, batches, tally, clock, options).finally(() => (run.ended = true));
+  const rates = [{ count: options.perSecond, perMs: 1000 }];
+  const pace = new Pace({ rates, adaptive: true, clock, random: options.random });
+  const moved = move(rows, batches, tally, clock, { ...options, pace }).finally(
+    () => (run.ended = true),
+  );
   const progress = () =>
     aProgress({
       rowsWritten: tally.rows,
@@ -61,6 +65,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
         requests: tally.settledRequests,
       },
       maxPerSecond: options.perSecond,
+      pauses: pace.pauses,
       bytesTotal: null,
     });
   const meter = new ProgressMeter(progress(), clock.monotonic());
@@ -90,7 +95,7 @@ function move(
   batches: readonly (readonly Row[])[],
   tally: Tally,
   clock: ManualClock,
-  { perSecond, answer, random }: Omit<RunSimulation, "rows">,
+  { answer, random, pace }: Omit<RunSimulation, "rows"> & { readonly pace: Pace },
 ): Promise<void> {
   const store = new MemoryStore();
   const concurrency = 32;
@@ -108,7 +113,7 @@ function move(
     bogons: "local",
     concurrency,
     slots,
-    pace: new Pace({ rates: [{ count: perSecond, perMs: 1000 }], adaptive: true, clock, random }),
+    pace,
     retries: 5,
     partialRetries: 2,
     store: {

@@ -10,7 +10,7 @@ import type { Speed } from "./progress-meter.js";
  */
 export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
   const { statuses, verdicts } = progress;
-  const { share, secondsLeft } = speed;
+  const { share } = speed;
   // In order; the most important part has rank 1.
   const parts = [
     {
@@ -19,7 +19,7 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
     },
     { rank: 2, text: share === null ? "" : `${percentOf(share)}%` },
     { rank: 1, text: `${formatCount(progress.rowsWritten)} rows` },
-    { rank: 3, text: secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left` },
+    { rank: 3, text: endOf(speed) },
     { rank: 5, text: counted(statuses.failed, "failed") },
     { rank: 6, text: counted(verdicts.malicious, "malicious") },
     { rank: 7, text: counted(verdicts.suspicious, "suspicious") },
@@ -35,6 +35,15 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
     parts.splice(ranks.indexOf(Math.max(...ranks)), 1);
   }
   return joined(parts).slice(0, Math.max(0, width - 1));
+}
+
+/** When the run ends: with its last row, or before it. */
+function endOf({ secondsLeft, stop }: Speed): string {
+  if (stop === null) {
+    return secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left`;
+  }
+  const when = stop.at === null ? `in ${formatSeconds(Math.round(stop.seconds))}` : `at ${stop.at}`;
+  return `stops ${when}${stop.share === null ? "" : `, at about ${percentOf(stop.share)}%`}`;
 }
 
 /** A share in whole percent; 100 only for all of it. */

@@ -8,6 +8,17 @@ export interface Speed {
   readonly share: number | null;
   /** Seconds left at the current speed; null if unknown. */
   readonly secondsLeft: number | null;
+  /** The end that a budget, quota or deadline sets before the last row; null for none. */
+  readonly stop: EarlyStop | null;
+}
+
+/** When a run stops early. */
+export interface EarlyStop {
+  readonly seconds: number;
+  /** A time of day such as `05:30`, if the deadline is one. */
+  readonly at: string | null;
+  /** Share done by then; null if unknown. */
+  readonly share: number | null;
 }
 
 type Sample = ReturnType<typeof sampleOf>;
@@ -20,6 +31,12 @@ const recentMs = 10_000;
 
 /** Time to measure before the first estimate, in milliseconds. */
 const leastMs = 1_000;
+
+/** Window over a run that a partly unavailable service slows down now and then. */
+const longMs = 300_000;
+
+/** Weight of the allowed rate beside that window: such pauses pass. */
+const allowedMs = 120_000;
 
 /** Share shown while rows are still to be written. */
 const almostAll = 0.99;
@@ -41,23 +58,43 @@ export class ProgressMeter {
   measure(progress: RunProgress, nowMs: number): Speed {
     const now = sampleOf(progress, nowMs);
     this.#samples.push(now);
-    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - windowMs) this.#samples.shift();
-    const then = this.#samples[0] ?? now;
+    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - longMs) this.#samples.shift();
+    const then = this.#since(nowMs - windowMs, now);
     const seconds = (now.atMs - then.atMs) / 1000;
-    const requestsPerSecond = requestPace(then, now);
-    const recent = this.#samples.find(({ atMs }) => atMs >= nowMs - recentMs) ?? now;
-    const pace = Math.max(requestsPerSecond, requestPace(recent, now));
     const share = shareSettled(progress) ?? now.bytes;
     if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
+    const pace = this.#pace(progress, now);
+    const secondsLeft =
+      seconds * 1000 < leastMs
+        ? null
+        : (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now));
     return {
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
-      requestsPerSecond,
+      requestsPerSecond: requestPace(then, now),
       share: this.#share,
-      secondsLeft:
-        seconds * 1000 < leastMs
-          ? null
-          : (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now)),
+      secondsLeft,
+      stop: earlyStop(progress, pace, secondsLeft, this.#share),
     };
+  }
+
+  /** Requests per second to expect for the rest of the run. */
+  #pace({ maxPerSecond, pauses }: RunProgress, now: Sample): number {
+    const { atMs } = now;
+    if (pauses > 0 && maxPerSecond !== null) {
+      const since = this.#since(atMs - longMs, now);
+      const ms = atMs - since.atMs;
+      const sum = requestPace(since, now) * ms + maxPerSecond * allowedMs;
+      return Math.min(maxPerSecond, sum / (ms + allowedMs));
+    }
+    const [long, short] = [windowMs, recentMs].map((ms) =>
+      requestPace(this.#since(atMs - ms, now), now),
+    );
+    return Math.min(maxPerSecond ?? Number.POSITIVE_INFINITY, Math.max(long ?? 0, short ?? 0));
+  }
+
+  /** The last sample before a window, or the first of all. */
+  #since(fromMs: number, now: Sample): Sample {
+    return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0] ?? now;
   }
 }
 
@@ -71,7 +108,7 @@ function secondsOfRequests(progress: RunProgress, pace: number): number | null {
   const { planned, settled, requests } = progress.lookups;
   if (planned === null || planned <= settled || pace === 0) return null;
   const perLookup = settled === 0 ? 1 : requests / settled;
-  return ((planned - settled) * perLookup) / Math.min(pace, progress.maxPerSecond ?? pace);
+  return ((planned - settled) * perLookup) / pace;
 }
 
 /** Extrapolates from the bytes of the window. Runs without a rate limit have nothing better. */
@@ -79,6 +116,22 @@ function secondsOfBytes(then: Sample, now: Sample): number | null {
   const gained = (now.bytes ?? 0) - (then.bytes ?? 0);
   if (now.bytes === null || gained <= 0) return null;
   return (((1 - now.bytes) / gained) * (now.atMs - then.atMs)) / 1000;
+}
+
+/** What ends the run first, if not its last row. */
+function earlyStop(
+  { ends }: RunProgress,
+  pace: number,
+  secondsLeft: number | null,
+  share: number | null,
+): EarlyStop | null {
+  const ofRequests = ends.requests === null || pace === 0 ? null : ends.requests / pace;
+  const deadline = ends.seconds ?? Number.POSITIVE_INFINITY;
+  const seconds = Math.min(ofRequests ?? Number.POSITIVE_INFINITY, deadline);
+  if (secondsLeft === null || seconds >= secondsLeft) return null;
+  const at = seconds === deadline ? ends.at : null;
+  const gained = share === null ? null : share + (1 - share) * (seconds / secondsLeft);
+  return { seconds, at, share: gained };
 }
 
 function shareSettled({ lookups: { planned, settled } }: RunProgress): number | null {

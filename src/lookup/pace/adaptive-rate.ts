@@ -16,7 +16,7 @@ const doubledMs = 8_000;
  * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
  * the fraction `below` also serves as a trial.
  */
-const trial = { at: 0.5, longestMs: 4_000, below: 0.9 };
+const trial = { at: 0.5, longestMs: 10_000, below: 0.9 };
 
 /** Time in which the rate doubles while searching for a limit. */
 const searchMs = 1_000;

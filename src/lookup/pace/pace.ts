@@ -114,6 +114,11 @@ export class Pace implements RequestPace {
     if (this.#adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
   }
 
+  /** Number of pauses so far. */
+  get pauses(): number {
+    return this.#ticket;
+  }
+
   /** Reports any other answer. */
   succeeded(ticket = this.#ticket): void {
     this.#pauses.answered(false);

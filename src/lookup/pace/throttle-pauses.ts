@@ -83,6 +83,9 @@ const fewest = 200;
 /** Delay until the next trial after one that found no noise, and its growth. */
 const againMs = { first: 10_000, times: 2, longest: 300_000 };
 
+/** Delay until an interrupted trial continues. */
+const continuedMs = 1_000;
+
 /** Initial counts of a trial. */
 const nothing = { evidence: 0, answers: 0, throttles: 0 };
 
@@ -118,7 +121,7 @@ export class ThrottleNoise {
   /** Interrupts the trial; the next one continues from its counts. */
   interrupt(now: number): void {
     this.#trying = false;
-    this.#notBefore = now + againMs.first;
+    this.#notBefore = now + continuedMs;
   }
 
   /** Aborts the trial and discards its counts. */

@@ -42,6 +42,8 @@ export interface AssembledLookup {
   readonly slots: Slots;
   /** Tracks which endpoints answered anything but 404. */
   readonly address: AddressWatch;
+  /** Number of pauses after throttle answers so far. */
+  readonly pauses: () => number;
   /** Answers of earlier runs, if the run uses them. */
   readonly cache: RunCache | undefined;
 }
@@ -91,7 +93,7 @@ export async function assembleLookup(
     cache,
     clock,
   });
-  return { lookup, journal: journal.store, slots, address, cache };
+  return { lookup, journal: journal.store, slots, address, pauses: paces.pauses, cache };
 }
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {

@@ -92,6 +92,8 @@ export interface OpenPacesOptions {
 export interface Paces {
   readonly run: RequestPace;
   readonly shares: Partial<Record<LookupEndpoint, Pace>>;
+  /** Number of pauses so far, of the run's own pace. */
+  pauses(): number;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }
@@ -123,6 +125,7 @@ export async function openPaces(
   return {
     run: shared?.pace ?? ofRun,
     shares: shared?.shares ?? shares,
+    pauses: () => ofRun.pauses,
     async giveBack() {
       for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
     },

@@ -1,22 +1,30 @@
+import { userStateFolder } from "../../core/files/make-folder.js";
+import { isQuota, type Rate } from "../../core/options.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
+import { tightestQuotas } from "../../store/quota/quota.js";
 import type { AssembledLookup } from "../lookup/assemble-lookup.js";
-import { perSecond } from "../lookup/open-connections.js";
+import { perSecond, quotaOfAll } from "../lookup/open-connections.js";
 import { countedEndpoints, countInBackground } from "../plan/count-lookups.js";
 import type { EnrichJob, RunProgress } from "../types.js";
 import type { OpenRun } from "./open-run.js";
 import type { RowJob } from "./reading.js";
+import { timeLeft } from "./run-signals.js";
+
+type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
+  Pick<AssembledLookup, "cache" | "pauses">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
-export function progressOf(
+export async function progressOf(
   job: EnrichJob,
   rows: RowJob,
-  run: Pick<OpenRun, "source" | "tally" | "before" | "clock"> & Pick<AssembledLookup, "cache">,
+  run: ProgressParts,
   stack: ResourceStack,
-): (rowsRead: number) => RunProgress {
-  const { source, tally, before, clock, cache } = run;
+): Promise<(rowsRead: number) => RunProgress> {
+  const { source, tally, before, clock, cache, pauses } = run;
   const { lookups, bogons, rate = [] } = job.settings;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(rate);
+  const ends = await endsOf(job, run);
   const planned = countInBackground(
     job,
     rows,
@@ -41,7 +49,46 @@ export function progressOf(
       requests: tally.settledRequests,
     },
     maxPerSecond: Number.isFinite(limit) ? limit : null,
+    pauses: tally.limited ? 0 : pauses(),
+    ends: ends(),
     bytesRead: source.bytesRead(),
     bytesTotal: source.bytesTotal,
   });
+}
+
+/** Returns a function that tells what is left of budget, quotas and deadline. */
+async function endsOf(
+  job: EnrichJob,
+  { tally, clock }: ProgressParts,
+): Promise<() => RunProgress["ends"]> {
+  const { maxRequests, deadline, rate = [] } = job.settings;
+  // A resumed run has requests of its earlier part.
+  const sentBefore = tally.requestTotal;
+  const budgets = [maxRequests ?? [], await quotasLeft(job, rate, clock.now())].flat();
+  const most = budgets.length === 0 ? null : Math.min(...budgets);
+  const left = deadline === undefined ? null : timeLeft(deadline, clock);
+  const at = deadline !== undefined && "hours" in deadline ? deadline.text : null;
+  return () => ({
+    requests: most === null ? null : Math.max(0, most - (tally.requestTotal - sentBefore)),
+    seconds: left === null ? null : Math.max(0, left() / 1000),
+    at,
+  });
+}
+
+/** Requests that the quotas of the run still allow; none for quotas that others count. */
+async function quotasLeft(
+  { settings: { intelUrl }, embedded, shared, stateFolder, serviceName }: EnrichJob,
+  rates: readonly Rate[],
+  now: number,
+): Promise<readonly number[]> {
+  if (!rates.some(isQuota) || shared?.pace !== undefined || shared?.quotas !== undefined) return [];
+  const folder = stateFolder === undefined ? userStateFolder(process.env) : stateFolder;
+  const quotas = tightestQuotas(rates);
+  const service = serviceName ?? intelUrl;
+  if (embedded === true || folder === null || service === undefined) {
+    return quotas.map(({ count }) => count);
+  }
+  const { readSpent } = await import("../../store/quota/open-quotas.js");
+  const spent = readSpent({ service, stateFolder: folder, onWarning: () => undefined });
+  return quotas.map((quota) => quota.count - spent(quotaOfAll, quota, now));
 }

@@ -29,7 +29,7 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
       const asReceived = format !== undefined && formats[format].keepsReceived(encoder.shape);
       const { partialsFromCache } = rows;
       lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = progressOf(job, rows, { ...run, ...lookup }, stack);
+      const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
       return await moveAndPublish(job, rows, { ...run, progress }, lookup, signals);
     } catch (error) {
       await run.sink.abandon();
@@ -53,7 +53,7 @@ function openSignals(job: EnrichJob, { clock }: OpenRun, stack: ResourceStack): 
 async function moveAndPublish(
   job: EnrichJob,
   rows: RowJob,
-  run: OpenRun & { readonly progress: ReturnType<typeof progressOf> },
+  run: OpenRun & { readonly progress: Awaited<ReturnType<typeof progressOf>> },
   lookup: AssembledLookup,
   signals: RunSignals,
 ): Promise<Manifest> {

@@ -68,7 +68,7 @@ export async function endAt(
 /**
  * Milliseconds left: of a duration by the monotonic clock, until a time of day by the wall clock.
  */
-function timeLeft(deadline: Deadline, clock: Clock): () => number {
+export function timeLeft(deadline: Deadline, clock: Clock): () => number {
   if ("afterMs" in deadline) {
     const end = clock.monotonic() + deadline.afterMs;
     return () => end - clock.monotonic();

@@ -52,6 +52,8 @@ export class Tally {
   requestTotal = 0;
   /** True once the service has answered, whatever the status. */
   answered = false;
+  /** True once the service has answered 429. */
+  limited = false;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(verdicts);
   /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
@@ -122,6 +124,7 @@ export class Tally {
     // Called for every request, so test only until the first answer. A numeric outcome is an HTTP
     // status.
     if (!this.answered) this.answered = /^\d+$/.test(outcome);
+    if (outcome === "429") this.limited = true;
   }
 
   /** Counts a record that is written to the journal, or replayed from it. */

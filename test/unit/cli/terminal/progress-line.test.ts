@@ -8,6 +8,7 @@ const speed: Speed = {
   requestsPerSecond: 231.4,
   share: 0.479,
   secondsLeft: 80,
+  stop: null,
 };
 
 const now = aProgress({
@@ -44,6 +45,16 @@ describe("line", () => {
 
   test("keeps rows and share longest", () => {
     expect(progressLine(now, speed, 20)).toBe("47%  12,345 rows");
+  });
+
+  test.each([
+    [{ seconds: 90, at: null, share: 0.4 }, "stops in 1 min 30 s, at about 40%"],
+    [{ seconds: 90, at: "05:30", share: 0.4 }, "stops at 05:30, at about 40%"],
+    [{ seconds: 90, at: "05:30", share: null }, "stops at 05:30"],
+  ])("says when the run stops early", (stop, text) => {
+    const line = progressLine(now, { ...speed, stop }, 160);
+    expect(line).toContain(`  ${text}  `);
+    expect(line).not.toContain("left");
   });
 
   test("has no colour", () => {

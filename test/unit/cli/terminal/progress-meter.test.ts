@@ -74,6 +74,47 @@ describe("with the number of lookups", () => {
   });
 });
 
+describe("while a service is unavailable now and then", () => {
+  const lookups = { planned: 10_000, settled: 1000, requests: 1000 };
+  const slow = { requests: 1000, lookups, maxPerSecond: 100, pauses: 3 };
+
+  test("expects its pauses to pass", () => {
+    // 30 s at 33.3 a second, and the weight of 120 s at 100.
+    const pace = (1000 + 120 * 100) / 150;
+    const { secondsLeft } = meterFrom().measure(aProgress(slow), 30_000);
+    expect(secondsLeft).toBeCloseTo(9000 / pace);
+  });
+
+  test("believes the measured pace once the service named a limit", () => {
+    const now = aProgress({ ...slow, pauses: 0 });
+    expect(meterFrom().measure(now, 30_000).secondsLeft).toBeCloseTo(270);
+  });
+});
+
+describe("an early end", () => {
+  const lookups = { planned: 1000, settled: 100, requests: 100 };
+  const stopOf = (ends: Partial<RunProgress["ends"]>) => {
+    const now = aProgress({ requests: 100, lookups, ends: { ...aProgress().ends, ...ends } });
+    return meterFrom().measure(now, 10_000).stop;
+  };
+
+  test("is that of a budget or quota that the rest exceeds", () => {
+    expect(stopOf({ requests: 450 })).toEqual({ seconds: 45, at: null, share: 0.55 });
+  });
+
+  test("is that of a deadline before the last row", () => {
+    expect(stopOf({ seconds: 30, at: "05:30", requests: 450 })).toEqual({
+      seconds: 30,
+      at: "05:30",
+      share: 0.1 + 0.9 / 3,
+    });
+  });
+
+  test("is none if the run is done before", () => {
+    expect(stopOf({ seconds: 91, at: "05:30", requests: 901 })).toBeNull();
+  });
+});
+
 describe("without it", () => {
   test("counts only the written rows of the bytes read", () => {
     const now = aProgress({ bytesRead: 1000, rowsRead: 200, rowsWritten: 50 });

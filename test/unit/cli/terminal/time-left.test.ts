@@ -24,9 +24,13 @@ function clusteredRows(random: () => number): readonly string[] {
   return rows;
 }
 
-test.each([1, 2])(
-  "the time left is within 15 percent of the truth after the first tenth of a run (seed %i)",
-  async (seed) => {
+test.each([
+  [1, "transient"],
+  [2, "transient"],
+  [3, "throttled"],
+] as const)(
+  "the time left is within 15 percent of the truth after the first tenth of a run (seed %i, %s faults)",
+  async (seed, policy) => {
     const random = seeded(seed);
     const path = join(await temporaryFolder(), "in.csv");
     await writeFile(path, `item\n${clusteredRows(random).join("\n")}\n`);
@@ -36,7 +40,7 @@ test.each([1, 2])(
       answer: () => {
         const luck = random();
         if (luck < 0.05) return partial({ item: "a.example.com" }, ["intent"]);
-        return luck < 0.08 ? failed("http_503", "transient", null, 503) : complete();
+        return luck < 0.08 ? failed("http_503", policy, null, 503) : complete();
       },
       random,
     });

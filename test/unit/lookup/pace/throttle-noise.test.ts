@@ -57,8 +57,8 @@ test("continues after an interrupted trial, and starts over after an abandoned o
     expect(answers(noise, ".".repeat(70))).toBe("open");
   }
   interrupted.interrupt(0);
-  expect(interrupted.try(9_999)).toBe(false);
-  expect(interrupted.try(10_000)).toBe(true);
+  expect(interrupted.try(999)).toBe(false);
+  expect(interrupted.try(1_000)).toBe(true);
   expect(answers(interrupted, ".".repeat(20))).toBe("none");
   abandoned.abandon();
   expect(abandoned.try(0)).toBe(true);
