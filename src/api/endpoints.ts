@@ -9,6 +9,9 @@ import {
 import { quickCheckResultSchema } from "./schema/quick-check.js";
 import { isKnownType } from "./schema/vocabulary.js";
 
+/** Header of every answer of an embedded service that invents its data. */
+export const syntheticHeader = "x-synthetic-data";
+
 /** A lookup endpoint, at `/<name>/{item}`. Its columns are in `core/columns.ts`. */
 export interface EndpointSpec {
   /** Summaries for generated documents. */

@@ -29,6 +29,8 @@ export interface EnrichJob {
    * false
    */
   readonly embedded?: boolean;
+  /** The service is known to invent its answers. @default false, unless an answer says so */
+  readonly synthetic?: boolean;
   /**
    * Folder for state that outlives runs, such as quota counts. Null for none.
    *
@@ -227,6 +229,8 @@ export interface Manifest extends RunEnding {
   readonly drift: Readonly<Record<string, number>>;
   /** Message → number of times. */
   readonly warnings: Readonly<Record<string, number>>;
+  /** Set if the service said that its answers are invented. */
+  readonly synthetic?: true;
   readonly started_at: string;
   readonly ended_at: string;
   /** Duration in seconds, excluding interruptions. */

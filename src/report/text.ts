@@ -21,7 +21,7 @@ export function reportText(report: Report, width: number): string {
     wrapText(headline(report), wide),
     wrapText(headlineDetail(report), wide),
     report.run?.synthetic === true
-      ? wrapText("Invented data: the run answered with --synthetic.", wide)
+      ? wrapText("Invented data: the service made these answers up.", wide)
       : "",
     section("What changed", changesLines(report, wide)),
     section("Night by night", historyLines(report, wide)),

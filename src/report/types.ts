@@ -75,7 +75,7 @@ export interface RunFacts {
   readonly requests: Readonly<Record<string, { readonly total: number }>>;
   /** Why the run ended, where that is not `done`. */
   readonly unusualEnd: string | null;
-  /** The answers were invented (`--synthetic`). */
+  /** The service invented its answers (`--synthetic`). */
   readonly synthetic: boolean;
 }
 

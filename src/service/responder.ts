@@ -1,3 +1,4 @@
+import { syntheticHeader } from "../api/endpoints.js";
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
 import type { Clock } from "../core/clock.js";
@@ -27,6 +28,8 @@ export interface ResponderOptions {
   readonly clock: Clock;
   /** Key that the threat intelligence endpoints require as `x-api-key`; null requires none. */
   readonly apiKey: string | null;
+  /** The answers are invented; a header of each says so. */
+  readonly synthetic: boolean;
   readonly onRequest: ((endpoint: EndpointName, subject: string) => void) | null;
 }
 
@@ -106,6 +109,7 @@ export class Responder {
       return;
     }
     this.#options.stats.ended(endpoint, String(outcome.status));
+    if (this.#options.synthetic) raw.setHeader(syntheticHeader, "true");
     write(raw, outcome, this.#closing.signal.aborted);
   }
 }

@@ -87,6 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     seed: settings.seed,
     clock,
     apiKey: settings.apiKey ?? null,
+    synthetic: synthetic !== undefined,
     onRequest: options.onRequest ?? null,
   });
   const desk = new CaseDesk(dataset, options.fireWebhook ?? null);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -58,4 +59,67 @@ test.each([
   const { code, stderr } = await runRepute(args, { cwd });
   expect(code).toBe(2);
   expect(stderr).toContain(message);
+});
+
+const invented = "Invented data:";
+
+test.each([
+  ["a flag", [], ["--local", "--synthetic", "1"], {}],
+  ["a variable", [], ["--local"], { REPUTE_SYNTHETIC: "1" }],
+  ["a configuration file", ["synthetic: 1"], ["--local", "--config", "c.yaml"], {}],
+])("says that the data was invented when %s asked for it", async (_, config, flags, env) => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  await writeFile(join(cwd, "c.yaml"), config.join("\n"));
+  await runRepute(["enrich", "in.csv", "-o", "out.csv", "-q", ...flags], { cwd, env });
+  expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
+});
+
+test("says that the data was invented when the service says so, and after a retry elsewhere", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  const service = await startService({ synthetic: 1 });
+  onTestFinished(() => service.close());
+  const intel = ["--intel-url", service.intelUrl, "--partial-retries", "0", "-q"];
+  await runRepute(["enrich", "in.csv", "-o", "out.csv", ...intel], { cwd });
+  await runRepute(["retry", "out.csv", "-o", "two.csv", "--local", "-q"], { cwd });
+  for (const name of ["out.csv", "two.csv"]) {
+    expect((await runRepute(["report", name], { cwd })).stdout).toContain(invented);
+  }
+});
+
+test("does not say it of other data, nor where the manifest of an older run does not", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  await runRepute(["enrich", "in.csv", "-o", "real.csv", "--local", "-q"], { cwd });
+  await runRepute(["enrich", "in.csv", "-o", "old.csv", "--local", "--synthetic", "1", "-q"], {
+    cwd,
+  });
+  const path = join(cwd, "old.csv.manifest.json");
+  const { synthetic, ...older } = JSON.parse(await readFile(path, "utf8"));
+  expect(synthetic).toBe(true);
+  await writeFile(path, JSON.stringify(older));
+  for (const name of ["real.csv", "old.csv"]) {
+    const { stdout } = await runRepute(["report", name], { cwd });
+    expect(stdout).toContain("Verdicts");
+    expect(stdout).not.toContain(invented);
+  }
+});
+
+test.each([
+  ["--color", ["--color", "always"], {}, true],
+  ["FORCE_COLOR", [], { FORCE_COLOR: "1" }, true],
+  ["NO_COLOR", [], { NO_COLOR: "1" }, false],
+  ["--color never", ["--color", "never"], { FORCE_COLOR: "1" }, false],
+])("colours headings and verdicts as %s says", async (_, flags, env, isColored) => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), input);
+  await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local", "--synthetic", "1", "-q"], {
+    cwd,
+  });
+  const { stdout } = await runRepute(["report", "out.csv", ...flags], { cwd, env });
+  expect(stdout.includes("\u001B[1mVerdicts\u001B[0m\n  \u001B[31mmalicious\u001B[0m")).toBe(
+    isColored,
+  );
+  expect(stdout.includes("\u001B")).toBe(isColored);
 });

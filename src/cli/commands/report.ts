@@ -5,7 +5,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../command.js"
 import { commonExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 
-const { quiet, config, profile } = cliOptions.shape;
+const { color, quiet, config, profile } = cliOptions.shape;
 
 const groups = {
   Options: {
@@ -26,6 +26,7 @@ const groups = {
       value: "DIR",
     }),
     prefix: sinkOptions.shape.prefix,
+    color,
     quiet,
     config,
     profile,
@@ -67,7 +68,8 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const made = await makeReport(output, settings.prefix, { ...settings, onWarning });
   if (settings.output === undefined) {
     const { reportText } = await import("../../report/text.js");
-    context.stdout.write(reportText(made, context.stdout.columns ?? 80));
+    const { printReport } = await import("../terminal/colors.js");
+    printReport(reportText(made, context.stdout.columns || 80), call);
     return 0;
   }
   await writeReportPage(settings.output, made);

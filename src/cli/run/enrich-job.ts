@@ -103,6 +103,7 @@ function jobOf(
     stdout: context.stdout,
     ...(intel.embedded ? { serviceName: embeddedServiceName(synthetic) } : {}),
     embedded: intel.embedded,
+    synthetic: intel.embedded && synthetic !== undefined,
     stateFolder: userStateFolder(context.env),
     apiKey: intel.credential,
     command: shownCommand,

@@ -107,6 +107,6 @@ function factsOf({ command = [], input, ...run }: Partial<Manifest>): RunFacts {
     seconds: run.seconds ?? 0,
     requests: run.requests ?? {},
     unusualEnd: end === "done" ? null : end.replaceAll("_", " "),
-    synthetic: command.some((word) => word.startsWith("--synthetic")),
+    synthetic: run.synthetic === true,
   };
 }

@@ -1,3 +1,4 @@
+import { printableData } from "../../core/printable.js";
 import type { CliContext, TerminalStream } from "../command.js";
 import type { ColorChoice } from "../options/option-spec.js";
 import { TerminalOutput } from "./terminal-output.js";
@@ -60,6 +61,24 @@ export function paintSummary(text: string): string {
     /^((?: {2}verdict)? +)(malicious|suspicious|listed)(?= +[\d,]+ +[<>\d.]+%$)/gm,
     (_, space: string, verdict: string) => space + colored.cell(verdict, verdict),
   );
+}
+
+/** Prints a report's text in colour: its headings, and the verdicts that lines start with. */
+export function printReport(
+  text: string,
+  { settings, context }: Parameters<typeof paintFor>[0],
+): void {
+  const safe = printableData(text);
+  const paint = usesColor(settings.color, context.env, context.stdout);
+  writePainted(context.stdout, paint ? paintReport(safe) : safe);
+}
+
+function paintReport(text: string): string {
+  return text
+    .replaceAll(/(?<=\n\n)[^\n ][^\n]*(?=\n {2})/g, (title) => colored.title(title))
+    .replaceAll(/(?<=^ {2})(?:malicious|suspicious|listed|on a mail blocklist)(?= )/gm, (name) =>
+      colored.cell(name, name === "on a mail blocklist" ? "listed" : name),
+    );
 }
 
 /** Writes text to stdout, escape sequences of the paint included. All else must be escaped. */

@@ -76,6 +76,7 @@ export function manifestOf(
     tags: tally.tags,
     drift: tally.drift,
     warnings: tally.warnings,
+    ...(tally.synthetic === undefined ? {} : { synthetic: true }),
     started_at: checkpointer.startedAt,
     ended_at: new Date(clock.now()).toISOString(),
     seconds: Math.round(checkpointer.seconds * 1000) / 1000,

@@ -1,4 +1,5 @@
 import { IntelClient } from "../../api/intel-client.js";
+import { syntheticHeader } from "../../api/endpoints.js";
 import { UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
@@ -181,6 +182,7 @@ function clientOf(
     timeoutMs: settings.timeout,
     onAttempt: (attempt) => {
       tally.request(attempt.endpoint, attempt.outcome);
+      if (attempt.headers?.[syntheticHeader] !== undefined) tally.synthetic = true;
       address.note(attempt);
       obeyHints(attempt, { pace: paces.run, slots, clock });
     },

@@ -4,6 +4,7 @@ import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
 import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import { findManifest } from "../finish/manifest.js";
 import { checkOutputName } from "../output/check-paths.js";
 import { execute } from "../run/execute.js";
 import {
@@ -48,11 +49,13 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
     throw olderSchema(path, job.settings.prefix, before.schemaVersion);
   }
   const settings = { ...job.settings, to: format, shape: before.shape };
+  const manifest = await findManifest(path).catch(() => null);
   return execute(
     { ...job, settings },
     {
       inputFormat: () => Promise.resolve(before.reading.format),
       options: { retry: true },
+      synthetic: manifest?.synthetic === true,
       // Retry exists to complete partial answers.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, before, resume),

@@ -69,6 +69,7 @@ export async function openRun(
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
+  if (job.synthetic === true || rows.synthetic === true) tally.synthetic = true;
   announceReading(job, source.reading);
   const encoder = encoderOptions(job.settings, target, { columns: source.columns, clock });
   const input = { fingerprint, inputGrew, before, source };

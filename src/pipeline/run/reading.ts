@@ -50,6 +50,8 @@ export interface RowJob {
   start(lookup: Lookup): StartRow;
   /** False: partial answers in a cache are requested again. @default true */
   readonly partialsFromCache?: boolean;
+  /** True: the rows already hold invented answers. @default false */
+  readonly synthetic?: boolean;
   /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
   /** Set for a table, which is copied to the run's folder before it is opened. */

@@ -44,6 +44,8 @@ export interface TallySnapshot {
   readonly warnings: Record<string, number>;
   /** Set for a retry. */
   readonly retried?: RetriedRows;
+  /** Set if answers are invented. */
+  readonly synthetic?: true;
 }
 
 /** Counts rows as they are written and requests as they end. */
@@ -54,6 +56,8 @@ export class Tally {
   answered = false;
   /** True once the service has answered 429. */
   limited = false;
+  /** True if answers are invented. */
+  synthetic = false;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(verdicts);
   /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
@@ -79,6 +83,7 @@ export class Tally {
     this.#retried = from?.retried;
     if (from === undefined) return;
     this.rows = from.rows;
+    this.synthetic = from.synthetic === true;
     Object.assign(this.statuses, from.statuses);
     Object.assign(this.verdicts, from.verdicts);
     Object.assign(this.#kinds, from.kinds);
@@ -177,6 +182,7 @@ export class Tally {
       drift: mostFrequentFirst(this.#drift),
       warnings: mostFrequentFirst(this.#warnings),
       ...(this.#retried === undefined ? {} : { retried: this.#retried }),
+      ...(this.synthetic ? { synthetic: true } : {}),
     };
   }
 }

@@ -22,7 +22,7 @@ export function reportPage(report: Report): string {
       <p class="source">Reputation report for <bdi>${report.run?.input ?? report.output}</bdi></p>
       <h1>${headline(report)}</h1>
       <p>${headlineDetail(report)}</p>
-      ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The answers come from the embedded service (--synthetic) and say nothing about real hosts.</p>`}
+      ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The service made these answers up (<code>--synthetic</code>); they say nothing about real hosts.</p>`}
       ${tiles(report)}
       <nav aria-label="Sections">
         <ul>
