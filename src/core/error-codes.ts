@@ -2,7 +2,7 @@ import type { CodeEntry } from "./error-codes/entry.js";
 import { inputCodes } from "./error-codes/input-codes.js";
 import { itemCodes } from "./error-codes/item-codes.js";
 import { outputCodes, warehouseCodes } from "./error-codes/output-codes.js";
-import { embeddedCodes, runCodes } from "./error-codes/run-codes.js";
+import { chunkCodes, embeddedCodes, runCodes } from "./error-codes/run-codes.js";
 import { serviceCodes } from "./error-codes/service-codes.js";
 import { tagCodes } from "./error-codes/tag-codes.js";
 import { usageCodes, webhookCodes } from "./error-codes/usage-codes.js";
@@ -19,6 +19,7 @@ export const errorAreas = {
   Output: outputCodes,
   "Parquet and databases": warehouseCodes,
   "Interrupted runs, journal and cache": runCodes,
+  Chunks: chunkCodes,
   "Tag lists": tagCodes,
   "Command line and settings": usageCodes,
   Webhooks: webhookCodes,

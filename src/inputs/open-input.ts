@@ -154,7 +154,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const bytes = await openInput(input, {
     gzip: options.gzip,
     offset: resume?.offset ?? 0,
-    before: options.resume?.input,
+    before: options.resume?.input ?? range?.checksum,
   });
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);

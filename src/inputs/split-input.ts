@@ -1,28 +1,92 @@
-import { openSource } from "./open-input.js";
-import type { InputRange, SourceOptions } from "./types.js";
+import { crc32 } from "node:zlib";
+import type { Row } from "../core/row.js";
+import type { AnyInput, InputRange, OpenedSource } from "./types.js";
+import { type InputBytes, type InputOptions, openInput } from "./open-input.js";
 
-/**
- * Splits an uncompressed UTF-8 file into ranges of about `bytes` bytes that end with a row.
- * Together they contain all rows in order.
- * @param bytes minimum length of a range; the last one may be shorter
- * @throws as `openSource`
- */
-export async function* splitInput(
-  path: string,
-  options: Omit<SourceOptions, "resume">,
-  bytes: number,
-): AsyncGenerator<InputRange> {
-  const { rows, columns, reading } = await openSource({ path }, { ...options, resume: null });
-  // The first range contains the header.
-  let before = { start: 0, row: 0, line: 0 };
-  let end = 0;
-  for await (const batch of rows) {
-    for (const { end: rowEnd, number, endLine } of batch) {
-      end = rowEnd;
-      if (end - before.start < bytes) continue;
-      yield { ...before, end, columns, reading };
-      before = { start: end, row: number, line: endLine };
+/** A part of an input between two rows, with what it takes to recognise it. */
+export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line"> {
+  /** Number of rows in it. */
+  readonly rows: number;
+  /** CRC-32 of its bytes. */
+  readonly crc: number;
+}
+
+/** What a split does with the input besides cutting it. */
+export interface SplitOptions {
+  /** Rows of a part; the last one may have fewer. */
+  readonly rowsPerPart: number;
+  /** Receives the decompressed UTF-8 bytes in order, where parts of the input cannot be read alone. */
+  readonly copy?: ((bytes: Buffer) => Promise<void>) | undefined;
+  /** Receives each row, and the number of the part that it belongs to. */
+  readonly onRow?: ((row: Row, part: number) => void) | undefined;
+}
+
+/** Cuts an input into parts while its rows are read. */
+export class InputSplitter {
+  readonly #options: SplitOptions;
+  /** Bytes read that are not in a part yet. */
+  #pieces: Buffer[] = [];
+  #cutTo = 0;
+  #readTo = 0;
+
+  constructor(options: SplitOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the input for `parts`: its bytes pass through this splitter on their way to the reader. */
+  async open(input: AnyInput, options: InputOptions): Promise<{ readonly opened: InputBytes }> {
+    const bytes = "opened" in input ? input.opened : await openInput(input, options);
+    return { opened: { ...bytes, chunks: this.#watch(bytes) } };
+  }
+
+  /** The parts in order; at least one, which has no rows if the input has none. */
+  async *parts(rows: OpenedSource["rows"]): AsyncGenerator<Part> {
+    const { rowsPerPart, onRow } = this.#options;
+    let before = { row: 0, line: 0 };
+    let last: Row | null = null;
+    let part = 0;
+    for await (const batch of rows) {
+      for (const row of batch) {
+        if (last !== null && last.number - before.row === rowsPerPart) {
+          yield this.#cut(before, last);
+          before = { row: last.number, line: last.endLine };
+          part++;
+        }
+        onRow?.(row, part);
+        last = row;
+      }
+    }
+    yield this.#cut(before, last ?? { number: 0, end: this.#readTo });
+  }
+
+  async *#watch({ chunks, start }: InputBytes): AsyncGenerator<Buffer> {
+    // A byte order mark is not among the chunks, but offsets count it.
+    if (start > 0) await this.#take(utf8Mark.subarray(0, start));
+    for await (const chunk of chunks) {
+      await this.#take(chunk);
+      yield chunk;
     }
   }
-  if (end > before.start) yield { ...before, end, columns, reading };
+
+  async #take(bytes: Buffer): Promise<void> {
+    this.#pieces.push(bytes);
+    this.#readTo += bytes.length;
+    await this.#options.copy?.(bytes);
+  }
+
+  #cut(before: Pick<Part, "row" | "line">, { number, end }: Pick<Row, "number" | "end">): Part {
+    const start = this.#cutTo;
+    let crc = 0;
+    while (this.#cutTo < end) {
+      const piece = this.#pieces[0]!;
+      const taken = piece.subarray(0, end - this.#cutTo);
+      crc = crc32(taken, crc);
+      this.#cutTo += taken.length;
+      if (taken.length === piece.length) this.#pieces.shift();
+      else this.#pieces[0] = piece.subarray(taken.length);
+    }
+    return { start, end, ...before, rows: number - before.row, crc };
+  }
 }
+
+const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);

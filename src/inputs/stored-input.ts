@@ -78,6 +78,7 @@ async function openFile(
     async *chunksFrom(start) {
       const file = { name: path, handle, base };
       if (regular) read.checksum = await verifyInput(file, before, start);
+      if (range !== undefined && start >= end - base) return;
       const part = range === undefined ? {} : { end: range.end - 1 };
       // Keep it open at the end: `mustBeUnchanged` checks it before closing.
       const whole = { start: base + start, highWaterMark: chunkBytes, autoClose: false };

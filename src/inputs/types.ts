@@ -39,6 +39,8 @@ export interface InputRange {
   readonly line: number;
   readonly columns: readonly string[];
   readonly reading: InputReading;
+  /** Checksum of its bytes, checked before its first row is read. @default unchecked */
+  readonly checksum?: ChecksumState;
 }
 
 /** The table that a file is a copy of. */

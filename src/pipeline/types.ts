@@ -52,6 +52,10 @@ export interface EnrichJob {
    * @default true
    */
   readonly durable?: boolean;
+  /** Value of `run_id` and `rep_run_id`. A resumed run keeps its own. @default random */
+  readonly runId?: string;
+  /** True if the input is one chunk of a larger one, which is judged as a whole. @default false */
+  readonly chunk?: boolean;
   /** @default the system clock */
   readonly clock?: Clock;
   /** Resources this run shares with others. @default none */

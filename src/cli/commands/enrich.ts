@@ -1,4 +1,5 @@
 import { sourceOptions } from "../../inputs/open-input.js";
+import { chunkOptions } from "../../pipeline/chunks/options.js";
 import { defineCommand } from "../command.js";
 import { enrichInput, jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
@@ -19,7 +20,11 @@ export const enrichCommand = defineCommand({
       "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
     ],
   ],
-  groups: { Input: sourceOptions.shape, ...runGroups },
+  groups: {
+    Input: sourceOptions.shape,
+    ...runGroups,
+    "Many machines": { chunk: chunkOptions.shape.chunk },
+  },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
       "try it with the embedded service: nothing leaves this machine",
@@ -35,8 +40,15 @@ export const enrichCommand = defineCommand({
       "continue an interrupted run; finished lookups are not repeated",
   },
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
-  run: (call) => {
+  run: async (call) => {
+    const { chunk, ...settings } = call.settings;
+    if (chunk !== undefined) {
+      const { runChunkJob } = await import("../run/chunk-job.js");
+      return runChunkJob({ ...call, settings }, chunk);
+    }
     const input = enrichInput(call.operands, call.context);
-    return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, { input }));
+    return withServices(["intel"], call, ({ intel }) =>
+      runEnrichJob({ ...call, settings }, intel, { input }),
+    );
   },
 });

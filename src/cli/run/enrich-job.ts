@@ -16,7 +16,7 @@ import { statePath } from "../../pipeline/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../unattended/options.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
-type EnrichJobSettings = EnrichSettings & {
+export type EnrichJobSettings = EnrichSettings & {
   readonly local: boolean;
   readonly synthetic?: number | undefined;
   readonly report?: string | undefined;
@@ -27,7 +27,18 @@ type EnrichJobSettings = EnrichSettings & {
   readonly profile?: string | undefined;
 } & UnattendedSettings;
 
-type EnrichJobCall = Pick<CommandCall<EnrichJobSettings>, "settings" | "context" | "shownCommand">;
+type EnrichJobCall = Pick<
+  CommandCall<EnrichJobSettings>,
+  "settings" | "context" | "shownCommand"
+> & {
+  /** Whether an interrupted run can be resumed. @default true if its state folder exists */
+  readonly isKept?: () => boolean;
+};
+
+type SummaryCall = Pick<
+  CommandCall<Pick<EnrichJobSettings, "json" | "quiet" | "output" | "color">>,
+  "settings" | "context"
+>;
 
 /** Loads the job: enrich an input, or retry an output. */
 type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
@@ -41,7 +52,8 @@ export async function runEnrichJob(
 ): Promise<number> {
   const { context, settings } = call;
   const { watch } = context;
-  watch?.follow({ stateFolder: stateFolderOf(settings.output) });
+  const kept = { stateFolder: stateFolderOf(settings.output) };
+  watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept() });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   const reports = settings.report === undefined ? null : await import("./make-report.js");
   reports?.checkRunReport(settings);
@@ -60,13 +72,13 @@ export async function runEnrichJob(
   };
   if (manifest.exit_reason === "too_many_failed") {
     const { tooManyFailedError } = await import("./too-many-failed-error.js");
-    await report(manifest, call);
+    await printSummary(manifest, call);
     await over();
     throw tooManyFailedError(manifest, settings);
   }
   const code = exitCodeOfRun(settings.failOn, manifest.statuses);
   // The text summary does not wait for the lists; the JSON summary includes them.
-  await report(manifest, call);
+  await printSummary(manifest, call);
   if (settings.tagIps === undefined) {
     await over();
     return code;
@@ -143,7 +155,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
-    throw explainInterruption(error, settings.output, display.reached());
+    throw explainInterruption(error, settings.output, display.reached(), call.isKept?.());
   } finally {
     display.stop();
   }
@@ -160,7 +172,10 @@ function stateFolderOf(output: string): string | null {
 }
 
 /** Prints the summary as text. As JSON, the end of the command has it. */
-async function report(manifest: Manifest, { settings, context }: EnrichJobCall): Promise<void> {
+export async function printSummary(
+  manifest: Manifest,
+  { settings, context }: SummaryCall,
+): Promise<void> {
   const { json, quiet, color } = settings;
   if (json || quiet || context.reporter.format === "json") return;
   const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([

@@ -17,15 +17,16 @@ class InterruptedRunError extends InterruptedError {
  * Adds to the error of a run how far it got, and how to continue it if its state was kept.
  *
  * @param reached rows and percent; null if no row was started
+ * @param kept whether its state was kept; by default, whether the output has a state folder
  */
 export function explainInterruption(
   error: unknown,
   output: string,
   reached: string | null,
+  kept = output !== "-" && existsSync(statePath(outputBase(output))),
 ): unknown {
   // A run that never started has no state.
   if (error instanceof UsageError) return error;
-  const kept = output !== "-" && existsSync(statePath(outputBase(output)));
   const written = reached === null ? "" : `${reached} written; `;
   const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
   if (error instanceof InterruptedError) {

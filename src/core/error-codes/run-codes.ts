@@ -43,6 +43,19 @@ export const runCodes = {
   cache_unusable: ["the cache cannot be read or written", "check the disk and permissions"],
 } as const satisfies CodeEntries;
 
+/** Work that is divided into chunks. */
+export const chunkCodes = {
+  work_exists: ["the work folder is not empty", "name a new folder"],
+  work_missing: ["the work folder has no plan", "make one with repute split"],
+  work_unreadable: ["the work folder cannot be read", "check the mount, owner and mode"],
+  plan_damaged: ["the plan is damaged", "restore it, or split the input again"],
+  plan_version: ["another version of repute made the plan", "use one version for all steps"],
+  chunk_unknown: ["the plan has no chunk of that number", "give one of those in the hint"],
+  chunk_option: ["the option is decided by split or merge", "give it to that command"],
+  chunks_missing: ["chunks are missing or damaged", "do those that the message names"],
+  merge_format: ["the chunks have another format", "name an output of their format"],
+} as const satisfies CodeEntries;
+
 /** The embedded service. */
 export const embeddedCodes = {
   listen_failed: ["the embedded service cannot listen", "give another --port, or 0 for a free one"],

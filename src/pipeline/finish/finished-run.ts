@@ -81,7 +81,7 @@ async function republish(
  * `output_*`
  */
 export async function saveRecord(
-  job: EnrichJob,
+  job: RecordedJob,
   target: OutputTarget,
   manifest: Manifest,
   suffix: string,
@@ -96,7 +96,7 @@ export async function saveRecord(
 
 /** Removes the parts of the data set that this one replaces: no manifest names them any more. */
 async function removeEarlierParts(
-  job: EnrichJob,
+  job: RecordedJob,
   folder: string,
   parts: readonly PartRecord[],
 ): Promise<void> {
@@ -107,6 +107,13 @@ async function removeEarlierParts(
   }
 }
 
+/** What the record of a run needs to know about its job. */
+interface RecordedJob {
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly settings: Pick<EnrichJob["settings"], "rejects">;
+  readonly input: { readonly path: string } | { readonly stream: unknown };
+}
+
 /**
  * Removes the `OUT.failed` files of an earlier run of the same output: rows, rejected rows and
  * manifest. Needs that manifest to say that they are a run's, and never removes this run's input.
@@ -114,7 +121,7 @@ async function removeEarlierParts(
  * @param base path from which the names of the run's files derive
  */
 async function removeFailedOutput(
-  job: EnrichJob,
+  job: RecordedJob,
   { file }: OutputTarget,
   base: string,
 ): Promise<void> {

@@ -102,7 +102,13 @@ function outputName({ name, file, base }: OutputTarget, suffix: string): string 
   return file === null && base?.endsWith("/") !== true ? name : withSuffix(name, suffix);
 }
 
-function readingFacts({ format, delimiter, header, item, kind }: InputReading): ReadingFacts {
+export function readingFacts({
+  format,
+  delimiter,
+  header,
+  item,
+  kind,
+}: InputReading): ReadingFacts {
   const { sample } = item;
   return {
     format,

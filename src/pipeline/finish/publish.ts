@@ -28,7 +28,8 @@ export interface WrittenRun extends OpenRun {
   readonly warnings: readonly CountedWarning[];
 }
 
-const endingOfTooMany: RunEnding = {
+/** Ending of a run with more failed rows than `--max-failed` allows. */
+export const endingOfTooMany: RunEnding = {
   exit_reason: "too_many_failed",
   exit_code: exitCodes.stopped,
   resumable: false,

@@ -58,7 +58,7 @@ export async function openRun(
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, rows, target);
   const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
-  const runId = saved?.runId ?? randomUUID();
+  const runId = saved?.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);
   const warehouse =
     target.warehouse === null || state === null

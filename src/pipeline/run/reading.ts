@@ -11,10 +11,16 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import type { Row } from "../../core/row.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import { openSource } from "../../inputs/open-input.js";
+import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
 import type { Encoder, InputReading, SourceFormat } from "../../formats/types.js";
-import type { CopiedFrom, OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
+import type {
+  AnyInput,
+  CopiedFrom,
+  OpenedSource,
+  SourceInput,
+  SourcePosition,
+} from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { CopyPlace } from "../copy/copied-table.js";
 import type { EnrichSettings } from "../options.js";
@@ -69,11 +75,15 @@ export interface CopiedInput {
   make(place: CopyPlace, isResumed: boolean): Promise<void>;
 }
 
+/** Replaces an input right before it is opened. */
+export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput | Promise<AnyInput>;
+
 /** The default way for runs and plans to read an input and find its items. */
 export function readingOf(
   input: SourceInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
+  prepare: PrepareInput = (input) => input,
 ): RowJob {
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
   const gzip = detected?.gzip ?? false;
@@ -105,7 +115,7 @@ export function readingOf(
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       const options = { format, guessed, gzip, ...flags, comment, resume, clock };
-      return openSource(sniffed.input, options);
+      return openSource(await prepare(sniffed.input, { gzip, offset: 0 }), options);
     },
     start: startRow,
   };
@@ -234,7 +244,10 @@ export function lookedUp({
  * True if a finished run has more failed rows than `--max-failed` allows. A count applies to all
  * failed rows; a share applies to the rows that were looked up, once there are 100 of them.
  */
-export function tooManyFailed(limit: MaxFailed, tally: TallySnapshot): boolean {
+export function tooManyFailed(
+  limit: MaxFailed,
+  tally: Pick<TallySnapshot, "kinds" | "statuses" | "errors">,
+): boolean {
   if ("rows" in limit) return tally.statuses.failed > limit.rows;
   const { rows, failed } = lookedUp(tally);
   return rows >= minLookedUp && failed * 100 > limit.percent * rows;

@@ -15,7 +15,7 @@ import { moveRows } from "./move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
 import type { RowJob } from "./reading.js";
-import type { Tally } from "./tally.js";
+import type { Tally, TallySnapshot } from "./tally.js";
 
 /** Opens a run, moves its rows and publishes its output. Closes everything, however it ends. */
 export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<Manifest> {
@@ -63,7 +63,7 @@ async function moveAndPublish(
   const checkpointer: Checkpointer = new Checkpointer({ ...run, journal: lookup.journal, record });
   // Save before the first lookup: a journal without a checkpoint counts as damage.
   await checkpointer.save();
-  let rowsRead = before?.source.row ?? 0;
+  let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
   job.onStart?.(() => progress(rowsRead), record);
   await moveRows({
     ...run,
@@ -83,6 +83,12 @@ async function moveAndPublish(
     warnings: closingWarnings(job, source, lookup.address.warnings(), tally),
     rowsRead: rowsRead + (before?.ahead.length ?? 0),
   });
+}
+
+/** Rows that earlier sessions read: of a part of an input, only those in the part. */
+function rowsBefore({ input }: EnrichJob, row: number): number {
+  const first = "path" in input ? (input.range?.row ?? 0) : 0;
+  return Math.max(0, row - first);
 }
 
 /** Drops the state of a failed run if there is nothing to resume. */
@@ -118,25 +124,28 @@ export type CountedWarning = readonly [message: string, count: number];
 
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
-  job: Pick<EnrichJob, "onWarning">,
+  job: Pick<EnrichJob, "onWarning" | "chunk">,
   source: Pick<OpenedSource, "warnings" | "reading">,
   addressWarnings: readonly string[],
   tally: Tally,
 ): readonly CountedWarning[] {
-  const unlikely = unlikelyColumn(source.reading, tally);
+  // Of a chunk, the merge judges all of them together.
+  const unlikely = job.chunk === true ? null : unlikelyColumn(source.reading, tally.snapshot());
   const messages = unlikely === null ? addressWarnings : [...addressWarnings, unlikely];
   for (const message of messages) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }
 
 /** Warning for a run with almost nothing to look up, which probably read the wrong column. */
-function unlikelyColumn({ format, item }: InputReading, tally: Tally): string | null {
-  const { unsupported } = tally.snapshot();
+export function unlikelyColumn(
+  { format, item }: InputReading,
+  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
+): string | null {
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
-  if (idle === 0 || idle < tally.rows * unlikelyShare) return null;
+  if (idle === 0 || idle < rows * unlikelyShare) return null;
   const [where, remedy] =
     format === "text"
       ? ["have no indicator", "the input was read as one item per line; set its format with --from"]
       : [`have no indicator in column ${shownColumn(item)}`, "choose another with --item-column"];
-  return `${idle} of ${tally.rows} rows ${where}; ${remedy}`;
+  return `${idle} of ${rows} rows ${where}; ${remedy}`;
 }

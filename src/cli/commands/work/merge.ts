@@ -1,0 +1,77 @@
+import { option } from "../../../core/options.js";
+import { sinkOptions } from "../../../outputs/options.js";
+import { runOptions } from "../../../pipeline/options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { jobExitCodes, printSummary } from "../../run/enrich-job.js";
+import { exitCodeOfRun } from "../../../pipeline/finish/exit-reason.js";
+import { unattendedOptions } from "../../unattended/options.js";
+
+const { output, maxFailed, failOn } = runOptions.shape;
+const { rejects } = sinkOptions.shape;
+const { color, json, quiet, config, profile } = cliOptions.shape;
+
+const groups = {
+  Output: {
+    output: option(output, {
+      common: true,
+      description: "Output: a file in the format of the chunks, or - for stdout",
+      value: "OUT",
+      alias: "o",
+    }),
+    rejects,
+  },
+  Run: { failOn, maxFailed, color, json, quiet, config, profile, ...unattendedOptions.shape },
+};
+
+/** Joins the results of all chunks. */
+export const mergeCommand = defineCommand({
+  name: "merge",
+  isJob: true,
+  usage: "WORK -o OUT [flags]",
+  summary: "join the chunks of a divided input into one output",
+  description: [
+    "Checks that every chunk of the plan is done and that its rows and checksum are right, then writes one output with one manifest, as a single run would have. If chunks are missing or damaged, it names them and writes nothing. WORK stays as it is.",
+  ],
+  operands: [["WORK", "folder made by repute split"]],
+  onlyOperand: { what: "a work folder" },
+  groups,
+  examples: {
+    "repute merge work -o enriched.csv": "write the output and its manifest",
+    "repute merge work -o enriched.csv.gz --rejects left.csv":
+      "compress it, and write the rows without an answer to a separate file",
+    "repute merge work -o enriched.parquet": "join the chunks of repute split --to parquet",
+    "repute merge work | head": "write the rows to stdout",
+  },
+  exitCodes: jobExitCodes().filter(([code]) => code !== "75"),
+  run: merge,
+});
+
+async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operand, shownCommand: command } = call;
+  const [{ mergeWork }, { localWork }, { readPlan }] = await Promise.all([
+    import("../../../pipeline/chunks/merge-work.js"),
+    import("../../../pipeline/chunks/work-folder.js"),
+    import("../../../pipeline/chunks/work-plan.js"),
+  ]);
+  const work = localWork(operand);
+  const plan = await readPlan(work);
+  const manifest = await mergeWork({
+    work,
+    plan,
+    settings,
+    stdout: context.stdout,
+    command,
+    signal: context.signal,
+    clock: context.clock,
+    onWarning: (message) => context.reporter.warning(message),
+  });
+  context.watch?.finish(manifest);
+  await printSummary(manifest, call);
+  if (manifest.exit_reason !== "too_many_failed") {
+    return exitCodeOfRun(settings.failOn, manifest.statuses);
+  }
+  const { tooManyFailedError } = await import("../../run/too-many-failed-error.js");
+  const { prefix } = plan.settings;
+  throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
+}

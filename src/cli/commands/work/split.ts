@@ -1,0 +1,93 @@
+import { sourceOptions } from "../../../inputs/open-input.js";
+import { option } from "../../../core/options.js";
+import { lookupOptions } from "../../../lookup/options.js";
+import { sinkOptions } from "../../../outputs/options.js";
+import { chunkOptions } from "../../../pipeline/chunks/options.js";
+import { runOptions } from "../../../pipeline/options.js";
+import { formatCount } from "../../../core/quantity.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { commonExitCodes, interruptedExitCodes } from "../../exit-code.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { enrichInput } from "../../run/enrich-job.js";
+import { UsageError } from "../../../core/errors.js";
+
+const { prefix, shape, esIndex, formulaGuard } = sinkOptions.shape;
+const { lookups, bogons } = lookupOptions.shape;
+const { json, quiet, config, profile } = cliOptions.shape;
+const { rowsPerChunk, to } = chunkOptions.shape;
+
+const groups = {
+  Input: sourceOptions.shape,
+  Work: {
+    output: option(runOptions.shape.output, {
+      common: true,
+      description: "New folder for the plan and the results, which all machines can reach",
+      value: "WORK",
+      alias: "o",
+    }),
+    rowsPerChunk,
+  },
+  Output: { to, prefix, shape, esIndex, formulaGuard },
+  Lookups: { lookups, bogons },
+  Run: { json, quiet, config, profile },
+};
+
+/** Divides an input into chunks for several machines. */
+export const splitCommand = defineCommand({
+  name: "split",
+  usage: "[input] -o WORK [flags]",
+  summary: "divide an input into chunks that machines can do on their own",
+  description: [
+    "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
+    "A plain file stays where it is and has to be readable from every machine; gzip, UTF-16 and stdin are copied into WORK, decompressed.",
+  ],
+  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
+  groups,
+  examples: {
+    "repute split dump.csv -o work": "divide a file into chunks of 100,000 rows",
+    "repute split hits.ndjson.gz -o /shared/work --item-column source.ip":
+      "name the column once, for all chunks; gzip is decompressed into the folder",
+    "zcat feed.tsv.gz | repute split --from tsv -o work --lookups quick-check":
+      "divide what comes from a pipe; every chunk does only the quick check",
+    "repute split dump.csv.gz -o work --rows-per-chunk 20000 --to parquet":
+      "choose the size of a chunk and the format of the output",
+  },
+  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
+  run: split,
+});
+
+async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+  const { context, settings, operands } = call;
+  const { output } = settings;
+  if (output === "-") {
+    throw new UsageError("argument_missing", "split needs a folder for its plan", {
+      hint: "name one: -o WORK",
+    });
+  }
+  const [{ splitWork }, { localWork }] = await Promise.all([
+    import("../../../pipeline/chunks/split-work.js"),
+    import("../../../pipeline/chunks/work-folder.js"),
+  ]);
+  const plan = await splitWork({
+    input: enrichInput(operands, context),
+    work: localWork(output),
+    settings,
+    signal: context.signal,
+    clock: context.clock,
+    onNotice: (message) => {
+      if (!settings.quiet) context.reporter.print(`repute: ${message}`);
+    },
+  });
+  const { chunks, input, plan_id } = plan;
+  if (settings.json) {
+    const facts = { work: output, plan_id, chunks: chunks.length, rows: input.rows };
+    context.stdout.write(`${JSON.stringify(facts)}\n`);
+  } else if (!settings.quiet) {
+    const many =
+      chunks.length === 1
+        ? "1 chunk: 0"
+        : `${formatCount(chunks.length)} chunks: 0 to ${chunks.length - 1}`;
+    context.reporter.print(`repute: ${formatCount(input.rows)} rows in ${many}`);
+  }
+  return 0;
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import type { Manifest } from "../types.js";
+import type { WorkFolder } from "./work-folder.js";
+import { chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
+
+/** A file of a chunk's output. */
+export interface ResultFile {
+  /** Name in the work folder. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * The record that makes a chunk done. Each attempt at a chunk writes files of its own; the first to
+ * publish a record wins, and only the files that it names count.
+ */
+export interface ChunkResult {
+  readonly plan_id: string;
+  readonly chunk: number;
+  readonly rows: number;
+  readonly output: ResultFile;
+  /** Rows that are neither complete nor partial, in the format of the input. */
+  readonly rejects: ResultFile;
+  /** The counts of its run. */
+  readonly manifest: Manifest;
+}
+
+/** Why a chunk has to be done again. */
+export interface ChunkFault {
+  readonly chunk: number;
+  readonly what: string;
+}
+
+export function resultName(chunk: number): string {
+  return `${chunkName(chunk)}.json`;
+}
+
+/** Publishes a result; false if another attempt was first. */
+export function publishResult(work: WorkFolder, result: ChunkResult): Promise<boolean> {
+  return work.publish(resultName(result.chunk), `${sealJson(result)}\n`);
+}
+
+/** The result of a chunk, null if there is none, or why it cannot be used. */
+export async function readResult(
+  work: WorkFolder,
+  plan: WorkPlan,
+  { chunk, rows }: PlannedChunk,
+): Promise<ChunkResult | ChunkFault | null> {
+  const name = resultName(chunk);
+  const text = await work.read(name);
+  if (text === null) return null;
+  const result = openSealedJson(text) as ChunkResult | null;
+  if (result === null) return { chunk, what: `${name} is damaged` };
+  if (result.plan_id !== plan.plan_id || result.chunk !== chunk) {
+    return { chunk, what: `${name} belongs to another plan` };
+  }
+  if (result.rows !== rows) {
+    return { chunk, what: `${name} has ${result.rows} rows instead of ${rows}` };
+  }
+  return result;
+}
+
+export function isFault(found: ChunkResult | ChunkFault): found is ChunkFault {
+  return "what" in found;
+}
+
+/** Reads both files of a result and compares them with it; null if they are intact. */
+export async function checkFiles(
+  work: WorkFolder,
+  { chunk, output, rejects }: ChunkResult,
+): Promise<ChunkFault | null> {
+  for (const each of [output, rejects]) {
+    const what = await fileFault(work.pathOf(each.file), each);
+    if (what !== null) return { chunk, what };
+  }
+  return null;
+}
+
+/** Reads a file and compares it with its description; null if it is intact. */
+export async function fileFault(path: string, wanted: ResultFile): Promise<string | null> {
+  const found = await hashFile(path).catch(() => null);
+  return found === null ? `${wanted.file} is missing` : difference(found, wanted);
+}
+
+/** How a file differs from its description; null if it does not. */
+export function difference(
+  found: Omit<ResultFile, "file">,
+  { file, bytes, sha256 }: ResultFile,
+): string | null {
+  if (found.bytes !== bytes) return `${file} has ${found.bytes} bytes instead of ${bytes}`;
+  return found.sha256 === sha256 ? null : `${file} has changed`;
+}
+
+/** Size and checksum of a file in the work folder. @throws the system's error */
+export async function describeFile(work: WorkFolder, file: string): Promise<ResultFile> {
+  return { file, ...(await hashFile(work.pathOf(file))) };
+}
+
+async function hashFile(path: string): Promise<Omit<ResultFile, "file">> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Destination } from "../../outputs/types.js";
+import { difference, type ResultFile } from "./chunk-result.js";
+
+const compress = promisify(gzip);
+
+/** Bytes of a compressed member, as in the output of a run. */
+const memberBytes = 1024 * 1024;
+
+/** Joins files of the same kind into one. */
+export interface FileJoin {
+  begin(): Promise<void>;
+  /** Appends a file. Returns what is wrong with it, or null. */
+  add(path: string, file: ResultFile): Promise<string | null>;
+  end(): Promise<void>;
+}
+
+export interface JoinTextOptions {
+  readonly destination: Destination;
+  /** Start of every file; kept of the first one. */
+  readonly header: string;
+  readonly gzip: boolean;
+}
+
+/** Joins files of text with a common header. */
+export class TextJoin implements FileJoin {
+  readonly #options: JoinTextOptions;
+  readonly #header: Buffer;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  constructor(options: JoinTextOptions) {
+    this.#options = options;
+    this.#header = Buffer.from(options.header, "utf8");
+  }
+
+  /** Writes the header. */
+  async begin(): Promise<void> {
+    await this.#write(this.#header);
+  }
+
+  /**
+   * Appends a file without its header.
+   *
+   * @returns what is wrong with it, or null
+   */
+  async add(path: string, file: ResultFile): Promise<string | null> {
+    const hash = createHash("sha256");
+    const header = this.#header;
+    let head: Buffer = Buffer.alloc(0);
+    let bytes = 0;
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      let rest = chunk as Buffer;
+      hash.update(rest);
+      bytes += rest.length;
+      if (head.length < header.length) {
+        const missing = header.length - head.length;
+        head = Buffer.concat([head, rest.subarray(0, missing)]);
+        rest = rest.subarray(missing);
+      }
+      if (rest.length > 0) await this.#write(rest);
+    }
+    const differs = difference({ bytes, sha256: hash.digest("hex") }, file);
+    if (differs !== null) return differs;
+    return head.equals(header) ? null : `${file.file} has another header`;
+  }
+
+  /** Writes what is left. */
+  async end(): Promise<void> {
+    if (!this.#options.gzip) return;
+    // An empty file is not valid gzip (RFC 1952, section 2.2); an empty member is.
+    if (this.#pendingBytes > 0 || this.#options.destination.length === 0) await this.#flush();
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    if (!this.#options.gzip) return this.#options.destination.write(bytes);
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes >= memberBytes) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    await this.#options.destination.write(await compress(bytes));
+  }
+}

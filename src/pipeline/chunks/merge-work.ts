@@ -1,0 +1,217 @@
+import { existsSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { failedSuffix } from "../../core/files/make-folder.js";
+import { detectSinkFormat } from "../../formats/registry.js";
+import {
+  openFileDestination,
+  removePart,
+  streamDestination,
+} from "../../outputs/file-destination.js";
+import type { Destination } from "../../outputs/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { Audit } from "../../outputs/audit-output.js";
+import { endingOfRows } from "../finish/exit-reason.js";
+import { endingOfTooMany } from "../finish/publish.js";
+import { saveRecord } from "../finish/finished-run.js";
+import { finalPath } from "../output/check-paths.js";
+import { chooseOutput, type OutputTarget } from "../output/open-output.js";
+import { type FailOn, type MaxFailed, tooManyFailed } from "../run/reading.js";
+import { openStateFolder } from "../state/state-folder.js";
+import type { Manifest } from "../types.js";
+import {
+  type ChunkFault,
+  type ChunkResult,
+  isFault,
+  readResult,
+  type ResultFile,
+} from "./chunk-result.js";
+import { type FileJoin, TextJoin } from "./join-text.js";
+import { auditPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
+import { sumChunks, type SummedChunks } from "./merge-manifest.js";
+import type { WorkFolder } from "./work-folder.js";
+import type { WorkPlan } from "./work-plan.js";
+
+/** Everything that a merge needs. */
+export interface MergeJob {
+  readonly work: WorkFolder;
+  readonly plan: WorkPlan;
+  readonly settings: {
+    readonly output: string;
+    readonly rejects?: string | undefined;
+    readonly maxFailed: MaxFailed;
+    readonly failOn: FailOn;
+  };
+  /** Receives the rows when the output is `-`. */
+  readonly stdout: Writable;
+  /** The command line without secrets. Recorded in the manifest. */
+  readonly command: readonly string[];
+  readonly signal: AbortSignal;
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Joins the results of all chunks into one output with one manifest.
+ *
+ * @throws FatalError `chunks_missing`, `rows_lost`, `output_*`; UsageError `merge_format`,
+ *   `state_exists`, `output_locked`; as `chooseOutput`
+ */
+export async function mergeWork(job: MergeJob): Promise<Manifest> {
+  const target = await mergeTarget(job);
+  const results = await allResults(job);
+  if (target.base === null) return join(job, target, results);
+  const { name, base } = target;
+  const state = await openStateFolder(base, { resume: false, restart: false, name });
+  try {
+    return await join(job, target, results);
+  } finally {
+    await state.remove();
+  }
+}
+
+/** The output, which must have the format of the chunks. */
+async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTarget> {
+  const { to, prefix, esIndex } = plan.settings;
+  const { output, rejects } = settings;
+  const text = to === "parquet" ? undefined : to;
+  const warehouse = output === "-" ? null : findWarehouse(output);
+  const found = detectSinkFormat(output).format;
+  const isShape = found === "ndjson" && !["csv", "tsv"].includes(to);
+  const fits =
+    warehouse === null
+      ? to !== "parquet" && (found === null || found === to || isShape)
+      : to === "parquet" && warehouse.target.kind === "parquet";
+  if (!fits) {
+    const name = warehouse?.target.display ?? output;
+    throw new UsageError("merge_format", `the chunks in ${work.name} are ${to}, ${name} is not`, {
+      hint: "name a file of that format, or split again with --to",
+    });
+  }
+  const sink = { to: text, rejects, prefix, esIndex, formulaGuard: false, gzip: false };
+  return chooseOutput(output, sink, async () => plan.reading.format, plan.input.path);
+}
+
+/** The results in order. @throws FatalError `chunks_missing`, naming those that are not there */
+async function allResults({ work, plan }: MergeJob): Promise<readonly ChunkResult[]> {
+  const results: ChunkResult[] = [];
+  const faults: ChunkFault[] = [];
+  for (const planned of plan.chunks) {
+    const found = await readResult(work, plan, planned);
+    if (found === null) faults.push({ chunk: planned.chunk, what: "not done" });
+    else if (isFault(found)) faults.push(found);
+    else results.push(found);
+  }
+  if (faults.length > 0) throw unfinished(work, plan, faults);
+  return results;
+}
+
+/** Joins all results into new files, and publishes those if everything adds up. */
+async function join(
+  job: MergeJob,
+  target: OutputTarget,
+  results: readonly ChunkResult[],
+): Promise<Manifest> {
+  const { plan, settings } = job;
+  const rejects = settings.rejects === undefined ? null : await finalPath(settings.rejects);
+  const opened: Destination[] = [];
+  try {
+    const output =
+      target.file === null
+        ? streamDestination(job.stdout, target.name)
+        : await openFileDestination(target.file, null);
+    opened.push(output);
+    await joinAll(job, results, await outputJoin(plan, target, output), ({ output: of }) => of);
+    if (rejects !== null) {
+      const apart = await openFileDestination(rejects, null);
+      opened.unshift(apart);
+      const { gzip } = detectSinkFormat(rejects);
+      const joined = new TextJoin({ destination: apart, header: rejectsHeader(plan), gzip });
+      await joinAll(job, results, joined, ({ rejects: of }) => of);
+    }
+    const manifests = results.map(({ manifest }) => manifest);
+    const summed = sumChunks(plan, manifests);
+    const audit = target.file === null ? null : await auditPart(plan, target, target.file);
+    checkCounts(summed, audit, target);
+    return await publish(job, target, summed, audit, opened);
+  } catch (error) {
+    for (const each of opened) await each.abandon();
+    for (const path of [target.file, rejects]) if (path !== null) await removePart(path);
+    throw error;
+  }
+}
+
+/** Joins one file of each result. @throws FatalError `chunks_missing`, naming the damaged ones */
+async function joinAll(
+  { work, plan, signal }: MergeJob,
+  results: readonly ChunkResult[],
+  joined: FileJoin,
+  fileOf: (result: ChunkResult) => ResultFile,
+): Promise<void> {
+  const faults: ChunkFault[] = [];
+  await joined.begin();
+  for (const result of results) {
+    signal.throwIfAborted();
+    const file = fileOf(result);
+    const path = work.pathOf(file.file);
+    const what = existsSync(path) ? await joined.add(path, file) : `${file.file} is missing`;
+    if (what !== null) faults.push({ chunk: result.chunk, what });
+  }
+  if (faults.length > 0) throw unfinished(work, plan, faults);
+  await joined.end();
+}
+
+/** Gives the files their names and writes the manifest beside the output. */
+async function publish(
+  job: MergeJob,
+  target: OutputTarget,
+  summed: SummedChunks,
+  audit: Audit | null,
+  opened: readonly Destination[],
+): Promise<Manifest> {
+  const { clock = systemClock, settings, command } = job;
+  const tooMany = tooManyFailed(settings.maxFailed, summed);
+  const suffix = tooMany ? failedSuffix : "";
+  const { schema_version, program, run_id, input, ...counts } = summed;
+  const manifest: Manifest = {
+    schema_version,
+    program,
+    run_id,
+    command,
+    input,
+    output: {
+      path: target.base === null ? null : target.name + suffix,
+      format: target.format,
+      bytes: audit?.bytes ?? opened.at(-1)?.length ?? null,
+      rows: audit?.rows ?? summed.input.rows,
+      sha256: audit?.sha256 ?? null,
+    },
+    ...counts,
+    ended_at: new Date(clock.now()).toISOString(),
+    ...(tooMany ? endingOfTooMany : endingOfRows(settings.failOn, summed.statuses)),
+  };
+  for (const each of opened) await each.finish(suffix);
+  const inputPath = job.plan.input.absolute;
+  const source = inputPath === null ? { stream: null } : { path: inputPath };
+  await saveRecord({ settings, input: source, onWarning: job.onWarning }, target, manifest, suffix);
+  return manifest;
+}
+
+/** Most chunks named in a message. */
+const mostNamed = 10;
+
+function unfinished(work: WorkFolder, plan: WorkPlan, faults: readonly ChunkFault[]): FatalError {
+  const named = faults.slice(0, mostNamed);
+  const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
+  const lines = [...named.map(({ chunk, what }) => `chunk ${chunk}: ${what}`), ...more];
+  const numbers = named.map(({ chunk }) => chunk).join(" ");
+  return new FatalError(
+    "chunks_missing",
+    `${faults.length} of ${plan.chunks.length} chunks in ${work.name} are not done:\n  ${lines.join("\n  ")}`,
+    {
+      hint: `do them, then merge again: for n in ${numbers}; do repute enrich ${work.name} --chunk $n; done`,
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import { FatalError } from "../../core/errors.js";
+import { formats } from "../../formats/registry.js";
+import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
+import { partPath } from "../../outputs/file-destination.js";
+import type { Destination } from "../../outputs/types.js";
+import { type Audit, auditOutput } from "../../outputs/audit-output.js";
+import { wrongCounts } from "../finish/wrong-counts.js";
+import type { OutputTarget } from "../output/open-output.js";
+import { type FileJoin, TextJoin } from "./join-text.js";
+import type { SummedChunks } from "./merge-manifest.js";
+import type { WorkPlan } from "./work-plan.js";
+
+/** Joins the outputs of chunks in the format of the target. */
+export async function outputJoin(
+  plan: WorkPlan,
+  target: OutputTarget,
+  destination: Destination,
+): Promise<FileJoin> {
+  if (target.warehouse !== null) {
+    const { ParquetJoin } = await import("./join-parquet.js");
+    return new ParquetJoin(destination, plan);
+  }
+  const header = formats[target.format].write(encoderOptions(plan, target.format)).header;
+  return new TextJoin({ destination, header, gzip: target.gzip });
+}
+
+/** Start of every file of rejected rows. */
+export function rejectsHeader({ columns, reading, settings: { formulaGuard } }: WorkPlan): string {
+  return formats[reading.format].rejects({ columns, reading, formulaGuard }).header;
+}
+
+function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): EncoderOptions {
+  const {
+    prefix,
+    shape = format === "ndjson" ? "nested" : "flat",
+    formulaGuard,
+    esIndex,
+  } = settings;
+  return { columns, prefix, shape, formulaGuard, esIndex };
+}
+
+/** Reads the output back and counts its rows. */
+export function auditPart(plan: WorkPlan, target: OutputTarget, file: string): Promise<Audit> {
+  const { columns, settings } = plan;
+  if (target.warehouse !== null) {
+    return import("../../outputs/parquet/read-back.js").then(({ readBack }) =>
+      readBack(partPath(file), { prefix: settings.prefix }),
+    );
+  }
+  const { format, gzip } = target;
+  const { shape } = encoderOptions(plan, format);
+  const { prefix } = settings;
+  const inputColumns = columns.length;
+  const options = { format, gzip, inputColumns, prefix, shape, hasVerdicts: true };
+  return auditOutput(partPath(file), options);
+}
+
+/** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
+export function checkCounts(
+  summed: SummedChunks,
+  audit: Audit | null,
+  { name }: OutputTarget,
+): void {
+  const { rows } = summed.input;
+  const { statuses, verdicts } = summed;
+  const faults: string[] = [];
+  const counted = Object.values(statuses).reduce((sum, n) => sum + n, 0);
+  if (counted !== rows) faults.push(`${rows} rows planned, ${counted} with a status`);
+  const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts }, audit);
+  for (const { phrase, recorded, found } of wrong) {
+    faults.push(`${recorded} ${phrase}, ${found} in the output`);
+  }
+  if (faults.length === 0) return;
+  throw new FatalError("rows_lost", `row counts of ${name} do not match: ${faults.join("; ")}`, {
+    hint: "the chunks are intact; please report this as a bug",
+  });
+}

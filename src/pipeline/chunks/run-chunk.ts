@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { FatalError, UsageError } from "../../core/errors.js";
+import type { SourceFormat } from "../../formats/types.js";
+import { execute } from "../run/execute.js";
+import { readingOf } from "../run/reading.js";
+import { statePath } from "../state/state-folder.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { manifestPath } from "../output/check-paths.js";
+import {
+  checkFiles,
+  type ChunkResult,
+  describeFile,
+  isFault,
+  publishResult,
+  readResult,
+  resultName,
+} from "./chunk-result.js";
+import type { WorkFolder } from "./work-folder.js";
+import {
+  type ChunkFormat,
+  chunkInput,
+  chunkName,
+  type PlannedChunk,
+  type WorkPlan,
+} from "./work-plan.js";
+
+/** A run's job without what the plan decides. */
+export type ChunkJob = Omit<EnrichJob, "input" | "runId" | "chunk">;
+
+/** The result of a chunk, and whether an earlier attempt had already published it. */
+export interface ChunkEnd {
+  readonly result: ChunkResult;
+  readonly wasDone: boolean;
+}
+
+/**
+ * Enriches one chunk of a plan. Returns the earlier result if there is an intact one.
+ *
+ * @throws UsageError `chunk_unknown`; as `enrich`
+ */
+export async function runChunk(
+  job: ChunkJob,
+  work: WorkFolder,
+  plan: WorkPlan,
+  number: number,
+): Promise<ChunkEnd> {
+  const chunk = plannedOf(plan, work, number);
+  const { restart, resume } = job.settings;
+  const done = restart ? null : await intactResult(job, work, plan, chunk);
+  if (done !== null) return { result: done, wasDone: true };
+  if (restart) await work.remove(resultName(number));
+  if (resume) {
+    for (const attempt of await openAttempts(work, chunk)) {
+      const ended = await tryAttempt(job, work, plan, chunk, attempt);
+      if (ended !== null) return ended;
+    }
+  }
+  return runAttempt(job, work, plan, chunk, randomUUID().slice(0, 8));
+}
+
+function plannedOf({ chunks }: WorkPlan, work: WorkFolder, number: number): PlannedChunk {
+  const found = chunks[number];
+  if (found !== undefined) return found;
+  throw new UsageError("chunk_unknown", `${work.name} has no chunk ${number}`, {
+    hint: `its chunks are 0 to ${chunks.length - 1}`,
+  });
+}
+
+async function intactResult(
+  { onWarning }: ChunkJob,
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+): Promise<ChunkResult | null> {
+  const found = await readResult(work, plan, chunk);
+  if (found === null) return null;
+  const fault = isFault(found) ? found : await checkFiles(work, found);
+  if (fault === null) return found as ChunkResult;
+  onWarning?.(`chunk ${chunk.chunk} is done again: ${fault.what}`);
+  await work.remove(resultName(chunk.chunk));
+  return null;
+}
+
+/** Attempts at a chunk that were interrupted, or are in progress. */
+async function openAttempts(work: WorkFolder, { chunk }: PlannedChunk): Promise<readonly string[]> {
+  const form = new RegExp(`^${chunkName(chunk)}\\.([0-9a-f]{8})\\.[a-z]+\\.state$`);
+  return (await work.list()).flatMap((name) => form.exec(name)?.[1] ?? []).sort();
+}
+
+/** Continues an attempt; null if another process is at it. */
+async function tryAttempt(
+  job: ChunkJob,
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+  attempt: string,
+): Promise<ChunkEnd | null> {
+  try {
+    return await runAttempt(job, work, plan, chunk, attempt);
+  } catch (error) {
+    if (error instanceof UsageError && error.code === "output_locked") return null;
+    throw error;
+  }
+}
+
+const extensions: Partial<Record<ChunkFormat, string>> = {
+  ecs: "ndjson",
+  ocsf: "ndjson",
+  "es-bulk": "ndjson",
+  "splunk-hec": "ndjson",
+};
+const rejectsExtensions: Partial<Record<SourceFormat, string>> = { text: "txt" };
+
+async function runAttempt(
+  job: ChunkJob,
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+  attempt: string,
+): Promise<ChunkEnd> {
+  const { to, ...shared } = plan.settings;
+  const { format } = plan.reading;
+  const base = `${chunkName(chunk.chunk)}.${attempt}`;
+  const output = `${base}.${extensions[to] ?? to}`;
+  const rejects = `${base}.rejects.${rejectsExtensions[format] ?? format}`;
+  let lastStep = (): void => undefined;
+  const settings = {
+    ...job.settings,
+    ...shared,
+    ...noReading,
+    from: format,
+    to: to === "parquet" ? undefined : to,
+    output: work.pathOf(output),
+    rejects: work.pathOf(rejects),
+    // The merge judges all chunks together.
+    maxFailed: { percent: 100 },
+    tagIps: undefined,
+    gzip: false,
+    rowsPerFile: undefined,
+    resume: true,
+    restart: false,
+  };
+  const own: EnrichJob = {
+    ...job,
+    settings,
+    input: chunkInput(work, plan, chunk),
+    runId: plan.plan_id,
+    chunk: true,
+    onFinished: (step) => void (lastStep = step),
+  };
+  const manifest = await execute(own, readingOf(own.input, settings, job.clock)).catch(
+    (error: unknown) => Promise.reject(explained(error, chunk)),
+  );
+  const ended = await publishFiles(work, plan, { chunk, manifest, output, rejects });
+  lastStep();
+  await work.remove(statePath(output));
+  return ended;
+}
+
+const noReading = {
+  header: undefined,
+  comment: undefined,
+  itemColumn: undefined,
+  kindColumn: undefined,
+};
+
+/** Publishes the result of an attempt, unless another one was first. */
+async function publishFiles(
+  work: WorkFolder,
+  plan: WorkPlan,
+  attempt: {
+    readonly chunk: PlannedChunk;
+    readonly manifest: Manifest;
+    readonly output: string;
+    readonly rejects: string;
+  },
+): Promise<ChunkEnd> {
+  const { chunk, manifest, output, rejects } = attempt;
+  for (const file of [output, rejects, manifestPath(output)]) await work.keep(file);
+  const result: ChunkResult = {
+    plan_id: plan.plan_id,
+    chunk: chunk.chunk,
+    rows: manifest.output.rows,
+    output: await describeFile(work, output),
+    rejects: await describeFile(work, rejects),
+    manifest,
+  };
+  if (await publishResult(work, result)) return { result, wasDone: false };
+  for (const file of [output, rejects, manifestPath(output)]) await work.remove(file);
+  const first = await readResult(work, plan, chunk);
+  return { result: first === null || isFault(first) ? result : first, wasDone: true };
+}
+
+/** A changed input cannot be resumed chunk by chunk. */
+function explained(error: unknown, { chunk }: PlannedChunk): unknown {
+  if (!(error instanceof FatalError) || error.code !== "input_changed") return error;
+  return new FatalError("input_changed", `chunk ${chunk}: ${error.message}`, {
+    cause: error,
+    hint: "restore the input as it was when it was split, or split it again",
+  });
+}

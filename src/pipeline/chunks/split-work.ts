@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { raceAbort } from "../../core/abort.js";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import type { Row } from "../../core/row.js";
+import { formats } from "../../formats/registry.js";
+import { looksGzipped } from "../../inputs/gunzip.js";
+import { utf16Of } from "../../inputs/byte-reader.js";
+import { InputSplitter } from "../../inputs/split-input.js";
+import type { OpenedSource, SourceInput } from "../../inputs/types.js";
+import { outputFault } from "../../outputs/output-fault.js";
+import { announceReading, readingOf, type ReadingSettings } from "../run/reading.js";
+import { createFolder, type WorkFolder } from "./work-folder.js";
+import {
+  inputPaths,
+  type PlannedChunk,
+  type PlannedSettings,
+  plannedChunk,
+  planName,
+  planText,
+  readPlan,
+  type WorkPlan,
+} from "./work-plan.js";
+
+/** Everything that dividing an input needs. */
+export interface SplitJob {
+  readonly input: SourceInput;
+  readonly work: WorkFolder;
+  /** `to`: by default ndjson for NDJSON input, else csv. */
+  readonly settings: ReadingSettings &
+    Omit<PlannedSettings, "to"> & {
+      readonly to?: PlannedSettings["to"] | undefined;
+      readonly rowsPerChunk: number;
+    };
+  readonly signal: AbortSignal;
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
+  /** Called with choices that the user may want to check, such as the item column. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+  /** Receives each row, and the number of its chunk. */
+  readonly onRow?: ((row: Row, chunk: number) => void) | undefined;
+}
+
+/**
+ * Divides an input into chunks and writes the plan. Plain files are left where they are; anything
+ * else (gzip, UTF-16, stdin) is decompressed into the work folder on the way.
+ *
+ * @throws UsageError `work_exists`; as `openSource`; FatalError `output_*`
+ */
+export async function splitWork(job: SplitJob): Promise<WorkPlan> {
+  const { input, work, settings, clock = systemClock, signal } = job;
+  await mustBeFree(work);
+  createFolder(work.pathOf("."));
+  const needsCopy = !("path" in input) || !(await isPlainFile(input.path));
+  const copy = needsCopy ? "input" : null;
+  const file = copy === null ? null : await openCopy(work.pathOf(copy));
+  try {
+    const splitter = new InputSplitter({
+      rowsPerPart: settings.rowsPerChunk,
+      onRow: job.onRow,
+      copy: file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
+    });
+    const reading = readingOf(input, settings, clock, (each, options) =>
+      splitter.open(each, options),
+    );
+    const source = await raceAbort(reading.open(null), signal, (late) => late.close());
+    const { columns } = source;
+    announceReading(job, source.reading);
+    const planned = settingsOf(settings, source);
+    const chunks = await chunksOf(splitter, source, signal);
+    await file?.sync();
+    const plan = {
+      plan_id: randomUUID(),
+      created_at: new Date(clock.now()).toISOString(),
+      input: {
+        ...inputPaths(work, "path" in input ? input.path : null),
+        copy,
+        bytes: source.bytesTotal ?? source.bytesRead(),
+        rows: chunks.reduce((sum, { rows }) => sum + rows, 0),
+      },
+      columns,
+      reading: source.reading,
+      settings: planned,
+      warnings: Object.fromEntries(source.warnings),
+      chunks,
+    };
+    if (copy !== null) await work.keep(copy);
+    if (!(await work.publish(planName, planText(plan)))) throw taken(work);
+    return await readPlan(work);
+  } catch (error) {
+    if (copy !== null && (await work.read(planName)) === null) await work.remove(copy);
+    throw error;
+  } finally {
+    await file?.close();
+  }
+}
+
+async function chunksOf(
+  splitter: InputSplitter,
+  source: OpenedSource,
+  signal: AbortSignal,
+): Promise<readonly PlannedChunk[]> {
+  const chunks: PlannedChunk[] = [];
+  const parts = splitter.parts(source.rows);
+  try {
+    for (;;) {
+      const { value, done } = await raceAbort(parts.next(), signal);
+      if (done === true) return chunks;
+      chunks.push(plannedChunk(value, chunks.length));
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** The settings that the chunks share. Fails now if the added columns clash with the input's. */
+function settingsOf(
+  settings: SplitJob["settings"],
+  { columns, reading }: OpenedSource,
+): PlannedSettings {
+  const { prefix, shape, esIndex, formulaGuard, lookups, bogons } = settings;
+  const to = settings.to ?? (reading.format === "ndjson" ? "ndjson" : "csv");
+  const writer = formats[to === "parquet" ? "csv" : to];
+  writer.write({ columns, prefix, shape: shape ?? "flat", formulaGuard });
+  return { to, prefix, shape, esIndex, formulaGuard, lookups, bogons };
+}
+
+/** A folder with the remains of a split that was killed is free; its copy is written anew. */
+async function mustBeFree(work: WorkFolder): Promise<void> {
+  const names = await work.list();
+  if (names.some((name) => name !== "input" && !name.endsWith(".new"))) throw taken(work);
+}
+
+function taken(work: WorkFolder): UsageError {
+  return new UsageError("work_exists", `${work.name} is not empty`, {
+    hint: "name a new folder, or remove this one",
+  });
+}
+
+/** Whether ranges of a file can be read as they are. */
+async function isPlainFile(path: string): Promise<boolean> {
+  const handle = await open(path, "r").catch(() => null);
+  // Opening the input reports why it cannot be read.
+  if (handle === null) return true;
+  try {
+    if (!(await handle.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    const head = buffer.subarray(0, bytesRead);
+    return !looksGzipped(head) && utf16Of(head) === null;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openCopy(path: string): Promise<FileHandle> {
+  return open(path, "w", 0o600).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+}
+
+async function writeCopy(file: FileHandle, work: WorkFolder, bytes: Buffer): Promise<void> {
+  try {
+    for (let done = 0; done < bytes.length;) {
+      done += (await file.write(bytes, done)).bytesWritten;
+    }
+  } catch (error) {
+    throw outputFault(work.pathOf("input"), error);
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { link, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { FatalError } from "../../core/errors.js";
+import { makeFolder, syncFolder } from "../../core/files/make-folder.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import { outputFault } from "../../outputs/output-fault.js";
+
+/**
+ * Where a plan, its chunks and their results are kept. The rest of the code uses only this, so that
+ * another implementation can keep them in object storage.
+ */
+export interface WorkFolder {
+  /** Name for messages and commands. */
+  readonly name: string;
+  /** The names in it; none if it does not exist. */
+  list(): Promise<readonly string[]>;
+  /** The text stored under a name; null if there is none. @throws FatalError `work_unreadable` */
+  read(name: string): Promise<string | null>;
+  /** Stores a text whole, unless the name is taken: then returns false. @throws FatalError `output_*` */
+  publish(name: string, text: string): Promise<boolean>;
+  /** Removes a name, if it exists. */
+  remove(name: string): Promise<void>;
+  /** Local path at which `name` is written or can be read. */
+  pathOf(name: string): string;
+  /** Makes a file written at `pathOf(name)` readable for others. */
+  keep(name: string): Promise<void>;
+}
+
+/** A folder on a file system, which several machines may share. */
+export function localWork(path: string): WorkFolder {
+  const pathOf = (name: string): string => join(path, name);
+  return {
+    name: path,
+    pathOf,
+    list: () =>
+      readdir(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return [];
+        throw unreadable(path, error);
+      }),
+    read: (name) =>
+      readFile(pathOf(name), "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return null;
+        throw unreadable(pathOf(name), error);
+      }),
+    publish: (name, text) =>
+      publishFile(path, pathOf(name), text).catch((error: unknown) => {
+        throw outputFault(pathOf(name), error);
+      }),
+    remove: (name) => rm(pathOf(name), { recursive: true, force: true }),
+    // The run that wrote it has synced file and folder.
+    keep: () => Promise.resolve(),
+  };
+}
+
+/** Creates a work folder. @throws FatalError `output_*` */
+export function createFolder(path: string): void {
+  try {
+    makeFolder(path, 0o700);
+  } catch (error) {
+    throw outputFault(path, error);
+  }
+}
+
+/** A link appears at once and, unlike a rename, never replaces what another process published. */
+async function publishFile(folder: string, path: string, text: string): Promise<boolean> {
+  const fresh = `${path}.${randomUUID()}.new`;
+  try {
+    const handle = await open(fresh, "wx", 0o644);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(fresh, path).catch((error: NodeJS.ErrnoException) => {
+      if (!noLinks.has(error.code ?? "") || existsSync(path)) throw error;
+      return rename(fresh, path);
+    });
+  } catch (error) {
+    if (existsSync(path)) return false;
+    throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+  await syncFolder(folder);
+  return true;
+}
+
+/** What file systems without links answer. */
+const noLinks: ReadonlySet<string> = new Set([
+  "EPERM",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "ENOSYS",
+  "EMLINK",
+]);
+
+function unreadable(path: string, error: unknown): FatalError {
+  return new FatalError("work_unreadable", `cannot read ${path}: ${faultReason(error)}`, {
+    cause: error,
+    hint: "check that the folder is mounted, and its owner and mode",
+  });
+}

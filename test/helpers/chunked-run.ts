@@ -1,0 +1,100 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import { enrichOptions } from "../../src/pipeline/options.js";
+import { mergeWork } from "../../src/pipeline/chunks/merge-work.js";
+import { type ChunkEnd, type ChunkJob, runChunk } from "../../src/pipeline/chunks/run-chunk.js";
+import { splitWork } from "../../src/pipeline/chunks/split-work.js";
+import { localWork } from "../../src/pipeline/chunks/work-folder.js";
+import { readPlan } from "../../src/pipeline/chunks/work-plan.js";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** An input that is divided, enriched chunk by chunk and merged, in this process. */
+export class ChunkedRun {
+  readonly folder: string;
+  readonly input: string;
+  readonly work;
+  readonly #settings: Settings;
+
+  private constructor(folder: string, name: string, settings: Settings) {
+    this.folder = folder;
+    this.input = join(folder, name);
+    this.work = localWork(join(folder, "work"));
+    this.#settings = settings;
+  }
+
+  /** Writes the input. */
+  static async of(name: string, content: string | Buffer, settings: Settings): Promise<ChunkedRun> {
+    const run = new ChunkedRun(await temporaryFolder(), name, settings);
+    await writeFile(run.input, content);
+    return run;
+  }
+
+  split(rowsPerChunk: number, to?: "parquet") {
+    const { input, work } = this;
+    const settings = { ...enrichOptions.parse(this.#settings), rowsPerChunk };
+    const { signal } = new AbortController();
+    const planned = { ...settings, to: (to ?? settings.to) as "csv" };
+    return splitWork({ input: { path: input }, work, settings: planned, signal });
+  }
+
+  async enrich(chunk: number, more: Settings = {}, job: Partial<ChunkJob> = {}): Promise<ChunkEnd> {
+    const settings = enrichOptions.parse({ ...this.#settings, ...more });
+    return runChunk({ ...aJob(), ...job, settings }, this.work, await readPlan(this.work), chunk);
+  }
+
+  /** Does all chunks, the last one first. */
+  async enrichAll(): Promise<void> {
+    const { chunks } = await readPlan(this.work);
+    for (const { chunk } of chunks.toReversed()) await this.enrich(chunk);
+  }
+
+  async merge(name: string, more: Settings = {}): Promise<Manifest> {
+    const { work } = this;
+    const output = join(this.folder, name);
+    const settings = enrichOptions.parse({ ...this.#settings, ...more, output });
+    return mergeWork({ ...aJob(), work, plan: await readPlan(work), settings });
+  }
+
+  read(name: string): Promise<string> {
+    return readText(join(this.folder, name));
+  }
+}
+
+function aJob() {
+  const { signal } = new AbortController();
+  return { stdout: new PassThrough(), apiKey: null, command: [], signal, stateFolder: null };
+}
+
+async function readText(path: string): Promise<string> {
+  const bytes = await readFile(path);
+  return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+}
+
+/** Columns that differ from run to run. */
+const ofOneRun = ["source", "attempts", "looked_up_at"];
+
+/** The rows of an output without what differs from run to run; a CSV's header comes first. */
+export function comparable(text: string): readonly unknown[] {
+  if (text.startsWith("{")) {
+    const rows = text.trimEnd().split("\n");
+    return rows.map((row) => {
+      const { rep, ...rest } = JSON.parse(row) as { readonly rep: Settings };
+      return [rest, Object.entries(rep).filter(([name]) => !ofOneRun.includes(name))];
+    });
+  }
+  const records: string[][] = parse(text, { relax_column_count: true });
+  const skipped = new Set(ofOneRun.map((name) => records[0]?.indexOf(`rep_${name}`)));
+  return records.map((record) => record.filter((_, index) => !skipped.has(index)));
+}
+
+/** The counts of a manifest that do not depend on how the run was divided. */
+export function comparableCounts(manifest: Manifest) {
+  const { input, statuses, verdicts, kinds, unsupported, errors, tags, warnings } = manifest;
+  return { input, statuses, verdicts, kinds, unsupported, errors, tags, warnings };
+}
