@@ -70,9 +70,8 @@ function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
     });
   }
   const own: Readonly<Record<string, unknown>> = settings;
-  const planned: Readonly<Record<string, unknown>> = plan.settings;
   for (const key of plannedKeys) {
-    const value = planned[key];
+    const value = plan.settings[key];
     const setting = given.get(key);
     if (setting === undefined || JSON.stringify(own[key]) === JSON.stringify(value)) continue;
     throw new UsageError(
