@@ -1,5 +1,8 @@
 import type { ErrorCode } from "./error-codes.js";
 
+/** The remedy if what an interrupted run left cannot be continued. */
+export const startOver = "start over with --restart";
+
 /** What an error of repute can carry besides its code and message. */
 export interface ReputeErrorOptions {
   /** The underlying error, for debugging. The message makes sense without it. */

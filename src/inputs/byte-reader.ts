@@ -77,8 +77,8 @@ export function refuseBinary(head: Buffer, name: string): void {
   throw new UsageError("input_binary", `${name} is not text: it is ${kind}`, {
     hint:
       start === "PAR1"
-        ? "Parquet is read from a file whose name ends in .parquet."
-        : "Convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly.",
+        ? "Parquet is read from a file whose name ends in .parquet"
+        : "convert it to CSV, TSV, NDJSON or a list of items; gzip is read directly",
   });
 }
 

@@ -117,7 +117,7 @@ async function* inflate(bytes: ByteReader, name: string): AsyncGenerator<Buffer>
 export function notGzipError(name: string): FatalError {
   const message = `${name} is not gzip: its first bytes (from byte 0) are not a gzip header`;
   return new FatalError("input_gzip", message, {
-    hint: "If it isn't compressed, rename it without .gz.",
+    hint: "if it isn't compressed, rename it without .gz",
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { FatalError, type ReputeError, UsageError } from "../core/errors.js";
+import { FatalError, type ReputeError, UsageError, startOver } from "../core/errors.js";
 import {
   type ChecksumState,
   type Damage,
@@ -65,7 +65,7 @@ export function inputChanged(name: string, { from, to }: Damage): FatalError {
 
 function changed(message: string): FatalError {
   return new FatalError("input_changed", message, {
-    hint: "restore the input and continue with --resume, or start over with --restart",
+    hint: `restore the input and continue with --resume, or ${startOver}`,
   });
 }
 
@@ -93,14 +93,14 @@ export function openError(name: string, cause: unknown): ReputeError {
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new UsageError("input_not_found", `there is no file ${name}`, {
       cause,
-      hint: "Check the path.",
+      hint: "check the path",
     });
   }
   if (code === "EISDIR") return directoryError(name);
   if (code === "EACCES" || code === "EPERM") {
     return new FatalError("input_unreadable", `no permission to read ${name}`, {
       cause,
-      hint: "Check the permissions of the file and its parent folders.",
+      hint: "check the permissions of the file and its parent folders",
     });
   }
   return new FatalError("input_unreadable", `cannot open ${name}: ${reason(cause)}`, { cause });
@@ -108,7 +108,7 @@ export function openError(name: string, cause: unknown): ReputeError {
 
 export function directoryError(name: string): UsageError {
   return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
-    hint: "Name one file, or concatenate several and pipe them in.",
+    hint: "name one file, or concatenate several and pipe them in",
   });
 }
 
@@ -123,7 +123,7 @@ export function tooShortError(name: string, offset: number): FatalError {
   return new FatalError(
     "input_changed",
     `${name} ends before byte ${offset}, where the earlier run stopped`,
-    { hint: "It isn't the input that the run started with; start over with --restart." },
+    { hint: `it isn't the input that the run started with; ${startOver}` },
   );
 }
 
@@ -131,7 +131,7 @@ export function tooShortError(name: string, offset: number): FatalError {
 export function notSeekableError(name: string): FatalError {
   const message = `cannot read a part of ${name}: it is compressed or not UTF-8`;
   return new FatalError("input_unreadable", message, {
-    hint: "Decompress it or convert it to UTF-8 first.",
+    hint: "decompress it or convert it to UTF-8 first",
   });
 }
 

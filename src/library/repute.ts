@@ -137,7 +137,7 @@ export class Repute implements AsyncDisposable {
    * The IP addresses of a tag, page by page, all from the snapshot of the first page.
    *
    * @param options `limit`: entries per page, 1 to 10000, default 10000
-   * @throws SnapshotChangedError if the service changes the list meanwhile: start again
+   * @throws SnapshotChangedError if the service changes the list meanwhile: read it again
    */
   async *tagIps(
     name: string,

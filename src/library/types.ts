@@ -112,7 +112,7 @@ export interface EnrichFileOptions {
   readonly unordered?: boolean | undefined;
   /** Continue an interrupted run of the same output; with nothing to continue, start. @default false */
   readonly resume?: boolean | undefined;
-  /** Discard what an interrupted run of the same output left, and start anew. @default false */
+  /** Start over: discard what an interrupted run of the same output left. @default false */
   readonly restart?: boolean | undefined;
   /** Most requests of this call, retries included; then it rejects with `EarlyEndError`, resumable. */
   readonly maxRequests?: number | undefined;

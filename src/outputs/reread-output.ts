@@ -5,7 +5,7 @@ import { outputFault } from "./output-fault.js";
 import type { Encoder } from "../formats/types.js";
 import type { SinkPosition } from "./types.js";
 import type { FileHandle } from "node:fs/promises";
-import { FatalError } from "../core/errors.js";
+import { FatalError, startOver } from "../core/errors.js";
 import { type Damage, RunningChecksum } from "../core/files/running-checksum.js";
 
 export interface RereadOptions {
@@ -54,8 +54,6 @@ async function* linesOf(path: string, length: number, gzip: boolean): AsyncGener
 /** Read size in bytes. */
 const readBytes = 1024 * 1024;
 
-const hint = "start over with --restart";
-
 /**
  * Verifies what an interrupted run wrote, up to its checkpoint.
  * @returns the checksum, to be continued
@@ -87,7 +85,7 @@ export function partGone(part: string): FatalError {
     "output_part_gone",
     `${part} is not the file that the interrupted run left`,
     {
-      hint,
+      hint: startOver,
     },
   );
 }
@@ -104,10 +102,10 @@ export function partIsLink(part: string): FatalError {
 
 function partShort(part: string, size: number, length: number): FatalError {
   const message = `${part} has ${size} bytes; the interrupted run wrote ${length}`;
-  return new FatalError("output_part_gone", message, { hint });
+  return new FatalError("output_part_gone", message, { hint: startOver });
 }
 
 function partDamaged(part: string, { from, to }: Damage): FatalError {
   const message = `${part} is damaged between byte ${from} and byte ${to}`;
-  return new FatalError("output_part_damaged", message, { hint });
+  return new FatalError("output_part_damaged", message, { hint: startOver });
 }

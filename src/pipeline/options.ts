@@ -29,7 +29,7 @@ export const runOptions = z.strictObject({
       "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts",
   }),
   restart: option(z.boolean().default(false), {
-    description: "Discard what an interrupted run left behind and start again",
+    description: "Start over: discard what an interrupted run left",
   }),
   maxRequests: option(wholeNumber(1).optional(), {
     description:

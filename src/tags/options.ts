@@ -31,6 +31,6 @@ export const tagExportOptions = z.strictObject({
     description: "Delete lists in the folder that are not part of this export",
   }),
   restart: option(z.boolean().default(false), {
-    description: "Discard an interrupted export instead of continuing it",
+    description: "Start over: discard what an interrupted export left",
   }),
 });

@@ -49,7 +49,7 @@ describe("an unusable input is reported in a line, with advice", () => {
   test.each([
     ["an absent file", "nothing.csv", /^repute: there is no file nothing\.csv\n/],
     ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
-    ["a directory", "folder", /^repute: folder is a directory, not a file\n {2}Name one file/],
+    ["a directory", "folder", /^repute: folder is a directory, not a file\n {2}name one file/],
     ["an empty file", "empty.csv", /^repute: empty\.csv is empty: it has no header and no rows\n/],
   ])("%s", async (_, name, message) => {
     const cwd = await temporaryFolder();
@@ -114,7 +114,7 @@ describe("an unusable input is reported in a line, with advice", () => {
     const { code, stderr } = await refused("in.csv", cwd);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^repute: in\.csv doesn't start with column names\n {2}It doesn't look like text/,
+      /^repute: in\.csv doesn't start with column names\n {2}it doesn't look like text/,
     );
   });
 });

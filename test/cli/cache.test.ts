@@ -160,7 +160,7 @@ test("retry requests partial answers again although a cache has them", async () 
 describe("a damaged cache costs one warning", () => {
   const entries = (cwd: string): string => join(cwd, "cache", "answers", "answers.db");
 
-  test("a run continues without it; once cleared, it starts again", async () => {
+  test("a run continues without it; once cleared, it is filled again", async () => {
     const server = await serving();
     const { cwd, enrich } = await prepared(server, 200);
     await enrich("-o", "first.csv");

@@ -52,12 +52,12 @@ async function prepared(options: ServiceOptions = {}) {
 test("three runs with --restart together stay within the quota", async () => {
   const { input, run, requests } = await prepared();
   await input(12);
-  const anew = ["--rate", "10/d", "--restart"];
-  const first = await run(...anew);
+  const startOver = ["--rate", "10/d", "--restart"];
+  const first = await run(...startOver);
   expect([first.code, requests()]).toEqual([75, 10]);
-  const second = await run(...anew);
+  const second = await run(...startOver);
   expect(second.stderr).toMatch(/the quota of 10 requests in 24 h is used up until /);
-  const third = await run(...anew);
+  const third = await run(...startOver);
   expect([second.code, third.code, requests()]).toEqual([75, 75, 10]);
 });
 
@@ -116,13 +116,13 @@ test("without a state folder quotas are counted beside the output, also for --re
   const { cwd, input, args, requests } = await prepared();
   await input(12);
   const homeless = { cwd, env: { XDG_STATE_HOME: "", HOME: "" } };
-  const anew = args("--rate", "10/d", "--restart");
-  const first = await runRepute(anew, homeless);
+  const startOver = args("--rate", "10/d", "--restart");
+  const first = await runRepute(startOver, homeless);
   expect([first.code, requests()]).toEqual([75, 10]);
   expect(first.stderr).toMatch(
     /^repute: warning: cannot count quotas in the user's state folder: neither XDG_STATE_HOME nor HOME is set; counting them in .*repute-quota instead; /,
   );
-  expect([(await runRepute(anew, homeless)).code, requests()]).toEqual([75, 10]);
+  expect([(await runRepute(startOver, homeless)).code, requests()]).toEqual([75, 10]);
 });
 
 test.skipIf(process.getuid?.() === 0)("a read-only home folder is not an error", async () => {

@@ -43,7 +43,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Array.isArray(row?.["rep_tags"])).toBe(true);
   });
 
-  it("has each row once when rows are written out of order, and starts over only when told", async () => {
+  it("has each row once when rows are written out of order, and starts over only with --restart", async () => {
     const { cwd, server, enrich } = await prepared(3_000);
     const args = ["in.csv", "-o", output, "--unordered", "--resume"];
     const first = await enrichKilled({ server, cwd, args, kill: { requests: 1_500, ms: 0 } });
@@ -225,7 +225,7 @@ describe("a table of a DuckDB file", () => {
   const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
     queryDuckdb(sql, join(cwd, "out.duckdb"));
 
-  it("loses a run to --restart that ended between its last row and its manifest", async () => {
+  it("starts over with --restart after a run that ended between its last row and its manifest", async () => {
     const { cwd, enrich } = await prepared(10);
     await mkdir(join(cwd, "out.duckdb.nightly.manifest.json"));
     expect((await enrich(["in.csv", "-o", output])).code).toBe(1);

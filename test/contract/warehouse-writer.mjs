@@ -1,5 +1,5 @@
 // Writes rows into a warehouse like a run does: checkpoints, audit, finish. After a kill at any
-// point and a restart, it continues from the newest checkpoint.
+// point, the next process continues from the newest checkpoint.
 // node warehouse-writer.mjs '{"kind", "file", "state", "rows", "every", "kill"}'
 // `kill` is null, or a step and how often it is reached before the kill.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

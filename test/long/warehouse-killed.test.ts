@@ -70,7 +70,7 @@ describe("a table of a DuckDB file", () => {
   const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
     queryDuckdb(sql, join(cwd, "out.duckdb"));
 
-  it("keeps earlier nights when a run is discarded with --restart", async () => {
+  it("keeps earlier nights when a run is started over with --restart", async () => {
     const { cwd, server, enrich } = await prepared(12_000);
     await enrich(["in.csv", "-o", output]);
     const first = await manifestOf(cwd, "out.duckdb.nightly");

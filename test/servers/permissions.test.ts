@@ -37,7 +37,7 @@ test("an unreadable input", async () => {
   expect(await repute(folder, args)).toEqual({
     code: 1,
     stderr:
-      "repute: no permission to read in.csv\n  Check the permissions of the file and its parent folders.\n",
+      "repute: no permission to read in.csv\n  check the permissions of the file and its parent folders\n",
   });
 });
 

@@ -118,7 +118,7 @@ async function cacheCheck(cache: string | undefined): Promise<Check> {
     const onWarning = (message: string): void => void notes.push(message);
     const database = await openCacheFile(cache, { readOnly: true, onWarning });
     if (database === null)
-      return warn("cache", notes.join("; "), "nothing to do: a run begins it anew");
+      return warn("cache", notes.join("; "), "nothing to do: the next run creates it again");
     try {
       const bytes = cacheBytes(cache);
       const isSmall = bytes <= checkedInFull;

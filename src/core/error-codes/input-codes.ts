@@ -1,3 +1,4 @@
+import { startOver } from "../errors.js";
 import type { CodeEntries } from "./entry.js";
 
 /** The input cannot be read as named. */
@@ -8,7 +9,7 @@ export const inputCodes = {
   input_unreadable: ["the input cannot be opened or read", "check permissions and the disk"],
   input_changed: [
     "the input is not the one the interrupted run read",
-    "restore it and continue with --resume, or start anew with --restart",
+    `restore it and continue with --resume, or ${startOver}`,
   ],
   input_empty: ["the input has no header and no rows", "check how the file was made"],
   input_binary: ["the input is not text", "convert it to CSV, TSV, NDJSON or a list"],

@@ -1,6 +1,5 @@
+import { startOver } from "../errors.js";
 import type { CodeEntries } from "./entry.js";
-
-const staysUsable = "start again with --restart";
 
 /** The output, or an earlier one, cannot be written or read. */
 export const outputCodes = {
@@ -19,11 +18,11 @@ export const outputCodes = {
   output_locked: ["another process writes this output", "wait for it, or write elsewhere"],
   output_missing: ["the output's table does not exist", "check the name"],
   no_such_run: ["the table has no rows of that run", "leave out run=, or correct it"],
-  output_gone: ["the output of the finished run is missing or changed", staysUsable],
-  output_part_gone: ["the partial output is missing or too short", staysUsable],
-  output_part_damaged: ["the partial output has changed since the interruption", staysUsable],
+  output_gone: ["the output of the finished run is missing or changed", startOver],
+  output_part_gone: ["the partial output is missing or too short", startOver],
+  output_part_damaged: ["the partial output has changed since the interruption", startOver],
   output_part_link: ["the partial output is a symbolic link", "remove the link, then run again"],
-  output_state_damaged: ["a side file of the output is missing or damaged", staysUsable],
+  output_state_damaged: ["a side file of the output is missing or damaged", startOver],
   output_corrupt: ["the output cannot be read back as it was written", "restore it from a copy"],
   not_an_output: ["not an output of repute, or one with another prefix", "check path and --prefix"],
   text_option: ["the option is for text outputs only", "remove it"],
@@ -73,7 +72,7 @@ export const warehouseCodes = {
   table_lacks_key: ["the table lacks its key", "run the statement in the hint"],
   table_types_differ: ["columns of the table have other types", "change them, or the table"],
   too_many_columns: ["more columns than the database allows", "drop columns of the input"],
-  output_table_differs: ["the table's rows are not those the run wrote", staysUsable],
+  output_table_differs: ["the table's rows are not those the run wrote", startOver],
   output_not_duckdb: ["the file is not a DuckDB database", "name another file"],
   output_version: ["another version of DuckDB wrote the file", "install that version"],
   output_memory: ["the rows exceed DuckDB's memory limit", "write to Parquet or PostgreSQL"],

@@ -1,6 +1,5 @@
+import { startOver } from "../errors.js";
 import type { CodeEntries } from "./entry.js";
-
-const startAnew = "start again with --restart";
 
 /** State of an interrupted run, its journal, the cache. */
 export const runCodes = {
@@ -8,27 +7,24 @@ export const runCodes = {
   resume_needs_file: ["a run to a stream cannot be resumed", "write to a file with -o"],
   resume_differs: [
     "the options or the input differ from those of the interrupted run",
-    "repeat them, or start again with --restart",
+    `repeat them, or ${startOver}`,
   ],
-  state_exists: [
-    "an interrupted run is there",
-    "continue with --resume, or discard it with --restart",
-  ],
+  state_exists: ["an interrupted run is there", `continue with --resume, or ${startOver}`],
   state_folder_foreign: [
     "OUT.state is not a run's state",
     "move it away, or write to another output",
   ],
-  checkpoint_missing: ["the checkpoint is missing", startAnew],
-  checkpoint_damaged: ["the checkpoint is damaged", startAnew],
+  checkpoint_missing: ["the checkpoint is missing", startOver],
+  checkpoint_damaged: ["the checkpoint is damaged", startOver],
   checkpoint_unreadable: ["the checkpoint cannot be read", "check the disk and permissions"],
   checkpoint_version: [
     "another version of repute wrote the checkpoint",
-    "finish with that version, or start again with --restart",
+    `finish with that version, or ${startOver}`,
   ],
-  journal_damaged: ["the journal is damaged", startAnew],
+  journal_damaged: ["the journal is damaged", startOver],
   journal_format: [
     "another version of repute wrote the journal",
-    "finish with that version, or start again with --restart",
+    `finish with that version, or ${startOver}`,
   ],
   journal_closed: ["the journal is closed", "report it: the run used it after its end"],
   journal_disk_full: ["the disk or the disk quota is full", "free space, then continue"],

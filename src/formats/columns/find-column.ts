@@ -93,7 +93,7 @@ export function noItemColumn(
   const names = columns.map(({ name }) => name);
   if ((names.join("").match(controls)?.length ?? 0) > 1) {
     return new UsageError("column_not_found", `${input} doesn't start with column names`, {
-      hint: "It doesn't look like text: it may be compressed, encrypted or binary.",
+      hint: "it doesn't look like text: it may be compressed, encrypted or binary",
     });
   }
   const shares = columns.map((column) => `  ${shownColumn(column)}  ${shareText(column.sample)}`);

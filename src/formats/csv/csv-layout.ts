@@ -81,7 +81,7 @@ function isEnough(read: readonly CsvRecord[]): boolean {
 function emptyLayout(input: string, { header, itemColumn }: LayoutOptions): CsvLayout {
   if (header !== false) {
     throw new UsageError("input_empty", `${input} is empty: it has no header and no rows`, {
-      hint: "Check the path, or use --no-header to accept an empty input.",
+      hint: "check the path, or use --no-header to accept an empty input",
     });
   }
   const item = {

@@ -222,4 +222,4 @@ function parserFailed(
   return new FatalError("input_quote", message, { cause, hint: quoteHint });
 }
 
-const quoteHint = 'Close the quote. Double a literal quote inside a quoted cell: "a 5"" disk".';
+const quoteHint = 'close the quote; double a literal quote inside a quoted cell: "a 5"" disk"';

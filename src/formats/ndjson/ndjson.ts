@@ -149,7 +149,7 @@ function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
   if (/^\[\s*(?:\{|\]?$)/.test(first.json)) {
     const message = `${input} is one JSON array; repute reads NDJSON, one object per line`;
     throw new UsageError("input_json_array", message, {
-      hint: "Convert it: jq -c '.[]' FILE | repute enrich --from ndjson",
+      hint: "convert it: jq -c '.[]' FILE | repute enrich --from ndjson",
     });
   }
   const object = lines.findIndex((line) => line.object !== null);
@@ -158,7 +158,7 @@ function mustBeNdjson(input: string, lines: readonly ParsedLine[]): void {
   if (last === undefined) return;
   const message = `${input} doesn't look like NDJSON: no JSON object up to line ${last.line.number}`;
   throw new UsageError("input_not_ndjson", message, {
-    hint: "Set the format: --from csv|tsv|text.",
+    hint: "set the format: --from csv|tsv|text",
   });
 }
 

@@ -81,7 +81,7 @@ function withLineFeeds(chunk: Buffer): Buffer {
 function tooLong(name: string, line: number): FatalError {
   const message = `line ${line} of ${name} is longer than the limit of 16 MiB`;
   return new FatalError("input_record_too_long", message, {
-    hint: "Check that --from matches the input's format; if it does, fix or remove the line.",
+    hint: "check that --from matches the input's format; if it does, fix or remove the line",
   });
 }
 

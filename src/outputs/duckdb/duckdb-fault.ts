@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/error-codes.js";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { FatalError, ReputeError, UsageError, startOver } from "../../core/errors.js";
 
 /** DuckDB's error messages, their reasons and what to do. */
 const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, hint: string])[] = [
@@ -8,13 +8,13 @@ const known: readonly (readonly [said: RegExp, code: ErrorCode, reason: string, 
     /out of memory/i,
     "output_memory",
     "its cells are too large for DuckDB's memory limit: hundreds of kilobytes in row after row",
-    "write such rows to Parquet or PostgreSQL; committed rows stay in the table until a run with --restart",
+    `write such rows to Parquet or PostgreSQL; committed rows stay in the table until you ${startOver}`,
   ],
   [
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
     "it contains rows with this run's ID that this run didn't write",
-    "start over with --restart",
+    startOver,
   ],
   [
     /could not set lock|conflicting lock/i,

@@ -1,7 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import { outputFault } from "../output-fault.js";
 import { crc32 } from "node:zlib";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 
 /** An append-only file beside the output with state that a resume needs. */
 export interface SideFile {
@@ -50,7 +50,10 @@ export interface CheckedLines {
 export async function readCheckedLines(path: string): Promise<CheckedLines> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw outputFault(path, error);
-    throw new FatalError("output_state_damaged", `${path} is missing`, { cause: error, hint });
+    throw new FatalError("output_state_damaged", `${path} is missing`, {
+      cause: error,
+      hint: startOver,
+    });
   });
   const read = { length: 0, lines: 0 };
   return Object.assign(read, {
@@ -69,8 +72,6 @@ export async function readCheckedLines(path: string): Promise<CheckedLines> {
   });
 }
 
-const hint = "start over with --restart";
-
 /** The error for a line that is missing or damaged. */
 export function sideFileDamaged(
   path: string,
@@ -78,7 +79,7 @@ export function sideFileDamaged(
   { lines, length }: Pick<CheckedLines, "lines" | "length">,
 ): FatalError {
   const message = `${path} is damaged at line ${lines + 1} (byte ${length}): ${what}`;
-  return new FatalError("output_state_damaged", message, { hint });
+  return new FatalError("output_state_damaged", message, { hint: startOver });
 }
 
 function checksumOf(text: string): string {

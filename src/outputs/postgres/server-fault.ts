@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/error-codes.js";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { FatalError, ReputeError, UsageError, startOver } from "../../core/errors.js";
 
 /** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
 const transient: ReadonlySet<string> = new Set([
@@ -85,8 +85,7 @@ export function serverFault(error: unknown, display: string): Error {
   }
   if (code === "23505") {
     const reason = `${display} contains rows with this run's ID that this run didn't write`;
-    const hint = "start over with --restart";
-    return new FatalError("output_table_differs", reason, { ...options, hint });
+    return new FatalError("output_table_differs", reason, { ...options, hint: startOver });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
   const more = hint === undefined ? options : { ...options, hint };

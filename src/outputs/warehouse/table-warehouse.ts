@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { cellReaders } from "./cell-values.js";
 import { checkpointTableName, type TableName } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";
@@ -67,7 +67,7 @@ function checkResume(
   throw new FatalError(
     "output_table_differs",
     `${display} holds ${rows} rows of the interrupted run, but its checkpoint says ${expected}`,
-    { hint: "start over with --restart" },
+    { hint: startOver },
   );
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { systemClock } from "../../core/clock.js";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { failedSuffix, syncFolder } from "../../core/files/make-folder.js";
 import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts, type PartRecord, withSuffix } from "../../outputs/data-set/data-set.js";
@@ -166,7 +166,7 @@ async function renamePart(name: string, suffix: string, bytes: number | null): P
   if (found !== null && (bytes === null || found.size === bytes)) return;
   const what = found === null ? "is missing" : `has ${found.size} bytes instead of ${bytes}`;
   throw new FatalError("output_gone", `the output of the finished run ${what}: ${path}`, {
-    hint: "start over with --restart",
+    hint: startOver,
   });
 }
 

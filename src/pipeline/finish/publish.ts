@@ -1,4 +1,4 @@
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses } from "../../core/finding.js";
 import { partPath, removePart } from "../../outputs/file-destination.js";
@@ -113,7 +113,7 @@ function checkCounts(
   }
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
-    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; --restart starts over`,
+    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; if no other program writes there, please report this as a bug; ${startOver}`,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { PartRecord } from "../../outputs/data-set/data-set.js";
@@ -94,13 +94,12 @@ export class WarehouseRun {
 
   #newest(saved: Checkpoint, { note, rows }: OpenedWarehouse): Checkpoint {
     const { name } = this.#options.target;
-    const hint = "start over with --restart";
     let newest = saved;
     if (note !== null) {
       const read = openSealedJson(note) as Partial<CheckpointNote> | null;
       if (read?.runId !== saved.runId || read.version !== saved.version) {
         const text = `the checkpoint of the interrupted run in ${name} is damaged`;
-        throw new FatalError("checkpoint_damaged", text, { hint });
+        throw new FatalError("checkpoint_damaged", text, { hint: startOver });
       }
       newest = { ...saved, ...read };
     }
@@ -108,7 +107,7 @@ export class WarehouseRun {
     throw new FatalError(
       "output_table_differs",
       `${name} holds ${rows} rows of the interrupted run, but its checkpoint says ${newest.sink.rows}`,
-      { hint },
+      { hint: startOver },
     );
   }
 

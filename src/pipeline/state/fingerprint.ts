@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
-import { UsageError } from "../../core/errors.js";
+import { UsageError, startOver } from "../../core/errors.js";
 import type { SourceInput } from "../../inputs/types.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import type { OutputTarget } from "../output/open-output.js";
@@ -136,7 +136,7 @@ export async function checkSameRun(
     throw new UsageError(
       "resume_differs",
       `the interrupted run was a different one: ${differences.join("; ")}`,
-      { hint: "repeat it with the same options and input, or start over with --restart" },
+      { hint: `repeat it with the same options and input, or ${startOver}` },
     );
   }
   if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");

@@ -1,13 +1,11 @@
 import { lstat, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError, UsageError, startOver } from "../../core/errors.js";
 import { openSealedJson } from "../../core/files/json-file.js";
 import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import type { Dirent } from "node:fs";
 import { outputFault } from "../../outputs/output-fault.js";
-
-const hint = "start over with --restart";
 
 /** Progress of an interrupted run. */
 export const checkpointName = "checkpoint.json";
@@ -45,14 +43,14 @@ async function readSealed<T extends object>(path: string): Promise<T | null> {
   const found: { readonly version?: unknown } | null = openSealedJson(text);
   if (found === null) {
     throw new FatalError("checkpoint_damaged", `${path} is damaged: its checksum does not match`, {
-      hint,
+      hint: startOver,
     });
   }
   if (found.version === checkpointVersion) return found as T;
   throw new UsageError(
     "checkpoint_version",
     `${path} was written by another version of repute (format ${String(found.version)}; this version reads ${checkpointVersion})`,
-    { hint: "finish the run with that version, or start over with --restart" },
+    { hint: `finish the run with that version, or ${startOver}` },
   );
 }
 
@@ -74,7 +72,7 @@ async function readText(path: string): Promise<string | null> {
     const what = error instanceof Error ? error.message : String(error);
     throw new FatalError("checkpoint_unreadable", `cannot read ${path}: ${what}`, {
       cause: error,
-      hint: "check the disk and the folder's owner and mode, or start over with --restart",
+      hint: `check the disk and the folder's owner and mode, or ${startOver}`,
     });
   }
 }
@@ -88,7 +86,7 @@ async function mustBeUnused(folder: string): Promise<void> {
   throw new FatalError(
     "checkpoint_missing",
     `${join(folder, checkpointName)} is missing although the interrupted run has lookups in its journal`,
-    { hint },
+    { hint: startOver },
   );
 }
 

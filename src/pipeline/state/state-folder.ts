@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../../core/errors.js";
+import { UsageError, startOver } from "../../core/errors.js";
 import { readJsonFile, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { sweepLocks, takeLock } from "../../core/files/run-lock.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -245,6 +245,6 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
 
 function refusal(name: string, folder: string): UsageError {
   return new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
-    hint: "continue it with --resume, or discard it with --restart",
+    hint: `continue it with --resume, or ${startOver}`,
   });
 }

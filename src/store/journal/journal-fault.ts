@@ -1,4 +1,4 @@
-import { FatalError, ReputeError } from "../../core/errors.js";
+import { FatalError, ReputeError, startOver } from "../../core/errors.js";
 import { faultReason, knownFault } from "../../core/files/system-fault.js";
 
 /** Explains why a journal cannot be opened, read or written and what to do. */
@@ -16,20 +16,20 @@ export function journalFault(
 /** The error of a journal written by another version of repute. */
 export function journalVersionMismatch(folder: string): FatalError {
   return new FatalError("journal_format", `another version of repute wrote the journal ${folder}`, {
-    hint: "continue with that version, or start over with --restart",
+    hint: `continue with that version, or ${startOver}`,
   });
 }
 
 /** The error of a journal whose files are damaged. */
 export function journalDamaged(folder: string, how: string): FatalError {
   return new FatalError("journal_damaged", `the journal ${folder} is damaged: ${how}`, {
-    hint: "start over with --restart, which discards the journal",
+    hint: startOver,
   });
 }
 
 const unknownFault = {
   code: "journal_unusable",
-  hint: "check the disk, or start over with --restart, which discards the journal",
+  hint: `check the disk, or ${startOver}`,
 } as const;
 
 const codes = {

@@ -42,7 +42,7 @@ describe("openStateFolder", () => {
     expect(await readdir(dirname(output))).toEqual([]);
   });
 
-  it("discards the earlier run on restart", async () => {
+  it("starts over with --restart", async () => {
     const output = await interrupted();
     const state = await openStateFolder(output, restart);
     expect(state.checkpoint).toBeNull();

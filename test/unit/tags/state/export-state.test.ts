@@ -70,7 +70,7 @@ test("discards pages of a list that is already published", async () => {
   expect(await entriesLeft(await open(folder, clock), published)).toBe(0);
 });
 
-test("restart discards them", async () => {
+test("--restart starts over", async () => {
   const { folder, clock } = await interrupted();
   expect(await entriesLeft(await open(folder, clock, { restart: true }))).toBe(0);
 });
