@@ -122,7 +122,7 @@ export function notGzipError(name: string): FatalError {
 }
 
 const repairHint =
-  "Fetch or write the file again; `gzip -t FILE` checks it. To use the readable part: `zcat FILE | repute enrich`.";
+  "fetch or write the file again; `gzip -t FILE` checks it; to use the readable part: `zcat FILE | repute enrich`";
 
 function cutOff(name: string, { offset }: ByteReader): FatalError {
   const message = `${name} is truncated: its gzip data ends at byte ${offset}`;

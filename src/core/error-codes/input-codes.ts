@@ -30,10 +30,7 @@ export const inputCodes = {
     "the Parquet file is damaged, or has a codec or type that repute cannot read",
     "see the message",
   ],
-  copy_damaged: [
-    "the copy of the input in the state folder is damaged",
-    "start again with --restart",
-  ],
+  copy_damaged: ["the copy of the input in the state folder is damaged", startOver],
   too_many_inputs: ["more inputs than the command takes", "join the files, or run once for each"],
   column_not_found: ["no such column, or none holds items", "give --item-column"],
   column_ambiguous: ["several columns may hold the item", "choose one with --item-column"],

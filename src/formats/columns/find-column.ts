@@ -104,7 +104,7 @@ export function noItemColumn(
   return new UsageError(
     problem === "none" ? "column_not_found" : "column_ambiguous",
     [`${message}. Share of indicators per column:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? "Name the item column with --item-column NAME." },
+    { hint: separatorHint(names) ?? "name the item column with --item-column NAME" },
   );
 }
 
@@ -128,8 +128,8 @@ const controls = /[^\P{Cc}\t\r\n]/gu;
 /** A single column that contains separators suggests another format. */
 function separatorHint(columns: readonly string[]): string | null {
   const only = columns.length === 1 ? columns[0]! : "";
-  if (only.includes("\t")) return "The file looks tab-separated: try --from tsv.";
-  if (only.includes(",")) return "The file looks comma-separated: try --from csv.";
-  if (only.includes(";")) return "The file looks semicolon-separated: try --from csv.";
+  if (only.includes("\t")) return "the file looks tab-separated: try --from tsv";
+  if (only.includes(",")) return "the file looks comma-separated: try --from csv";
+  if (only.includes(";")) return "the file looks semicolon-separated: try --from csv";
   return null;
 }

@@ -204,7 +204,7 @@ function recordTooLong(name: string, line: number, quoteLine: number | null): Fa
       ? `the record on line ${line} of ${name} is longer than the limit of 16 MiB`
       : `line ${quoteLine} of ${name}: the quote opened here isn't closed within 16 MiB`;
   return new FatalError("input_record_too_long", message, {
-    hint: quoteLine === null ? "Check that --from matches the input's format." : quoteHint,
+    hint: quoteLine === null ? "check that --from matches the input's format" : quoteHint,
   });
 }
 

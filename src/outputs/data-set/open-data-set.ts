@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { type EnrichedRow, RowCounter } from "../../core/row.js";
 import { outputFault } from "../output-fault.js";
@@ -161,5 +161,5 @@ class DataSetSink implements Sink {
 
 function damaged(path: string): FatalError {
   const message = `${path} has changed since it was written`;
-  return new FatalError("output_part_damaged", message, { hint: "start over with --restart" });
+  return new FatalError("output_part_damaged", message, { hint: startOver });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, startOver } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { formats } from "../../formats/registry.js";
 import type { EncoderOptions } from "../../formats/types.js";
@@ -122,7 +122,7 @@ export async function auditPart(path: string, { format, ...reading }: PartReadin
 
 function gone(path: string): FatalError {
   const message = `the output of the finished run is missing: ${path}`;
-  return new FatalError("output_gone", message, { hint: "start over with --restart" });
+  return new FatalError("output_gone", message, { hint: startOver });
 }
 
 /** Renames a file, or copies it to another file system. */

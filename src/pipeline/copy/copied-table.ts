@@ -1,7 +1,7 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { FatalError, UsageError, startOver } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import type { Row } from "../../core/row.js";
 import { mapLists } from "../../formats/reading/lines.js";
@@ -126,7 +126,7 @@ async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): P
   const damaged = (what: string, cause?: unknown): FatalError =>
     new FatalError("copy_damaged", `the copy of ${name} ${what}: ${path}`, {
       cause,
-      hint: "start over with --restart",
+      hint: startOver,
     });
   if (content === undefined) throw damaged("is incomplete");
   const handle = await open(path, "r").catch((error: unknown) => {

@@ -62,7 +62,7 @@ describe("noItemColumn", () => {
         '  "dst"  100% of 180 sampled cells',
         '  "column_3"  0% of 1 sampled cell',
       ].join("\n"),
-      "Name the item column with --item-column NAME.",
+      "name the item column with --item-column NAME",
     ]);
   });
 
