@@ -43,7 +43,7 @@ export async function enrichFile(
     command: ["enrichFile"],
     signal,
     clock: parts.clock,
-    shared: { pace: paces.run, shares: paces.shares, cache },
+    shared: { pace: paces.run, shares: paces.shares, probes: paces.probes, cache },
     ...(onStart && { onStart }),
     ...(onNotice && { onNotice }),
     onWarning: parts.onWarning,

@@ -2,9 +2,11 @@ import { z } from "zod";
 import { apiOptions, caseOptions, opsOptions } from "../api/options.js";
 import { allowedWords, explainIssue } from "../core/option-issue.js";
 import { didYouMean } from "../core/did-you-mean.js";
+import { redisAddress } from "../core/redis-address.js";
 import { UsageError } from "../core/errors.js";
 import { sourceOptions } from "../inputs/open-input.js";
 import { lookupOptions } from "../lookup/options.js";
+import type { RequestPace } from "../lookup/pace/request-pace.js";
 import { sinkOptions } from "../outputs/options.js";
 import { runOptions } from "../pipeline/options.js";
 import { serviceOptions } from "../service/options.js";
@@ -37,10 +39,9 @@ const clientSchema = z.strictObject({
   caseApiKey: secret,
   timeout: apiOptions.shape.timeout,
   ...lookupOptions.shape,
-  pace: having<NonNullable<ReputeOptions["pace"]>>(
-    "take",
-    "a pace, such as await other.pace()",
-  ).optional(),
+  pace: redisAddress()
+    .or(having<RequestPace>("take", "a pace, such as await other.pace()"))
+    .optional(),
   stateFolder: z.string().min(1).nullable().optional(),
   clock: having<NonNullable<ReputeOptions["clock"]>>("monotonic", "a clock").optional(),
   onWarning: having<NonNullable<ReputeOptions["onWarning"]>>("call", "a function").optional(),
@@ -138,7 +139,7 @@ function unknownOption(key: string, schema: z.ZodObject): string {
 }
 
 /** Keys and addresses, which may hold one, are never shown. */
-const hidden = /key|token|url/i;
+const hidden = /key|token|url|^pace$|^cache$/i;
 
 function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
   if (hidden.test(key)) return "";

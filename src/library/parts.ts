@@ -84,10 +84,13 @@ export class Parts {
       const { settings, clock, onWarning } = this;
       const { stateFolder = userStateFolder(process.env), local, pace } = settings;
       const { url } = await this.access(name);
-      const rated = name === "url" ? { ...settings, rate: this.rates } : { rate: this.rates };
+      // A pace of another client is an object; an address is opened with this one's rates.
+      const [own, address] = typeof pace === "string" ? [undefined, pace] : [pace, undefined];
+      const rated =
+        name === "url" ? { ...settings, rate: this.rates, pace: address } : { rate: this.rates };
       const paces = await openPaces(rated, {
         quotas: local ? null : { service: url, stateFolder, onWarning },
-        shared: name === "url" ? { pace } : undefined,
+        shared: name === "url" ? { pace: own } : undefined,
         clock,
         onEarlyEnd: this.#onQuotaUsedUp,
       });

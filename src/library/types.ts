@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.js";
 import type { ItemKind } from "../core/item/item.js";
 import type { Rate } from "../core/options.js";
+import type { Priority } from "../core/redis-address.js";
 import type { SinkFormat, SourceFormat } from "../formats/registry.js";
 import type { LookupChoice } from "../lookup/options.js";
 import type { RequestPace } from "../lookup/pace/request-pace.js";
@@ -56,8 +57,13 @@ export interface ReputeOptions {
   readonly rateQuery?: RateOption | undefined;
   /** The same for quick checks alone, in addition to `rate`. */
   readonly rateQuickCheck?: RateOption | undefined;
-  /** In place of `rate`: a pace shared with other clients, such as `await other.pace()`. */
-  readonly pace?: RequestPace | undefined;
+  /**
+   * A pace shared with other clients, such as `await other.pace()`, which replaces `rate`; or the address
+   * of a Redis, `redis://HOST[:PORT]/DB`, in which all programs that name it share `rate` for `url`.
+   */
+  readonly pace?: RequestPace | string | undefined;
+  /** With the address of a Redis as `pace`: who goes first. @default "normal" */
+  readonly priority?: Priority | undefined;
   /** Retries of a lookup or call after a transient fault or throttling, 0 to 100. @default 5 */
   readonly retries?: number | undefined;
   /** Re-asks of a partial answer, 0 to 100. @default 2 */

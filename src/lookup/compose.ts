@@ -8,8 +8,7 @@ import { dedupe } from "./dedupe.js";
 import { journalled } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import { withBreaker, type Outage } from "./attempt/outage.js";
-import type { Pace } from "./pace/pace.js";
-import type { RequestPace } from "./pace/request-pace.js";
+import type { EndpointPace, RequestPace } from "./pace/request-pace.js";
 import { retry } from "./attempt/retry.js";
 import { Slots } from "./pace/slots.js";
 import type { LookupStore } from "../store/store.js";
@@ -42,7 +41,7 @@ export interface ComposeOptions {
   /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;
   /** Additional paces of single endpoints. */
-  readonly shares?: Partial<Record<LookupEndpoint, Pace>>;
+  readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>>;
   readonly retries: number;
   readonly partialRetries: number;
   /** Ends the run if its first lookups show that nothing answers at the address. */
@@ -146,7 +145,7 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
 }
 
 /** Spends from an endpoint's own pace, created with `isShare`, for every attempt. */
-export function ownPace(own: Pace): AttemptWrapper {
+export function ownPace(own: EndpointPace): AttemptWrapper {
   const ended = (): void => own.ended();
   return (next) => (item, options) =>
     own.take(options.signal).then(() => {

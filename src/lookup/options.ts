@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
 import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
+import { priorities, redisAddress } from "../core/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
@@ -92,6 +93,16 @@ export const lookupOptions = z.strictObject({
     repeats: true,
   }),
   ...rateOptions(),
+  pace: option(redisAddress().optional(), {
+    description:
+      "Share rates, quotas and pauses with all runs that name the same Redis, redis://HOST[:PORT]/DB or rediss://, and ask the same service. While Redis is away, nothing is sent",
+    value: "URL",
+  }),
+  priority: option(z.enum(priorities).optional(), {
+    description:
+      "Which of the runs with the same --pace go first: high, normal or low [default normal]",
+    value: "LEVEL",
+  }),
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "Retries of a lookup after a network error, a server error or throttling",
     value: "N",

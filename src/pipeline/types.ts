@@ -4,9 +4,9 @@ import type { FindingStatus, LookupEndpoint, Verdict } from "../core/finding.js"
 import type { ItemKind } from "../core/item/item.js";
 import type { SourceInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
-import type { Pace } from "../lookup/pace/pace.js";
 import type { RetriedRows } from "./run/tally.js";
-import type { RequestPace } from "../lookup/pace/request-pace.js";
+import type { OutageProbes } from "../lookup/attempt/outage.js";
+import type { EndpointPace, RequestPace } from "../lookup/pace/request-pace.js";
 import type { PartRecord } from "../outputs/data-set/data-set.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
 import type { FindingStore } from "../store/store.js";
@@ -86,7 +86,9 @@ export interface SharedResources {
   /** Replaces `--rate`: decides when each request may leave. */
   readonly pace?: RequestPace | undefined;
   /** Replaces `--rate-query` and `--rate-quick-check`: paces of single endpoints. */
-  readonly shares?: Partial<Record<LookupEndpoint, Pace>> | undefined;
+  readonly shares?: Partial<Record<LookupEndpoint, EndpointPace>> | undefined;
+  /** With a pace that several processes share: which of them probes during an outage. */
+  readonly probes?: OutageProbes | undefined;
   /** Replaces `--cache`: answers of earlier runs. */
   readonly cache?: FindingStore | undefined;
   /** Replaces the counts in the state folder: use of quotas of an hour and longer. */

@@ -7,7 +7,7 @@ import { exitCodes, interruptedExitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-const { rate, rateQuery, rateQuickCheck, cache } = lookupOptions.shape;
+const { rate, rateQuery, rateQuickCheck, cache, pace } = lookupOptions.shape;
 const { local, config, profile } = cliOptions.shape;
 
 const groups = {
@@ -16,6 +16,7 @@ const groups = {
     rate,
     rateQuery,
     rateQuickCheck,
+    pace,
     cache,
     output: option(runOptions.shape.output, {
       description: "Output of the run: the disk of its folder is checked",

@@ -7,12 +7,12 @@ import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../exit-c
 import { cliOptions } from "../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { concurrency, rate, retries, partialRetries } = lookupOptions.shape;
+const { concurrency, rate, pace, priority, retries, partialRetries } = lookupOptions.shape;
 const { local, synthetic, color, config, profile } = cliOptions.shape;
 
 const quickCheckGroups = {
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: { concurrency, rate, retries },
+  Lookups: { concurrency, rate, pace, priority, retries },
   Run: {
     failOn: runOptions.shape.failOn,
     json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
@@ -47,7 +47,10 @@ export const queryCommand = defineCommand({
   description: [
     "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
   ],
-  groups: { ...quickCheckGroups, Lookups: { concurrency, rate, retries, partialRetries } },
+  groups: {
+    ...quickCheckGroups,
+    Lookups: { concurrency, rate, pace, priority, retries, partialRetries },
+  },
   examples: {
     "repute query 192.0.2.1 example.com --local":
       "look up an address and a domain with the embedded service",

@@ -8,11 +8,12 @@ import {
 } from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Rate } from "../../core/options.js";
+import type { Priority } from "../../core/redis-address.js";
 import { withResources } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { composeLookup } from "../../lookup/compose.js";
 import { inOrder } from "../../lookup/in-order.js";
-import type { Pace } from "../../lookup/pace/pace.js";
+import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { FailOn } from "../../pipeline/run/reading.js";
 import { MemoryStore } from "../../store/memory-store.js";
@@ -39,6 +40,8 @@ interface Settings extends ServiceChoice {
   readonly timeout: number;
   readonly concurrency: number;
   readonly rate?: readonly Rate[] | undefined;
+  readonly pace?: string | undefined;
+  readonly priority?: Priority | undefined;
   readonly retries: number;
   readonly partialRetries?: number;
   readonly failOn: FailOn;
@@ -62,7 +65,7 @@ export async function runOneOff(call: Call, { endpoint, columns }: OneOff): Prom
   await withServices(["intel"], call, ({ intel }) =>
     withResources(async (stack) => {
       const pace = await openPace(intel, call, (error) => stop.abort(error));
-      const { lookup, address, close } = openLookup(call, intel, endpoint, pace);
+      const { lookup, address, close } = openLookup(call, intel, endpoint, pace.run);
       stack.defer(close);
       stack.defer(() => pace.giveBack());
       const work = answerWith(lookup, signal, stop);
@@ -83,7 +86,7 @@ function openLookup(
   { settings, context: { clock, signal } }: Call,
   { url, credential }: ServiceAccess,
   endpoint: LookupEndpoint,
-  pace: Pace,
+  pace: RequestPace,
 ) {
   const { timeout, concurrency, retries, partialRetries = 0 } = settings;
   const dispatcher = createDispatcher(url, { connections: concurrency });

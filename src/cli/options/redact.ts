@@ -23,17 +23,25 @@ function shownArgument(arg: string): string {
 
 /** A warning about a password on the command line; null if there is none. */
 export function passwordWarning(args: readonly string[]): string | null {
-  if (!args.some(hasPassword)) return null;
+  const found = args.map(passwordOf).find((each) => each !== null);
+  if (found === undefined) return null;
+  const [server, remedy] =
+    found === "redis"
+      ? ["Redis", "set REDISCLI_AUTH, or set"]
+      : ["PostgreSQL", "set PGPASSWORD, use ~/.pgpass, or set"];
   return (
-    "other users can see the PostgreSQL password on the command line (ps): " +
-    "set PGPASSWORD, use ~/.pgpass, or set the address in a variable or config file"
+    `other users can see the ${server} password on the command line (ps): ` +
+    `${remedy} the address in a variable or config file`
   );
 }
 
-/** Whether an argument, or its value after `--flag=`, is a database URL with a password. */
-function hasPassword(arg: string): boolean {
+/** The server whose URL, in an argument or its value after `--flag=`, has a password. */
+function passwordOf(arg: string): "postgres" | "redis" | null {
   const text = arg.replace(/^(?:-\w|--[\w-]+=)/, "");
-  if (!/^postgres(?:ql)?:/i.test(text) || !URL.canParse(text)) return false;
+  const [, scheme] = /^(postgres|redis)(?:ql|s)?:/i.exec(text) ?? [];
+  if (scheme === undefined || !URL.canParse(text)) return null;
   const { password, searchParams } = new URL(text);
-  return [password, searchParams.get("password"), searchParams.get("sslpassword")].some(Boolean);
+  const parameters = [searchParams.get("password"), searchParams.get("sslpassword")];
+  if (![password, ...parameters].some(Boolean)) return null;
+  return scheme.toLowerCase() === "redis" ? "redis" : "postgres";
 }

@@ -17,6 +17,8 @@ const callGroups = {
       value: "N/s",
       repeats: true,
     }),
+    pace: lookupOptions.shape.pace,
+    priority: lookupOptions.shape.priority,
     retries: option(lookupOptions.shape.retries, {
       description: "Retries after a network error, a server error or throttling",
       value: "N",

@@ -4,7 +4,7 @@ import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import type { Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { paceOf } from "../../lookup/options.js";
-import type { Pace } from "../../lookup/pace/pace.js";
+import type { PaceChoice, Paces } from "../../pipeline/lookup/open-connections.js";
 import { flagName, variableName } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
 
@@ -95,10 +95,13 @@ export async function openPace(
   {
     settings,
     context: { clock, env, reporter },
-  }: Pick<CommandCall<{ readonly rate?: readonly Rate[] | undefined }>, "settings" | "context">,
+  }: Pick<
+    CommandCall<{ readonly rate?: readonly Rate[] | undefined } & PaceChoice>,
+    "settings" | "context"
+  >,
   onUsedUp: (error: EarlyEndError) => void,
-): Promise<Pace> {
-  const [{ Pace }, { quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
+): Promise<Pick<Paces, "run" | "giveBack">> {
+  const [{ Pace }, { openPaces, quotaOfAll, quotaStoreFor, quotaUsedUp }] = await Promise.all([
     import("../../lookup/pace/pace.js"),
     import("../../pipeline/lookup/open-connections.js"),
   ]);
@@ -108,13 +111,19 @@ export async function openPace(
     stateFolder: userStateFolder(env),
     onWarning: (message: string) => reporter.warning(message),
   };
+  if (settings.pace !== undefined || settings.priority !== undefined) {
+    const { pace, priority } = settings;
+    const quotas = embedded ? null : places;
+    return openPaces({ rate: rates, pace, priority }, { quotas, clock, onEarlyEnd: onUsedUp });
+  }
   const store = await quotaStoreFor(rates, embedded ? null : places);
-  return new Pace({
+  const run = new Pace({
     rates,
     clock,
     quotas: { store, name: quotaOfAll },
     onUsedUp: (rate, resumesAtMs) => onUsedUp(quotaUsedUp(rate, resumesAtMs)),
   });
+  return { run, giveBack: () => run.giveBack() };
 }
 
 /** The services of the API. */

@@ -76,7 +76,7 @@ export function withClient<Name extends ServiceName, T>(
     const dispatcher = createDispatcher(url, { connections: 1 });
     stack.defer(() => dispatcher.destroy());
     stack.defer(() => pace.giveBack());
-    const policy = retryCalls({ pace, retries: settings.retries, clock });
+    const policy = retryCalls({ pace: pace.run, retries: settings.retries, clock });
     // A used-up quota aborts the call that waits for it.
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, stop.signal]) });

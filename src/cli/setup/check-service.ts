@@ -130,7 +130,7 @@ function ask(call: DoctorCall, service: ServiceAccess): Promise<Asked> {
       },
     });
     try {
-      await pace.take(signal);
+      await pace.run.take(signal);
       const attempt = await client.attempt("quick-check", item, { signal });
       return { ...heard, ...answerOf(attempt) };
     } catch (error) {

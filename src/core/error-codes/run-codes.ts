@@ -34,6 +34,10 @@ export const runCodes = {
   journal_denied: ["no permission to write the journal", "check the folder's owner and mode"],
   journal_folder_missing: ["the journal's folder does not exist", "check the path"],
   journal_unusable: ["the journal cannot be read or written", "check the disk"],
+  redis_refused: [
+    "Redis refuses the login, the database or a command",
+    "check the address, user name and password",
+  ],
   no_cache: ["the folder holds no cache", "fill one with --cache DIR"],
   cache_damaged: ["the cache is damaged", "remove it with repute cache clear"],
   cache_unusable: ["the cache cannot be read or written", "check the disk and permissions"],

@@ -49,6 +49,8 @@ export const usageCodes = {
   local_and_ops_url: ["--local and --ops-url exclude each other", "give one of them"],
   local_and_case_url: ["--local and --case-url exclude each other", "give one of them"],
   client_closed: ["a library client was used after close()", "make another with repute()"],
+  pace_with_local: ["--pace was given with --local", "omit one of them"],
+  priority_without_pace: ["--priority was given without --pace", "add --pace"],
   synthetic_without_local: ["--synthetic was given without --local", "add --local"],
 } as const satisfies CodeEntries;
 

@@ -27,9 +27,22 @@ export interface OutageOptions {
   /** Whether the service has ever answered. */
   readonly answered: () => boolean;
   readonly clock: Clock;
+  /** Makes one of several processes probe for all. @default this one probes */
+  readonly probes?: OutageProbes | undefined;
   /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
 }
+
+/** Decides which of several processes probes; see `RedisProbes`. */
+export interface OutageProbes {
+  /** Whether this process may probe now; no other one takes over for `forMs` milliseconds. */
+  may(forMs: number): Promise<boolean>;
+  /** Reports the end of the outage. */
+  answered(): void;
+}
+
+/** How often a process asks whether it may probe, and how long a probe may take, in milliseconds. */
+const othersProbe = { askMs: 1_000, longestMs: 60_000 };
 
 /** An outage in progress. */
 interface OpenOutage {
@@ -67,6 +80,7 @@ export class Outage {
     this.#errors = 0;
     if (this.#open === null) return;
     this.#open = null;
+    this.#options.probes?.answered();
     const seconds = Math.round((this.#options.clock.monotonic() - this.#since) / 1000);
     this.#options.onChange?.(
       `${this.#options.address} answers again after ${seconds} s; the run continues`,
@@ -112,6 +126,7 @@ export class Outage {
       this.#giveUpWhenTooLong(outage.lastError);
       try {
         await this.#options.clock.sleep(outage.pauseMs, signal);
+        await this.#mayProbe(outage, signal);
       } catch (error) {
         this.probed(outage);
         throw error;
@@ -120,6 +135,17 @@ export class Outage {
       return outage;
     }
     return null;
+  }
+
+  /** Resolves when no other process probes instead, or when one of them got an answer. */
+  async #mayProbe(outage: OpenOutage, signal: AbortSignal): Promise<void> {
+    const { probes, clock } = this.#options;
+    if (probes === undefined) return;
+    while (!(await probes.may(2 * outage.pauseMs + othersProbe.longestMs))) {
+      this.#giveUpWhenTooLong(outage.lastError);
+      await clock.sleep(othersProbe.askMs, signal);
+      if (this.#open !== outage) return;
+    }
   }
 
   /** Reports that a probe has ended, whatever its outcome. */

@@ -1,3 +1,4 @@
+import type { AdaptiveRateState } from "./limit-snapshot.js";
 import { ThrottleNoise } from "./throttle-pauses.js";
 
 /** Share and minimum number of throttle answers among recent ones that count as a limit. */
@@ -47,12 +48,12 @@ export class AdaptiveRate {
   /** True until a limit was hit twice: the first cut follows a burst, which says little. */
   #searching = true;
   #dueMs = Number.NEGATIVE_INFINITY;
-  readonly #accepted = Array.from({ length: buckets }, () => 0);
+  #accepted = Array.from({ length: buckets }, () => 0);
   #bucket = 0;
   #answers = 0;
   #throttles = 0;
   #notedAt = 0;
-  readonly #noise = new ThrottleNoise();
+  readonly #noise: ThrottleNoise;
   /** Rate of accepted answers at the last cut, in requests per second. */
   #right = 0;
   /** Trial in progress: do throttle answers also arrive at a much lower rate? */
@@ -61,6 +62,42 @@ export class AdaptiveRate {
   #cutTicket = -1;
   /** Recent periods in which nothing was sent, in order and disjoint. */
   #pauses: { from: number; until: number }[] = [];
+
+  constructor(saved?: AdaptiveRateState) {
+    this.#noise = new ThrottleNoise(saved?.noise);
+    if (saved === undefined) return;
+    this.#known = saved.known;
+    this.#cutAt = saved.cutAt;
+    this.#searching = saved.searching;
+    this.#dueMs = saved.cutAt;
+    this.#accepted = [...saved.accepted];
+    this.#bucket = saved.bucket;
+    this.#answers = saved.answers;
+    this.#throttles = saved.throttles;
+    this.#notedAt = saved.notedAt;
+    this.#right = saved.right;
+    this.#trying = saved.trying;
+    this.#cutTicket = saved.cutTicket;
+    this.#pauses = [...saved.pauses];
+  }
+
+  snapshot(): AdaptiveRateState {
+    return {
+      known: this.#known,
+      cutAt: this.#cutAt,
+      searching: this.#searching,
+      accepted: [...this.#accepted],
+      bucket: this.#bucket,
+      answers: this.#answers,
+      throttles: this.#throttles,
+      notedAt: this.#notedAt,
+      noise: this.#noise.snapshot(),
+      right: this.#right,
+      trying: this.#trying,
+      cutTicket: this.#cutTicket,
+      pauses: [...this.#pauses],
+    };
+  }
 
   /** True once a limit was hit. */
   get limited(): boolean {

@@ -1,11 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { RequestPace } from "./request-pace.js";
-import { AdaptiveRate } from "./adaptive-rate.js";
 import { Gcra } from "./gcra.js";
-import { Quota, quotaName, tightestQuotas } from "../../store/quota/quota.js";
-import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
-import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
+import type { QuotaStore } from "../../store/quota/quota-store.js";
+import { QuotaGate } from "./quota-gate.js";
+import { LimitState } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";
 
 export interface PaceOptions {
@@ -24,12 +23,6 @@ export interface PaceOptions {
   readonly random?: () => number;
 }
 
-/** Requests that test whether a pause was long enough, and the interval of more if none is answered. */
-const probes = { atOnce: 2, apartMs: 1_000 };
-
-/** Quotas that free up within this time are waited for. */
-const longestQuotaWaitMs = 60_000;
-
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
@@ -39,26 +32,11 @@ const longestSleepMs = 3_600_000;
  */
 export class Pace implements RequestPace {
   readonly #windows: readonly Gcra[];
-  readonly #quotas: readonly Quota[];
+  readonly #quotas: QuotaGate;
   /** Rates that the service declares, by source; they apply in addition to the given ones. */
   readonly #advised = new Map<string, { readonly rate: Rate; readonly window: Gcra }>();
-  readonly #adaptive: AdaptiveRate | null;
-  readonly #onUsedUp: PaceOptions["onUsedUp"];
+  readonly #limit: LimitState;
   readonly #clock: Clock;
-  readonly #pauses: ThrottlePauses;
-  /** Number of pauses so far. Tells whether an answered request was sent before the last pause. */
-  #ticket = 0;
-  #pausedUntil = Number.NEGATIVE_INFINITY;
-  /**
-   * After a pause, until an answer proves it long enough: the number of requests sent since and the time
-   * of the last one.
-   */
-  #probe: { left: number; lastMs: number } | null = null;
-  readonly #isShare: boolean;
-  /** If `isShare`: requests released here that have not ended. */
-  #underWay = 0;
-  /** Reported when they have all ended: a quota is used up when its last request is. */
-  #usedUp: { readonly rate: Rate; readonly resumesAtMs: number } | null = null;
   #timer: AbortController | null = null;
   readonly #queue = new FairQueue<number>(() => {
     this.#timer?.abort();
@@ -66,17 +44,11 @@ export class Pace implements RequestPace {
   });
 
   constructor(options: PaceOptions) {
-    const { rates, clock, quotas, onUsedUp, random = Math.random } = options;
-    this.#adaptive = options.adaptive === true ? new AdaptiveRate() : null;
+    const { rates, clock, random = Math.random } = options;
+    this.#limit = new LimitState({ adaptive: options.adaptive === true, random });
     this.#windows = rates.filter((rate) => !isQuota(rate)).map((rate) => new Gcra(rate));
-    const { store, name } = quotas ?? { store: new MemoryQuotaStore(), name: "" };
-    this.#quotas = tightestQuotas(rates).map(
-      (rate) => new Quota({ rate, store, name: quotaName(name, rate), clock }),
-    );
-    this.#isShare = options.isShare ?? false;
-    this.#onUsedUp = onUsedUp;
+    this.#quotas = new QuotaGate(options);
     this.#clock = clock;
-    this.#pauses = new ThrottlePauses(random);
   }
 
   /**
@@ -87,7 +59,7 @@ export class Pace implements RequestPace {
    */
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#ticket);
+    if (this.#queue.size === 0 && this.#leave()) return Promise.resolve(this.#limit.ticket);
     const turn = this.#queue.enqueue(signal);
     this.#wake();
     return turn;
@@ -99,34 +71,18 @@ export class Pace implements RequestPace {
    * @param afterMs wait that the service asked for; null for a pause that doubles from 1 s to 60 s
    *   while it answers nothing else (see `ThrottlePauses`)
    */
-  throttled(afterMs: number | null, ticket = this.#ticket): void {
-    this.#pauses.answered(true);
-    const known = ticket !== this.#ticket;
-    this.#adaptive?.throttled(this.#clock.monotonic(), ticket, this.#ticket);
-    if (known && afterMs === null) return;
-    const now = this.#clock.monotonic();
-    const until = now + (afterMs ?? this.#pauses.next(this.#limit));
-    this.#pausedUntil = Math.max(this.#pausedUntil, until);
-    this.#adaptive?.paused(now, until);
-    if (known) return;
-    this.#pauses.begun();
-    this.#ticket++;
-    if (this.#adaptive?.limited && this.#pauses.streak > 1) this.#probe = { left: 0, lastMs: now };
+  throttled(afterMs: number | null, ticket = this.#limit.ticket): void {
+    this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
   }
 
   /** Number of pauses so far. */
   get pauses(): number {
-    return this.#ticket;
+    return this.#limit.ticket;
   }
 
   /** Reports any other answer. */
-  succeeded(ticket = this.#ticket): void {
-    this.#pauses.answered(false);
-    this.#adaptive?.accepted(this.#clock.monotonic(), ticket);
-    // The pauses before this request were long enough.
-    this.#pauses.sufficed(this.#ticket - ticket);
-    if (this.#probe === null || ticket !== this.#ticket) return;
-    this.#probe = null;
+  succeeded(ticket = this.#limit.ticket): void {
+    if (!this.#limit.succeeded(this.#clock.monotonic(), ticket)) return;
     this.#timer?.abort();
     this.#timer = null;
     this.#wake();
@@ -134,14 +90,12 @@ export class Pace implements RequestPace {
 
   /** The service declares its limit used up: nothing is sent for `ms` milliseconds. */
   hold(ms: number): void {
-    const now = this.#clock.monotonic();
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.#adaptive?.paused(now, now + ms);
+    this.#limit.hold(this.#clock.monotonic(), ms);
   }
 
   /** Reports the end of a request released here; only for paces with `isShare`. */
   ended(): void {
-    if (--this.#underWay === 0) this.#tellUsedUp();
+    this.#quotas.ended();
   }
 
   /**
@@ -156,13 +110,8 @@ export class Pace implements RequestPace {
   }
 
   /** Returns unused reservations to quotas. Call when the run is over. */
-  async giveBack(): Promise<void> {
-    for (const quota of this.#quotas) await quota.giveBack();
-  }
-
-  get #limit(): LimitKnowledge {
-    if (this.#adaptive === null) return "none";
-    return this.#adaptive.limited && !this.#adaptive.noisy ? "found" : "searched";
+  giveBack(): Promise<void> {
+    return this.#quotas.giveBack();
   }
 
   /** True if a request may start; it is spent then. */
@@ -171,41 +120,17 @@ export class Pace implements RequestPace {
     if (this.#waitAt(now) > 0) return false;
     for (const window of this.#windows) window.spend(now);
     for (const { window } of this.#advised.values()) window.spend(now);
-    for (const quota of this.#quotas) quota.spend();
-    if (this.#isShare) this.#underWay++;
-    this.#adaptive?.spend(now);
-    if (this.#probe !== null) {
-      this.#probe.left++;
-      this.#probe.lastMs = now;
-    }
+    this.#quotas.spend();
+    this.#limit.spend(now);
     return true;
   }
 
   #waitAt(now: number): number {
-    let wait = Math.max(this.#pausedUntil - now, this.#adaptive?.waitAt(now) ?? 0);
+    let wait = this.#limit.waitAt(now);
     for (const window of this.#windows) wait = Math.max(wait, window.waitAt(now));
     for (const { window } of this.#advised.values()) wait = Math.max(wait, window.waitAt(now));
-    if (this.#probe !== null && this.#probe.left >= probes.atOnce) {
-      wait = Math.max(wait, this.#probe.lastMs + probes.apartMs - now);
-    }
     // Quotas come last: asking one may reserve permits, which should be used soon.
-    if (wait > 0) return wait;
-    for (const quota of this.#quotas) wait = Math.max(wait, this.#quotaWait(quota));
-    return wait;
-  }
-
-  #quotaWait(quota: Quota): number {
-    const wait = quota.wait();
-    if (wait <= longestQuotaWaitMs) return wait;
-    this.#usedUp = { rate: quota.rate, resumesAtMs: this.#clock.now() + wait };
-    if (this.#underWay === 0) this.#tellUsedUp();
-    return wait;
-  }
-
-  #tellUsedUp(): void {
-    const usedUp = this.#usedUp;
-    this.#usedUp = null;
-    if (usedUp !== null) this.#onUsedUp?.(usedUp.rate, usedUp.resumesAtMs);
+    return wait > 0 ? wait : this.#quotas.wait();
   }
 
   /** Releases every request that may start, and sets the single timer for the next. */
@@ -217,7 +142,7 @@ export class Pace implements RequestPace {
         if (this.#queue.size > 0) this.#sleep();
         return;
       }
-      this.#queue.release(this.#ticket);
+      this.#queue.release(this.#limit.ticket);
     }
   }
 

@@ -1,3 +1,5 @@
+import type { ThrottleNoiseState, ThrottlePausesState } from "./limit-snapshot.js";
+
 /** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
 const pauseMs = { first: 1_000, longest: 60_000, spread: 0.25 };
 
@@ -21,9 +23,20 @@ export class ThrottlePauses {
   /** Recent answers, and how many of them were throttled. */
   readonly #late = { answers: 0, throttled: 0 };
 
-  /** @param random random numbers from 0 (inclusive) to 1 */
-  constructor(random: () => number) {
+  /**
+   * @param random random numbers from 0 (inclusive) to 1
+   * @param saved counts to continue from; see `snapshot`
+   */
+  constructor(random: () => number, saved?: ThrottlePausesState) {
     this.#random = random;
+    if (saved === undefined) return;
+    this.#streak = saved.streak;
+    this.#late.answers = saved.answers;
+    this.#late.throttled = saved.throttled;
+  }
+
+  snapshot(): ThrottlePausesState {
+    return { streak: this.#streak, ...this.#late };
   }
 
   /** Pauses since the last answer other than throttling. */
@@ -104,6 +117,28 @@ export class ThrottleNoise {
   #inRow = false;
   #notBefore = Number.NEGATIVE_INFINITY;
   #againMs = againMs.first;
+
+  /** @param saved an estimate to continue from; see `snapshot` */
+  constructor(saved?: ThrottleNoiseState) {
+    if (saved === undefined) return;
+    this.#share = saved.share;
+    this.#trying = saved.trying;
+    this.#trial = { ...saved.trial };
+    this.#inRow = saved.inRow;
+    this.#notBefore = saved.notBefore ?? Number.NEGATIVE_INFINITY;
+    this.#againMs = saved.againMs;
+  }
+
+  snapshot(): ThrottleNoiseState {
+    return {
+      share: this.#share,
+      trying: this.#trying,
+      trial: { ...this.#trial },
+      inRow: this.#inRow,
+      notBefore: Number.isFinite(this.#notBefore) ? this.#notBefore : null,
+      againMs: this.#againMs,
+    };
+  }
 
   /** True if a trial found noise that hasn't gone since. */
   get known(): boolean {

@@ -84,6 +84,7 @@ export async function assembleLookup(
     failFast: failFast({ address: intelUrl, answered }),
     outage: new Outage({
       patienceMs: settings.outagePatience,
+      probes: paces.probes,
       address: intelUrl,
       answered,
       clock,

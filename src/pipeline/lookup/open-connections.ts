@@ -6,9 +6,11 @@ import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/f
 import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import type { EnrichSettings } from "../options.js";
 import type { Clock } from "../../core/clock.js";
-import { EarlyEndError } from "../../core/errors.js";
+import { EarlyEndError, UsageError } from "../../core/errors.js";
+import type { Priority } from "../../core/redis-address.js";
 import type { QuotaLocations } from "../../store/quota/open-quotas.js";
-import type { RequestPace } from "../../lookup/pace/request-pace.js";
+import type { OutageProbes } from "../../lookup/attempt/outage.js";
+import type { EndpointPace, RequestPace } from "../../lookup/pace/request-pace.js";
 import { Pace } from "../../lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import type { EnrichJob, SharedResources } from "../types.js";
@@ -83,26 +85,44 @@ export function perSecond(rates: readonly Rate[]): number {
 export interface OpenPacesOptions {
   /** Where rates per hour and longer are counted; null counts in memory, for this run only. */
   readonly quotas: QuotaLocations | null;
-  readonly shared?: Pick<SharedResources, "pace" | "shares" | "quotas"> | undefined;
+  readonly shared?: Pick<SharedResources, "pace" | "shares" | "quotas" | "probes"> | undefined;
   readonly clock: Clock;
   readonly onEarlyEnd: (error: EarlyEndError) => void;
+}
+
+/** Where a pace is shared; both undefined for a pace of its own. */
+export interface PaceChoice {
+  readonly pace?: string | undefined;
+  readonly priority?: Priority | undefined;
 }
 
 /** The paces of a run: one for all endpoints, and one for each endpoint with rates of its own. */
 export interface Paces {
   readonly run: RequestPace;
-  readonly shares: Partial<Record<LookupEndpoint, Pace>>;
+  readonly shares: Partial<Record<LookupEndpoint, EndpointPace>>;
   /** Number of pauses so far, of the run's own pace. */
-  pauses(): number;
+  readonly pauses: () => number;
+  /** Which of the processes that share the pace probes the service during an outage. */
+  readonly probes?: OutageProbes | undefined;
   /** Returns reserved but unused requests to their quotas. */
   giveBack(): Promise<void>;
 }
 
 /** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
 export async function openPaces(
-  settings: Pick<EnrichSettings, "rate"> & EndpointRates,
-  { quotas, shared, clock, onEarlyEnd }: OpenPacesOptions,
+  settings: Pick<EnrichSettings, "rate"> & PaceChoice & EndpointRates,
+  options: OpenPacesOptions,
 ): Promise<Paces> {
+  const { quotas, shared, clock, onEarlyEnd } = options;
+  if (settings.pace !== undefined && shared?.pace === undefined) {
+    const { openSharedPaces } = await import("./open-shared-paces.js");
+    return openSharedPaces({ ...settings, pace: settings.pace }, options);
+  }
+  if (settings.priority !== undefined && shared?.pace === undefined) {
+    throw new UsageError("priority_without_pace", "--priority orders the runs that share a pace", {
+      hint: "add --pace redis://HOST/DB, or omit --priority",
+    });
+  }
   const { rate = [] } = settings;
   const own = eachEndpoint((endpoint) => ratesOf(endpoint, settings));
   const all = [...rate, ...Object.values(own).flat()];
@@ -112,7 +132,7 @@ export async function openPaces(
   const common = { clock, onUsedUp };
   const ofAll = { store, name: quotaOfAll };
   const ofRun = new Pace({ ...common, rates: rate, adaptive: true, quotas: ofAll });
-  const shares: Paces["shares"] = {};
+  const shares: Partial<Record<LookupEndpoint, Pace>> = {};
   for (const name of lookupEndpoints) {
     if (own[name].length === 0) continue;
     shares[name] = new Pace({
@@ -126,6 +146,7 @@ export async function openPaces(
     run: shared?.pace ?? ofRun,
     shares: shared?.shares ?? shares,
     pauses: () => ofRun.pauses,
+    probes: shared?.probes,
     async giveBack() {
       for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();
     },

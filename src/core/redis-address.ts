@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/** Orders the runs that wait for a slot of a shared pace. */
+export const priorities = ["high", "normal", "low"] as const;
+
+export type Priority = (typeof priorities)[number];
+
+/** Port of a Redis server whose address names none. */
+const defaultPort = 6379;
+
+/** A Redis server and database, read from `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly db: number;
+  readonly tls: boolean;
+  readonly username: string | null;
+  readonly password: string | null;
+  /** The address without user name and password, for messages. */
+  readonly shown: string;
+}
+
+/** Whether a text is meant as the address of a Redis server. */
+export function isRedisAddress(text: string): boolean {
+  return /^rediss?:/i.test(text);
+}
+
+/**
+ * Reads an address. `rediss:` connects with TLS.
+ *
+ * @param environment its `REDISCLI_AUTH`, which redis-cli reads too, is used if the address has no
+ *   password
+ * @throws Error that says what is wrong and never shows the address
+ */
+export function readRedisAddress(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>> = {},
+): RedisAddress {
+  if (!URL.canParse(text)) throw new Error("is not a valid address");
+  const url = new URL(text);
+  if (!isRedisAddress(text) || url.hostname === "") throw new Error(shape);
+  const [, db] = /^\/?(\d{0,5})\/?$/.exec(url.pathname) ?? [];
+  if (db === undefined) throw new Error("must end in the number of a database, such as /0");
+  if (url.search !== "" || url.hash !== "") throw new Error("must not have parameters");
+  const { hostname, port, protocol, username, password } = url;
+  const tls = protocol === "rediss:";
+  const at = `${hostname}:${port === "" ? defaultPort : port}`;
+  return {
+    // A literal IPv6 address is written in brackets, which only URLs use.
+    host: hostname.replaceAll(/^\[|\]$/g, ""),
+    port: port === "" ? defaultPort : Number(port),
+    db: Number(db),
+    tls,
+    username: username === "" ? null : decodeURIComponent(username),
+    password: decodeURIComponent(password) || environment["REDISCLI_AUTH"] || null,
+    shown: `${protocol}//${at}/${Number(db)}`,
+  };
+}
+
+const shape = "must be redis://HOST[:PORT]/DB, or rediss:// for TLS";
+
+/** The address of a Redis server, as an option. */
+export function redisAddress(): z.ZodType<string> {
+  return z.string().superRefine((text, context) => {
+    try {
+      readRedisAddress(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: (error as Error).message });
+    }
+  });
+}

@@ -1,0 +1,194 @@
+import { script } from "./redis-link.js";
+
+/**
+ * Start of every script. Time is the server's, in microseconds; it never goes back, even if the
+ * server's clock does: `skew` makes up for it. KEYS[1] is the hash of one pace, ARGV[1] replaces the
+ * server's time in tests.
+ */
+const prologue = `
+local h = KEYS[1]
+local function text(n) return string.format('%.0f', n) end
+local function time(skew, last)
+  local now
+  if ARGV[1] ~= '' then
+    now = tonumber(ARGV[1])
+  else
+    local t = redis.call('TIME')
+    now = t[1] * 1000000 + t[2]
+  end
+  now = now + skew
+  if last and now < last then
+    skew = skew + last - now
+    now = last
+  end
+  return now, skew
+end
+`;
+
+/** Keys are dropped after a day without a call. */
+const keep = "redis.call('PEXPIRE', h, 86400000)";
+
+/**
+ * Hands out a block of time slots: the generic cell rate algorithm (ITU-T I.371, annex A) with one due
+ * time per window. Slots reach at most 100 ms ahead, so that a pause holds everybody soon.
+ *
+ * Those who come too early are queued by priority, then by arrival, and told when to come back. When
+ * hardly any slot is handed out ahead, whoever asks is served, so that no time is lost to a queue whose
+ * first member is late or dead.
+ *
+ * ARGV: time, caller, priority (0 is highest), slots wanted, microseconds until the caller has the
+ * reply, unused slots of earlier blocks, version of the learned state, then four for each window: name,
+ * interval, backlog that may be caught up with, and interval while catching up, in microseconds.
+ *
+ * Reply: now, slots, start or time to come back, spacing, ticket, version, pause, learned state if the
+ * version differs, and whether the pace was unknown.
+ */
+export const takeScript = script(`${prologue}
+local AHEAD, BLOCK, FRESH, SECOND = 100000, 25000, 150000, 1000000
+local f = redis.call('HMGET', h, 'skew', 'last', 'next', 'hold', 'ticket', 'version', 'left', 'probed')
+local last = tonumber(f[2])
+local now, skew = time(tonumber(f[1]) or 0, last)
+local id, priority, want, lead = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local credit, known = tonumber(ARGV[6]), ARGV[7]
+-- After a loss of all data, slots handed out before may still be in use.
+local next = tonumber(f[3]) or now + FRESH
+local hold = tonumber(f[4]) or 0
+local ticket, version = tonumber(f[5]) or 0, f[6] or '0'
+local left, probed = tonumber(f[7]), tonumber(f[8]) or 0
+local idle = next + SECOND < now
+local start = math.max(now + lead, next, hold)
+local windows = {}
+for i = 8, #ARGV, 4 do
+  local w = { name = 'due ' .. ARGV[i], interval = tonumber(ARGV[i + 1]) }
+  w.backlog, w.fast = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+  w.due = (tonumber(redis.call('HGET', h, w.name)) or now) - credit * w.interval
+  w.due = math.max(w.due, now - w.backlog)
+  -- Without recent slots there is no backlog to catch up with.
+  if idle or not last then w.due = start end
+  start = math.max(start, w.due)
+  windows[#windows + 1] = w
+end
+
+local waiting, expiry = KEYS[2], KEYS[3]
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', expiry, '-inf', text(now))) do
+  redis.call('ZREM', waiting, gone)
+  redis.call('ZREM', expiry, gone)
+end
+local rank = tonumber(redis.call('ZSCORE', waiting, id))
+local class = priority * 1e13
+if not rank or math.floor(rank / 1e13) ~= priority then
+  rank = class + redis.call('HINCRBY', h, 'arrivals', 1) % 1e13
+end
+local before = redis.call('ZCOUNT', waiting, '-inf', '(' .. text(rank))
+
+local slots, at, spacing = 0, 0, 0
+local most = 1
+if want > 0 then
+  local slowest = 1
+  for _, w in ipairs(windows) do slowest = math.max(slowest, w.fast) end
+  most = math.max(1, math.min(want, math.floor(BLOCK / slowest)))
+  local probeAt = 0
+  if left then
+    if left >= 2 then
+      probeAt = probed + SECOND
+      most = 1
+    else
+      most = math.min(most, 2 - left)
+    end
+  end
+  local soon = start - now - lead
+  if probeAt <= now and soon <= AHEAD and (before == 0 or soon <= AHEAD / 4) then
+    slots, at = most, start
+    for _, w in ipairs(windows) do
+      local lasts = w.due + slots * w.interval <= start + slots * w.fast
+      spacing = math.max(spacing, lasts and w.fast or w.interval)
+    end
+    for _, w in ipairs(windows) do
+      w.due = math.max(w.due, start - w.backlog) + slots * w.interval
+    end
+    next = start + slots * spacing
+    if left then
+      left, probed = left + slots, start
+      redis.call('HSET', h, 'left', left, 'probed', text(probed))
+    end
+    redis.call('ZREM', waiting, id)
+    redis.call('ZREM', expiry, id)
+  else
+    local block = BLOCK
+    for _, w in ipairs(windows) do block = math.max(block, most * w.interval) end
+    local wait = math.max(1000, start - lead - AHEAD - now, probeAt - now)
+    wait = math.min(SECOND, wait + before * math.min(block, most * slowest))
+    if left then wait = math.min(wait, SECOND / 10) end
+    at = now + wait
+    redis.call('ZADD', waiting, text(rank), id)
+    redis.call('ZADD', expiry, text(at + SECOND / 2), id)
+    redis.call('PEXPIRE', waiting, 86400000)
+    redis.call('PEXPIRE', expiry, 86400000)
+  end
+end
+
+local changes = { 'skew', text(skew), 'last', text(now), 'next', text(next) }
+for _, w in ipairs(windows) do
+  changes[#changes + 1] = w.name
+  changes[#changes + 1] = text(w.due)
+end
+redis.call('HSET', h, unpack(changes))
+${keep}
+local learned = ''
+if version ~= known then learned = redis.call('HGET', h, 'learned') or '' end
+return { text(now), slots, text(at), text(spacing), ticket, version, text(hold), learned, last and 0 or 1 }
+`);
+
+/**
+ * Stores what was learned from answers, unless somebody else did since: then the reply has their state,
+ * from which the caller derives its own again.
+ *
+ * ARGV: time, expected version, learned state, ticket, pause in microseconds, whether the pause has to
+ * prove itself: 1, or 0.
+ */
+export const publishScript = script(`${prologue}
+local f = redis.call('HMGET', h, 'skew', 'last', 'version', 'hold', 'ticket', 'left')
+local now, skew = time(tonumber(f[1]) or 0, tonumber(f[2]))
+local version = f[3] or '0'
+if version ~= ARGV[2] then
+  return { text(now), 0, version, redis.call('HGET', h, 'learned') or '' }
+end
+version = text(tonumber(version) + 1)
+local hold = math.max(tonumber(f[4]) or 0, tonumber(ARGV[5]))
+redis.call('HSET', h, 'skew', text(skew), 'last', text(now), 'version', version, 'learned', ARGV[3],
+  'ticket', ARGV[4], 'hold', text(hold))
+if ARGV[6] == '0' then
+  redis.call('HDEL', h, 'left', 'probed')
+elseif not f[6] or (tonumber(f[5]) or 0) ~= tonumber(ARGV[4]) then
+  redis.call('HSET', h, 'left', 0, 'probed', text(now))
+end
+${keep}
+return { text(now), 1, version, '' }
+`);
+
+/**
+ * Leads one caller at a time: ARGV[2] may probe the service for ARGV[3] milliseconds, unless somebody
+ * else does. Replies with 1 to the prober, and when the service last answered a probe, in
+ * microseconds.
+ */
+export const probeScript = script(`${prologue}
+local now = time(tonumber(redis.call('HGET', h, 'skew')) or 0, nil)
+local until_ = tonumber(redis.call('HGET', h, 'probing until')) or 0
+local prober = redis.call('HGET', h, 'prober')
+local mine = 0
+if prober == ARGV[2] or until_ <= now then
+  redis.call('HSET', h, 'prober', ARGV[2], 'probing until', text(now + tonumber(ARGV[3]) * 1000))
+  ${keep}
+  mine = 1
+end
+return { text(now), mine, redis.call('HGET', h, 'answered') or '0' }
+`);
+
+/** Ends a probe of ARGV[2]. ARGV[3] is 1 if the service answered it. */
+export const probedScript = script(`${prologue}
+local now = time(tonumber(redis.call('HGET', h, 'skew')) or 0, nil)
+if ARGV[3] == '1' then redis.call('HSET', h, 'answered', text(now)) end
+if redis.call('HGET', h, 'prober') == ARGV[2] then redis.call('HDEL', h, 'prober', 'probing until') end
+${keep}
+return 1
+`);

@@ -1,0 +1,172 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../../src/core/clock.js";
+import type { Rate } from "../../src/core/options.js";
+import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
+import type { Priority } from "../../src/core/redis-address.js";
+import { PaceServer } from "../../src/store/redis/pace-server.js";
+import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
+
+/** Simulated time that waits for real calls: it passes only while none is open. */
+class SimulatedTime {
+  #now = 0;
+  #open = 0;
+  readonly #timers: { due: number; end: () => void }[] = [];
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** A worker's clock: its wall clock and its monotonic one differ from everybody else's. */
+  clock(aheadMs: number): Clock {
+    return {
+      now: () => 1.7e12 + this.#now + aheadMs,
+      monotonic: () => this.#now + 1e6 + aheadMs / 7,
+      // Timers have a resolution of one millisecond.
+      sleep: (ms, signal) => this.sleep(Math.max(1, Math.ceil(ms)), signal),
+    };
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = { due: this.#now + ms, end: resolve };
+      const at = this.#timers.findIndex(({ due }) => due <= timer.due);
+      this.#timers.splice(at < 0 ? this.#timers.length : at, 0, timer);
+      signal?.addEventListener("abort", () => {
+        const found = this.#timers.indexOf(timer);
+        if (found >= 0) this.#timers.splice(found, 1);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** Makes a real call that takes no simulated time. */
+  async real<T>(call: () => Promise<T>): Promise<T> {
+    this.#open++;
+    try {
+      return await call();
+    } finally {
+      this.#open--;
+    }
+  }
+
+  async run(untilMs: number): Promise<void> {
+    for (;;) {
+      do await turn();
+      while (this.#open > 0);
+      const next = this.#timers.at(-1);
+      if (next === undefined || next.due > untilMs) break;
+      this.#timers.pop();
+      this.#now = Math.max(this.#now, next.due);
+      next.end();
+    }
+    this.#now = untilMs;
+  }
+}
+
+/** Scripts on a real server, at simulated times: replies take `rttMs`. */
+class SimulatedServer implements ScriptServer {
+  readonly #real: ScriptServer;
+  readonly #time: SimulatedTime;
+  readonly #rttMs: number;
+  readonly #serverUs: () => number;
+
+  constructor(real: ScriptServer, time: SimulatedTime, rttMs: number, serverUs: () => number) {
+    this.#real = real;
+    this.#time = time;
+    this.#rttMs = rttMs;
+    this.#serverUs = serverUs;
+  }
+
+  async run(what: Script, keys: readonly string[], args: readonly ScriptValue[]): Promise<unknown> {
+    await this.#time.sleep(this.#rttMs / 2);
+    const timed = [Math.round(this.#serverUs()), ...args.slice(1)];
+    const reply = await this.#time.real(() => this.#real.run(what, keys, timed));
+    await this.#time.sleep(this.#rttMs / 2);
+    return reply;
+  }
+}
+
+interface SimulatedWorker {
+  /** How far its clocks are ahead. */
+  readonly aheadMs?: number;
+  readonly priority?: Priority;
+  /** Most open requests. */
+  readonly concurrency?: number;
+  readonly startMs?: number;
+}
+
+interface SharedPaceSimulation {
+  readonly redis: ScriptServer;
+  readonly service: string;
+  readonly rates: readonly Rate[];
+  readonly workers: readonly SimulatedWorker[];
+  readonly ms: number;
+  readonly adaptive?: boolean;
+  readonly rttMs?: number;
+  /** Time of a request, and whether it is throttled. */
+  readonly answer?: (nowMs: number) => { readonly afterMs: number; readonly throttled: boolean };
+  /** Jumps of the server's clock. */
+  readonly serverAheadMs?: (nowMs: number) => number;
+  readonly at?: readonly { readonly ms: number; readonly act: () => Promise<unknown> }[];
+}
+
+/** A request: when it started, by which worker. */
+interface SentRequest {
+  readonly ms: number;
+  readonly worker: number;
+  readonly throttled: boolean;
+}
+
+/** Sends continuously from several workers under one pace. Resolves to every request, in order. */
+export async function simulateSharedPace(
+  simulation: SharedPaceSimulation,
+): Promise<readonly SentRequest[]> {
+  const { redis, service, rates, workers, ms, adaptive = false, rttMs = 0.4 } = simulation;
+  const { answer = () => ({ afterMs: 5, throttled: false }) } = simulation;
+  const time = new SimulatedTime();
+  const sent: SentRequest[] = [];
+  const ahead = simulation.serverAheadMs ?? (() => 0);
+  const serverUs = (): number => (1.7e12 + time.now + ahead(time.now)) * 1000;
+  const server = new SimulatedServer(redis, time, rttMs, serverUs);
+  const stop = new AbortController();
+  workers.forEach((worker, number) => {
+    const { aheadMs = 0, priority = "normal", concurrency = 32, startMs = 0 } = worker;
+    const caller = { id: `w${number}`, service, scope: "all", priority };
+    const pace = new SharedPace({
+      server: new PaceServer(server, caller),
+      rates,
+      clock: time.clock(aheadMs),
+      adaptive,
+      random: () => 0.5,
+    });
+    const one = async (): Promise<void> => {
+      await time.sleep(startMs);
+      while (!stop.signal.aborted) {
+        const ticket = await pace.take(stop.signal);
+        const { afterMs, throttled } = answer(time.now);
+        sent.push({ ms: time.now, worker: number, throttled });
+        await time.sleep(afterMs);
+        if (throttled) pace.throttled(null, ticket);
+        else pace.succeeded(ticket);
+      }
+    };
+    for (let i = 0; i < concurrency; i++) one().catch(() => undefined);
+  });
+  for (const { ms: at, act } of simulation.at ?? []) {
+    void time.sleep(at).then(() => time.real(act));
+  }
+  await time.run(ms);
+  stop.abort();
+  return sent;
+}
+
+/** The most requests in any window of one second. */
+export function mostInASecond(sent: readonly SentRequest[]): number {
+  let first = 0;
+  let most = 0;
+  sent.forEach(({ ms }, at) => {
+    while (ms - (sent[first]?.ms ?? 0) >= 1000) first++;
+    most = Math.max(most, at - first + 1);
+  });
+  return most;
+}

@@ -1,0 +1,93 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { RedisServer } from "../helpers/redis-server.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const password = "p@ss:w/rd-1";
+
+let redis: RedisServer;
+let service: AnsweringServer;
+let folder: string;
+
+beforeAll(async () => {
+  redis = await RedisServer.start({ password });
+});
+afterAll(() => redis?.stop());
+
+beforeEach(async ({ onTestFinished }) => {
+  service = await startAnsweringServer();
+  folder = await temporaryFolder();
+  onTestFinished(() => service.close());
+});
+
+/** Writes a dump and returns the arguments that enrich it with a pace in Redis. */
+async function dump(name: string, rows: number, ...flags: readonly string[]): Promise<string[]> {
+  const items = Array.from({ length: rows }, (_, n) => `${name}-${n}.example.com`);
+  const path = join(folder, `${name}.csv`);
+  await writeFile(path, `domain\n${items.join("\n")}\n`);
+  const output = join(folder, `${name}.out.csv`);
+  const common = ["--intel-url", service.url, "--lookups", "query", "--pace", redis.url()];
+  return ["enrich", path, "-o", output, ...common, ...flags];
+}
+
+const env = { REDISCLI_AUTH: password };
+
+test("a run waits while Redis is away, and goes on after a restart that lost everything", async () => {
+  const run = startRepute(await dump("away", 600, "--rate", "200/s"), { env });
+  while (service.total < 100) await delay(10);
+  await redis.kill();
+  await run.waitFor("stderr", /redis:\/\/127\.0\.0\.1:\d+\/0 is away/);
+  // Requests that had left before are answered meanwhile.
+  await delay(300);
+  const during = service.total;
+  await delay(1_200);
+  expect(service.total).toBe(during);
+  await redis.startServer();
+  await redis.command("FLUSHALL");
+  await run.waitFor("stderr", /is back after \d+ s; the run continues/);
+  await redis.command("SCRIPT", "FLUSH");
+  const { code, stderr } = await run.result;
+  expect(code).toBe(0);
+  expect(stderr.match(/^repute: warning: .* is away/gm)).toHaveLength(1);
+  expect(stderr).not.toContain(password);
+  expect(service.total).toBe(600);
+  const rows = (await readFile(join(folder, "away.out.csv"), "utf8")).trimEnd().split("\n");
+  expect(rows).toHaveLength(601);
+});
+
+test("a run waits while Redis hangs", async () => {
+  const run = startRepute(await dump("hangs", 300, "--rate", "100/s"), { env });
+  while (service.total < 50) await delay(10);
+  redis.pause(true);
+  await run.waitFor("stderr", /is away \(no answer within 3 s\)/);
+  redis.pause(false);
+  const { code } = await run.result;
+  expect(code).toBe(0);
+  expect(service.total).toBe(300);
+});
+
+test("a daily quota over four processes is never exceeded, though one is killed", async () => {
+  const rate = ["--rate", "2000/s", "--rate", "500/d"];
+  const runs = await Promise.all(
+    ["a", "b", "c", "d"].map(async (name) => startRepute(await dump(name, 400, ...rate), { env })),
+  );
+  while (service.total < 120) await delay(2);
+  runs[0]?.child.kill("SIGKILL");
+  const results = await Promise.all(runs.slice(1).map(({ result }) => result));
+  expect(results.map(({ code }) => code)).toEqual([75, 75, 75]);
+  expect(service.total).toBeLessThanOrEqual(500);
+  // Only what the killed one had reserved is lost: a block of 1%.
+  expect(service.total).toBeGreaterThanOrEqual(480);
+});
+
+test("a wrong password ends the run at once and is not shown", async () => {
+  const args = await dump("login", 3);
+  const { code, stderr } = await runRepute(args, { env: { REDISCLI_AUTH: "another-secret" } });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:\d+\/0: WRONGPASS/);
+  expect(stderr).not.toContain("another-secret");
+});
