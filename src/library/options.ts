@@ -25,6 +25,8 @@ function having<T>(member: string, what: string): z.ZodType<T> {
   );
 }
 
+const pace = having<RequestPace>("take", "a pace");
+
 /** The members of an options type, each with the schema that checks it. */
 type SchemaOf<Options> = Record<keyof Options, z.ZodType>;
 
@@ -39,8 +41,14 @@ const clientSchema = z.strictObject({
   caseApiKey: secret,
   timeout: apiOptions.shape.timeout,
   ...lookupOptions.shape,
-  pace: redisAddress()
-    .or(having<RequestPace>("take", "a pace, such as await other.pace()"))
+  pace: z
+    .custom<RequestPace | string>(
+      (value) =>
+        typeof value === "string"
+          ? redisAddress().safeParse(value).success
+          : pace.safeParse(value).success,
+      "must be a pace, such as await other.pace(), or redis://HOST[:PORT]/DB",
+    )
     .optional(),
   stateFolder: z.string().min(1).nullable().optional(),
   clock: having<NonNullable<ReputeOptions["clock"]>>("monotonic", "a clock").optional(),

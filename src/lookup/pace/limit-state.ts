@@ -3,7 +3,7 @@ import type { LimitSnapshot } from "./limit-snapshot.js";
 import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 
 /** Requests that test whether a pause was long enough, and the interval of more if none is answered. */
-export const probes = { atOnce: 2, apartMs: 1_000 };
+const probes = { atOnce: 2, apartMs: 1_000 };
 
 export interface LimitStateOptions {
   /** Whether to learn an undeclared limit from throttle answers; otherwise only pause. */

@@ -72,10 +72,7 @@ export async function openSharedPaces(
 }
 
 /** Connects to the Redis of a pace. While it is away, nothing is sent; `onWarning` says so. */
-export function openPaceLink(
-  address: string,
-  onWarning: (message: string) => void,
-): Promise<RedisLink> {
+function openPaceLink(address: string, onWarning: (message: string) => void): Promise<RedisLink> {
   return RedisLink.open(address, {
     environment: process.env,
     onAway: (reason, shown) =>
