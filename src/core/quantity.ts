@@ -68,6 +68,26 @@ export function wrapText(text: string, width: number): string {
   return [...lines, line].join("\n");
 }
 
+/**
+ * Wraps the lines of a message between words; continued lines are indented by two more spaces. A word
+ * longer than a line stays whole, so that a terminal can copy it.
+ *
+ * @param hanging spaces before continued lines instead
+ */
+export function wrapLines(text: string, width: number, hanging?: number): string {
+  const lines = text.split("\n").flatMap((line) => {
+    if (line.length <= width) return [line];
+    const [margin = ""] = /^ */.exec(line) ?? [];
+    const indent = " ".repeat(hanging ?? margin.length + 2);
+    const [head = "", ...rest] = wrapText(line.slice(margin.length), width - indent.length).split(
+      "\n",
+    );
+    const wrapped = [margin + head, ...rest.map((next) => indent + next.trimStart())];
+    return wrapped.map((next, at) => (at === rest.length ? next : next.trimEnd()));
+  });
+  return lines.join("\n");
+}
+
 /** Quotes a text for use as a single shell word. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -113,7 +113,10 @@ function offenderLines(
   }
   const more = items - Math.min(worst.length, itemsShown);
   const count = `${itemsAreMore ? "more than " : ""}${formatCount(more)}`;
-  if (more > 0) lines.push(`${count} more; see the output, or -o REPORT.html`);
+  if (more > 0)
+    lines.push(
+      ...wrapText(`${count} more; see the output, or -o REPORT.html`, width - 4).split("\n"),
+    );
   return lines;
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
 import { runToEnd } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
+import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
@@ -56,13 +57,22 @@ const session: readonly (readonly string[])[] = [
   ["cache", "prune", "cache"],
   ["cache", "clear", "cache"],
   ["config", "--rate", "5/s"],
+  ["doctor", "--local"],
+  ["doctor", "-o", "no-such-folder/out.csv"],
+  ["init", "first.yaml"],
+  ["serve", "--port", "0"],
+  ["schema", "--format", "duckdb"],
+  ["completion", "bash"],
 ];
 
-/** Commands that print files, ask questions, measure the machine or run until they are stopped. */
-const others = ["schema", "completion", "init", "doctor", "serve"];
+/** Answers to the questions of `init`; the first address is refused. */
+const typedAnswers = ["ftp://intel.example", "https://intel.example/beta", "", "50/s", "", ""];
+
+/** What these print is read by machines: SQL, a script, a request. It keeps its lines. */
+const forMachines = new Set(["schema", "completion", "webhook send"]);
 
 test("covers every command", () => {
-  const covered = new Set([...session.map((args) => commandNamed(args)), ...others]);
+  const covered = new Set(session.map((args) => commandNamed(args)));
   expect(covered).toEqual(new Set(commandNames));
 });
 
@@ -74,8 +84,13 @@ describe.each([40, 80, 120])("%i columns", (columns) => {
     onTestFinished(() => process.chdir(before));
     process.chdir(folder);
     let shown = "";
-    for (const args of session)
-      shown += `$ repute ${args.join(" ")}\n${await typed(args, columns)}\n`;
+    for (const args of session) {
+      const text = await typed(args, columns);
+      shown += `$ repute ${args.join(" ")}\n${text}\n`;
+      if (!forMachines.has(commandNamed(args) ?? "")) {
+        expect(tooWide(text, columns), args.join(" ")).toEqual([]);
+      }
+    }
     await expect(shown).toMatchFileSnapshot(`__snapshots__/terminal-${columns}.txt`);
   });
 });
@@ -91,14 +106,24 @@ async function writeInputs(folder: string): Promise<void> {
   await cp(join(samples, "webhooks"), join(folder, "webhooks"), { recursive: true });
 }
 
+/** Lines that are wider than the terminal, but could have been wrapped. */
+function tooWide(text: string, columns: number): readonly string[] {
+  return text.split("\n").filter((line) => displayWidth(line) > columns && / \S+ /.test(line));
+}
+
 /** Runs a command at a terminal and returns what is on the screen afterwards. */
 async function typed(args: readonly string[], columns: number): Promise<string> {
   const folder = process.cwd();
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state") };
-  const clock = new ManualClock();
+  // doctor compares the clock with that of the service.
+  const clock = new ManualClock(commandNamed(args) === "doctor" ? { startMs: Date.now() } : {});
   const screen = new FakeStream(columns);
   const reporter = new Reporter(screen);
-  const context = { ...fakeContext({ env }), stdout: screen, stderr: screen, reporter, clock };
+  const name = commandNamed(args);
+  const fake = fakeContext({ env, ...(name === "init" ? { typed: typedAnswers } : {}) });
+  // Stops once it has printed its addresses.
+  if (name === "serve") fake.controller.abort();
+  const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
   const code = await clock.run(runToEnd(args, context, { debug: false }));
   const end = code === 0 ? "" : `[exit code ${code}]\n`;
   return masked(screen.text) + end;
@@ -106,9 +131,18 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
 
 /** What is erased again, and what differs from run to run. */
 function masked(text: string): string {
-  return text
-    .replaceAll(/[^\n]*\r\u001B\[K/g, "")
-    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
-    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
-    .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE");
+  return (
+    text
+      .replaceAll(/[^\n]*\r\u001B\[K/g, "")
+      .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
+      .replaceAll(/(?<=port )\d+/g, "40000")
+      .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
+      .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
+      .replaceAll(/\b\d+ ms\b/g, "5 ms")
+      .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
+      // A terminal shows the Enter key after an answer.
+      .replaceAll(/((?:beta|KEY\)|\d|[\]\/\w]\]): )(?=\w| {2}it)/g, "$1\n")
+      .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
+      .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE")
+  );
 }

@@ -10,7 +10,7 @@ import { commonExitCodes, exitCodes } from "../exit-code.js";
 import { cliOptions } from "../options/option-spec.js";
 import { redactAddress } from "../../core/redact-address.js";
 import { paintFor } from "../terminal/colors.js";
-import { writeText } from "../terminal/data-output.js";
+import { writeProse, writeText } from "../terminal/data-output.js";
 import { TerminalTable } from "../terminal/terminal-table.js";
 
 const { json, color, quiet, config, profile } = cliOptions.shape;
@@ -125,7 +125,7 @@ async function show(
 ): Promise<void> {
   const { context } = call;
   const total = changeTotal(counts);
-  await writeText(context, `${changeCounts(counts)}\n`);
+  await writeProse(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeText(context, "\n");
   const table = new TerminalTable(context.stdout, titles, paintFor(call));
@@ -137,6 +137,6 @@ async function show(
   table.end();
   if (total > mostShown) {
     const more = formatCount(total - mostShown);
-    await writeText(context, `\n${more} more changes; write them all with -o changes.csv\n`);
+    await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);
   }
 }

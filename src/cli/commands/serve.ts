@@ -9,6 +9,7 @@ import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys } from "../options/endpoint-keys.js";
 import { secrets } from "../options/secrets.js";
 import { callWebhook } from "../../webhooks/call-webhook.js";
+import { writeProse, writeText } from "../terminal/data-output.js";
 import { formatCount } from "../../core/quantity.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
@@ -97,11 +98,9 @@ async function serve({
   try {
     const { intelUrl, opsUrl, caseUrl } = service;
     if (service.exposed) context.reporter.warning(exposedWarning(own.host, service.port));
-    context.stdout.write(
-      json
-        ? `${JSON.stringify({ intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl })}\n`
-        : `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`,
-    );
+    const addresses = { intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl };
+    if (json) await writeText(context, `${JSON.stringify(addresses)}\n`);
+    else await writeProse(context, `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`, 0);
     if (!quiet && context.reporter.width !== null) {
       context.reporter.print(
         `repute: serving, Ctrl-C to stop; try: repute query 192.0.2.1 --intel-url ${intelUrl}`,

@@ -1,3 +1,4 @@
+import { writeProse } from "../terminal/data-output.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -47,7 +48,8 @@ async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     );
   } else if (!settings.quiet) {
     const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
-    context.stdout.write(
+    await writeProse(
+      context,
       `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest${versionNote(audit)}\n`,
     );
   }

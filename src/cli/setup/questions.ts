@@ -3,6 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { apiOptions } from "../../api/options.js";
+import { wrapLines } from "../../core/quantity.js";
 import { UsageError } from "../../core/errors.js";
 import { userCacheFolder } from "../../core/files/make-folder.js";
 import { lookupOptions } from "../../lookup/options.js";
@@ -84,9 +85,11 @@ function openPrompt({ context: { stdin, stderr, signal } }: InitCall) {
   // No line editing by Node.js: the terminal does it, and control characters stay visible.
   const lines = createInterface({ input: stdin(), terminal: false, signal });
   const iterator = lines[Symbol.asyncIterator]();
+  const width = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
+  const wrapped = (text: string): string => wrapLines(text, width);
   return {
     async ask(text: string): Promise<string> {
-      stderr.write(text);
+      stderr.write(wrapped(text));
       const { value, done } = await iterator.next();
       signal.throwIfAborted();
       if (done !== true) return value;
@@ -95,7 +98,7 @@ function openPrompt({ context: { stdin, stderr, signal } }: InitCall) {
         hint: "nothing was written; run repute init again",
       });
     },
-    tell: (text: string) => void stderr.write(`${text}\n`),
+    tell: (text: string) => void stderr.write(`${wrapped(text)}\n`),
     close: () => lines.close(),
   };
 }

@@ -2,7 +2,7 @@ import { ReputeError } from "../../core/errors.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { redactAddress } from "../../core/redact-address.js";
 import { withServices } from "../services/services.js";
-import { writeText } from "../terminal/data-output.js";
+import { writeProse, writeText } from "../terminal/data-output.js";
 import type { Check } from "./check.js";
 import { checkMachine, checkQuotas, failWith } from "./check-machine.js";
 import { checkService } from "./check-service.js";
@@ -13,7 +13,7 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
   const checks: Check[] = [];
   const report = async (check: Check): Promise<void> => {
     checks.push(check);
-    if (!settings.json) await writeText(context, lineOf(check));
+    if (!settings.json) await writeProse(context, lineOf(check), hanging(context));
   };
   for await (const check of checkMachine(call)) await report(check);
   let service: string | null = null;
@@ -41,6 +41,11 @@ function asClause(text: string): string {
 
 /** Width of the longest name of a check, `output folder`. */
 const nameWidth = 13;
+
+/** Continued lines stand below the findings where there is room for them. */
+function hanging({ stdout }: DoctorCall["context"]): number {
+  return (stdout.columns || 80) < 60 ? 6 : nameWidth + 8;
+}
 
 function lineOf({ check, status, finding, remedy }: Check): string {
   const text = remedy === null ? finding : `${finding}; ${asClause(remedy)}`;

@@ -1,3 +1,4 @@
+import { wrapLines } from "../../core/quantity.js";
 import { once } from "node:events";
 import type { CliContext } from "../command.js";
 import type { ColorChoice } from "../options/option-spec.js";
@@ -54,6 +55,17 @@ export function dataOutput<T>(
     add: async (record) => table.add(columns.map(([, cell]) => cell(record))),
     end: async () => table.end(),
   };
+}
+
+/** Prints sentences, wrapped between words on a terminal. */
+export function writeProse(
+  context: Pick<CliContext, "stdout" | "signal">,
+  text: string,
+  hanging?: number,
+): Promise<void> {
+  const { stdout } = context;
+  const width = stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
+  return writeText(context, wrapLines(text, width, hanging));
 }
 
 /**

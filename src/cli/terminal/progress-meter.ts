@@ -13,7 +13,7 @@ export interface Speed {
 }
 
 /** When a run stops early. */
-export interface EarlyStop {
+interface EarlyStop {
   readonly seconds: number;
   /** A time of day such as `05:30`, if the deadline is one. */
   readonly at: string | null;

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.js";
+import { wrapLines } from "../../core/quantity.js";
 import { printable } from "../../core/printable.js";
 import { redactAddress } from "../../core/redact-address.js";
 import type { TerminalStream } from "../command.js";
@@ -70,7 +71,8 @@ export class Reporter {
    */
   print(text: string, paint = (safe: string) => safe): void {
     if (this.format === "json") return this.log("info", text.replaceAll(/^repute: /gm, ""));
-    const safe = paint(printable(redactAddress(text)));
+    const shown = printable(redactAddress(text));
+    const safe = paint(this.width === null ? shown : wrapLines(shown, this.width));
     this.#stream.write(`${this.#erase()}${safe}\n${this.#line}`);
   }
 
