@@ -1,4 +1,4 @@
-import { type LookupEndpoint, verdictOf } from "./finding.js";
+import { type LookupEndpoint, memberOf as resultMember, verdictOf } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 
 /** Types of the added columns; each output maps them to its own. */
@@ -99,6 +99,31 @@ export const columns: readonly Column[] = [
   text("extra", "Surplus cells or members of the input row, as JSON", (e) => e.row.extra),
 ];
 
+/** Columns that only some runs add. */
+export interface OptionalColumns {
+  /** The file of each row: with several inputs. */
+  readonly file?: boolean;
+  /** The results as received: with `--raw`. */
+  readonly raw?: boolean;
+}
+
+/** The optional columns, in output order. */
+export const optionalColumns: Readonly<Record<keyof OptionalColumns, readonly Column[]>> = {
+  file: [
+    text("file", "With several inputs: the file of the row, as named", ({ row }) => row.file, 2),
+  ],
+  raw: [raw("query", "query"), raw("quick-check", "quick check")],
+};
+
+/** The columns that a run adds, in output order. */
+export function addedColumns({
+  file = false,
+  raw: isRaw = false,
+}: OptionalColumns): readonly Column[] {
+  if (!file && !isRaw) return columns;
+  return [...columns, ...(file ? optionalColumns.file : []), ...(isRaw ? optionalColumns.raw : [])];
+}
+
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = Math.max(...columns.map(({ since }) => since));
 
@@ -116,6 +141,20 @@ function columnsOf(type: ColumnType, valueIn: (value: unknown) => ColumnValue) {
     since,
     value: (enriched) => valueIn(read(enriched)),
   });
+}
+
+/** The result of an endpoint as received. */
+function raw(endpoint: LookupEndpoint, what: string): Column {
+  const description = `With --raw: the result of the ${what} as received, as JSON`;
+  return text(
+    resultMember(endpoint),
+    description,
+    ({ finding }) => {
+      const answer = finding.answers[endpoint];
+      return answer === undefined ? null : (answer.text ?? JSON.stringify(answer.result));
+    },
+    2,
+  );
 }
 
 function stringIn(value: unknown): string | null {

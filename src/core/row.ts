@@ -37,6 +37,8 @@ export interface Row {
   readonly end: number;
   /** Lines of the input up to and including this record's last one. */
   readonly endLine: number;
+  /** Name of the file it comes from, if the input is several files. */
+  readonly file?: string;
 }
 
 /** A row with the outcome of its lookup, ready to be written. */

@@ -1,4 +1,4 @@
-import { columns } from "../core/columns.js";
+import { type Column, columns } from "../core/columns.js";
 import { UsageError } from "../core/errors.js";
 
 /**
@@ -8,8 +8,9 @@ import { UsageError } from "../core/errors.js";
 export function addedColumnNames(
   prefix: string,
   inputColumns: readonly string[],
+  added: readonly Column[] = columns,
 ): readonly string[] {
-  const names = columns.map((column) => prefix + column.name);
+  const names = added.map((column) => prefix + column.name);
   const taken = new Set(inputColumns.map((column) => column.trim()));
   const clashes = names.filter((name) => taken.has(name));
   if (clashes.length > 0) throw columnClash(clashes);

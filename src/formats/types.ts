@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.js";
+import type { Column, OptionalColumns } from "../core/columns.js";
 import type { FindingStatus, Verdict } from "../core/finding.js";
 import type { EnrichedRow, Row } from "../core/row.js";
 import type { LineEnd, Pauses } from "./reading/sample.js";
@@ -139,6 +140,8 @@ export interface EncoderOptions {
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   readonly shape: Shape;
+  /** The columns to add. @default those of every run */
+  readonly added?: readonly Column[];
   /** Neutralise added cells that a spreadsheet would run as a formula (CSV and TSV). */
   readonly formulaGuard: boolean;
   /** Index named in the action lines of `es-bulk`. @default none: the address names it */
@@ -148,6 +151,8 @@ export interface EncoderOptions {
 }
 
 export interface RejectsOptions extends Pick<EncoderOptions, "columns" | "formulaGuard"> {
+  /** Rows come from several files: also write the file and the item. @default false */
+  readonly several?: boolean;
   /** How the input was read; rejected rows keep its format, delimiter and header. */
   readonly reading: Pick<InputReading, "format" | "delimiter" | "header">;
 }
@@ -208,6 +213,8 @@ export interface EarlierLayout {
   readonly shape: Shape;
   /** 1 if the rows have no verdict. */
   readonly schemaVersion: number;
+  /** Which optional columns the rows have. */
+  readonly optional: OptionalColumns;
   /** @returns null if repute did not write the record */
   read(record: string): EarlierRecord | null;
 }

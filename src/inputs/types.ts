@@ -17,6 +17,23 @@ export interface SourcePosition {
   readonly input?: ChecksumState;
   /** How the input is parsed, as found when the run started. */
   readonly reading: InputReading;
+  /** Of several inputs, what is known of each; `offset` and `row` then count across them. */
+  readonly files?: readonly FilePosition[];
+}
+
+/** How far one of several inputs was read. Plain JSON. */
+export interface FilePosition {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly reading: InputReading;
+  /** Offset and rows of the inputs before it; null if it isn't reached yet. */
+  readonly start: { readonly offset: number; readonly row: number } | null;
+  /** Checksum of the stored bytes read. */
+  readonly input?: ChecksumState;
+  /** Stored size in bytes; null for a stream. */
+  readonly bytesTotal: number | null;
+  /** Warnings and their counts. */
+  readonly warnings: readonly (readonly [message: string, count: number])[];
 }
 
 export interface SourceOptions extends ReadOptions {
@@ -55,6 +72,16 @@ export type SourceInput =
   | { readonly path: string; readonly range?: InputRange; readonly copyOf?: CopiedFrom }
   | { readonly stream: Readable; readonly name: string };
 
+/** One of several inputs. */
+export interface NamedInput {
+  /** As given; of a folder's file, folder and name. */
+  readonly name: string;
+  readonly input: SourceInput;
+}
+
+/** What a run reads: one input, or several in order. */
+export type RunInput = SourceInput | { readonly inputs: readonly NamedInput[] };
+
 /** Input of a source. A stream that was sampled is already open. */
 export type AnyInput = SourceInput | { readonly opened: InputBytes };
 
@@ -69,9 +96,27 @@ export interface OpenedSource {
   readonly bytesTotal: number | null;
   /** Stored bytes read so far, for progress. */
   bytesRead(): number;
-  /** Checksum of those bytes, verified by a resumed run. */
-  checksum(): ChecksumState;
+  /**
+   * Checksum of those bytes, verified by a resumed run; undefined for several inputs, which have one
+   * each.
+   */
+  checksum(): ChecksumState | undefined;
+  /** Of several inputs, how far each was read. */
+  files?(): readonly FilePosition[];
+  /** What to tell the user of the columns of several inputs. */
+  readonly notices?: readonly string[];
   /** Warnings and their counts, filled while reading. */
   readonly warnings: ReadonlyMap<string, number>;
   close(): Promise<void>;
+}
+
+/** The part of an input that names its files. */
+export type NamedFiles = NamedFile | { readonly inputs: readonly { readonly input: NamedFile }[] };
+
+type NamedFile = { readonly path: string } | { readonly stream: unknown };
+
+/** The files among the inputs of a run. */
+export function inputPaths(input: NamedFiles): readonly string[] {
+  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
+  return inputs.flatMap((one) => ("path" in one ? [one.path] : []));
 }

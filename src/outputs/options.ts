@@ -54,6 +54,10 @@ export const sinkOptions = z.strictObject({
       value: "NAME",
     },
   ),
+  raw: option(z.boolean().default(false), {
+    description:
+      "Add the results as received as the last columns of flat output: query and quick check, as JSON text",
+  }),
   formulaGuard: option(z.boolean().default(true), {
     description:
       "Leave added CSV cells as received. By default cells that a spreadsheet would run as a formula are neutralised",

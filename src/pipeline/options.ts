@@ -4,7 +4,7 @@ import { deadline, option, wholeNumber } from "../core/options.js";
 import { lookupOptions } from "../lookup/options.js";
 import { sinkOptions } from "../outputs/options.js";
 import { sourceOptions } from "../inputs/open-input.js";
-import { failOn, maxFailed } from "./run/reading.js";
+import { failOn, maxFailed } from "./run/failure-limits.js";
 
 /** How a run goes about its rows. */
 export const runOptions = z.strictObject({

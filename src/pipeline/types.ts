@@ -1,8 +1,9 @@
+import type { InputRecord, ReadingFacts, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { FindingStatus, LookupEndpoint, Verdict } from "../core/finding.js";
 import type { ItemKind } from "../core/item/item.js";
-import type { SourceInput } from "../inputs/types.js";
+import type { RunInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
 import type { RetriedRows } from "./run/tally.js";
 import type { OutageProbes } from "../lookup/attempt/outage.js";
@@ -16,7 +17,7 @@ import type { EnrichSettings } from "./options.js";
 /** Everything a run needs besides its settings. */
 export interface EnrichJob {
   readonly settings: EnrichSettings;
-  readonly input: SourceInput;
+  readonly input: RunInput;
   /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
   /**
@@ -161,22 +162,6 @@ export interface TagExportRecord {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** How an input was read: as the flags say, otherwise as detected. */
-export interface ReadingFacts {
-  readonly format: string;
-  /** Cell separator in CSV and TSV; null for other formats. */
-  readonly delimiter: string | null;
-  /** What names the columns: the first record, a comment line before it, or nothing. */
-  readonly header: "record" | "comment" | "none";
-  readonly item_column: string;
-  /** Chosen by a flag, a well-known name, the largest share of indicators, or as only column. */
-  readonly item_column_by: "flag" | "name" | "share" | "format";
-  /** Fraction of its sampled cells that are indicators; null if none were sampled. */
-  readonly item_column_share: number | null;
-  readonly kind_column: string | null;
-  readonly kind_column_by: "flag" | "neighbour" | null;
-}
-
 /**
  * The record of a run: `OUT.manifest.json`, for an unfinished run `OUT.state/manifest.json`, and the
  * output of `--json`. Its `exit_reason` is `done` or `rows_failed` for rows in OUT, and
@@ -188,13 +173,16 @@ export interface Manifest extends RunEnding {
   /** Unique per run. A resumed run keeps it. */
   readonly run_id: string;
   readonly command: readonly string[];
-  readonly input: ReadingFacts & {
+  readonly input: SharedFacts & {
+    /** Null for a stream, and for several inputs, which are in `inputs`. */
     readonly path: string | null;
     readonly bytes: number;
     readonly rows: number;
     /** The run was resumed on an input that had grown. */
     readonly grew_while_interrupted: boolean;
   };
+  /** Each of several inputs. */
+  readonly inputs?: readonly InputRecord[];
   readonly output: {
     /** As given, without a password; null for stdout. */
     readonly path: string | null;

@@ -49,7 +49,7 @@ describe("an unusable input is reported in a line, with advice", () => {
   test.each([
     ["an absent file", "nothing.csv", /^repute: there is no file nothing\.csv\n/],
     ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
-    ["a directory", "folder", /^repute: folder is a directory, not a file\n {2}name one file/],
+    ["a folder without inputs", "folder", /^repute: folder has no file of a known format\n/],
     ["an empty file", "empty.csv", /^repute: empty\.csv is empty: it has no header and no rows\n/],
   ])("%s", async (_, name, message) => {
     const cwd = await temporaryFolder();

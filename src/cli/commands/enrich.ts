@@ -8,7 +8,7 @@ import { withServices } from "../services/services.js";
 export const enrichCommand = defineCommand({
   name: "enrich",
   isJob: true,
-  usage: "[input] [-o OUT] [flags]",
+  usage: "[input...] [-o OUT] [flags]",
   summary: "add the reputation of its item to every row of a file",
   description: [
     "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
@@ -17,7 +17,7 @@ export const enrichCommand = defineCommand({
   operands: [
     [
       "input",
-      "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
     ],
   ],
   groups: {
@@ -30,6 +30,8 @@ export const enrichCommand = defineCommand({
       "try it with the embedded service: nothing leaves this machine",
     "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
       "query the service, with at most 100 requests per second",
+    "repute enrich reports/*.csv more/ -o all.csv":
+      "read several files and folders as one input; rep_file tells where a row comes from",
     "repute enrich 'duckdb:intel.duckdb?query=SELECT id, ioc FROM iocs' -o 'duckdb:intel.duckdb?table=nightly'":
       "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "repute enrich hits.ndjson.gz -o hits.enriched.ndjson.gz --item-column source.ip":
@@ -46,7 +48,7 @@ export const enrichCommand = defineCommand({
       const { runChunkJob } = await import("../run/chunk-job.js");
       return runChunkJob({ ...call, settings }, chunk);
     }
-    const input = enrichInput(call.operands, call.context);
+    const input = await enrichInput(call.operands, call.context, settings);
     return withServices(["intel"], call, ({ intel }) =>
       runEnrichJob({ ...call, settings }, intel, { input }),
     );

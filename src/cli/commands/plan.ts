@@ -49,7 +49,7 @@ type PlanSettings = SettingsOf<typeof groups>;
 /** Predicts what `enrich` would do with the same input, without sending anything. */
 export const planCommand = defineCommand({
   name: "plan",
-  usage: "[input] [flags]",
+  usage: "[input...] [flags]",
   summary: "predict the requests and the duration of a run, without sending anything",
   description: [
     "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted. No request is sent.",
@@ -57,7 +57,7 @@ export const planCommand = defineCommand({
   operands: [
     [
       "input",
-      "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
     ],
   ],
   groups,
@@ -89,7 +89,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   let planned: Plan;
   try {
     planned = await plan({
-      input: enrichInput(operands, context),
+      input: await enrichInput(operands, context),
       settings,
       rates,
       spent: await spentSoFar(call, rates),

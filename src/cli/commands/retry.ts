@@ -37,7 +37,7 @@ export const retryCommand = defineCommand({
 });
 
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const settings = { ...sourceOptions.parse({}), gzip: false, ...call.settings };
+  const settings = { ...sourceOptions.parse({}), gzip: false, raw: false, ...call.settings };
   return withServices(["intel"], call, ({ intel }) =>
     runEnrichJob({ ...call, settings }, intel, { input: { path: call.operand } }, async () => {
       const { retryOutput } = await import("../../pipeline/retry/retry-output.js");

@@ -40,6 +40,7 @@ const groups = {
       value: "NAME",
     }),
     prefix: sinkOptions.shape.prefix,
+    raw: sinkOptions.shape.raw,
     config: cliOptions.shape.config,
     profile: cliOptions.shape.profile,
   },
@@ -49,13 +50,13 @@ const groups = {
 /** Prints the schema of rows, or of the API. */
 export const schemaCommand = defineCommand({
   name: "schema",
-  usage: "[input] --format FORMAT",
+  usage: "[input...] --format FORMAT",
   summary: "print the schema of the rows for a database or as JSON Schema, or of the API",
   description: [
     "Prints a schema to stdout. It derives from the definitions that write the rows and check the answers, so the two always agree.",
     "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
   ],
-  operands: [["input", "file whose columns come first; only its beginning is read"]],
+  operands: [["input", "files whose columns come first; only their beginning is read"]],
   groups,
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
@@ -76,15 +77,17 @@ export const schemaCommand = defineCommand({
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
 async function printSchema(call: Call): Promise<number> {
-  const { format, prefix, table } = call.settings;
+  const { format, prefix, raw, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
       hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
   if (format === "openapi") noOperands(`schema --format ${format}`, call.operands);
-  const inputColumns = call.operands.length === 0 ? [] : await columnsOf(call);
-  await writeText(call.context, await textOf(format, { inputColumns, prefix, table }));
+  const { inputColumns, file } =
+    call.operands.length === 0 ? { inputColumns: [], file: false } : await columnsOf(call);
+  const optional = { file, raw };
+  await writeText(call.context, await textOf(format, { inputColumns, prefix, optional, table }));
   return exitCodes.done;
 }
 
@@ -102,10 +105,15 @@ async function textOf(
 }
 
 /** The columns that a run would read from the input. */
-async function columnsOf({ operands, settings, context }: Call): Promise<readonly string[]> {
+async function columnsOf({
+  operands,
+  settings,
+  context,
+}: Call): Promise<{ readonly inputColumns: readonly string[]; readonly file: boolean }> {
   const { readingOf } = await import("../../pipeline/run/reading.js");
-  const reading = readingOf(enrichInput(operands, context), settings);
+  const input = await enrichInput(operands, context);
+  const reading = readingOf(input, settings);
   const source = await reading.open(null);
   await source.close();
-  return source.columns;
+  return { inputColumns: source.columns, file: "inputs" in input };
 }

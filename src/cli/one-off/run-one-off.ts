@@ -15,7 +15,7 @@ import { composeLookup } from "../../lookup/compose.js";
 import { inOrder } from "../../lookup/in-order.js";
 import type { RequestPace } from "../../lookup/pace/request-pace.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { FailOn } from "../../pipeline/run/reading.js";
+import type { FailOn } from "../../pipeline/run/failure-limits.js";
 import { MemoryStore } from "../../store/memory-store.js";
 import { type AnswerColumns, answerOutput } from "./answer-output.js";
 import type { AnsweredItem } from "./answered-item.js";

@@ -69,6 +69,11 @@ function checkOptions({ given, settings }: ChunkCall, plan: WorkPlan): void {
       hint: `give it to repute ${command}, for all chunks`,
     });
   }
+  if (settings.raw) {
+    throw new UsageError("chunk_option", "--raw does not go with --chunk", {
+      hint: "chunks have the columns of every run; run enrich on the whole input for --raw",
+    });
+  }
   const own: Readonly<Record<string, unknown>> = settings;
   for (const key of plannedKeys) {
     const value = plan.settings[key];

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { embeddedServiceName, type EnrichSettings, runOptions } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
@@ -6,7 +7,7 @@ import { commonExitCodes, exitCodeOfRun, exitCodes, interruptedExitCodes } from 
 import type { ServiceAccess } from "../services/services.js";
 import { ProgressDisplay } from "../terminal/progress-display.js";
 import { UsageError } from "../../core/errors.js";
-import type { SourceInput } from "../../inputs/types.js";
+import type { RunInput } from "../../inputs/types.js";
 import { apiOptions } from "../../api/options.js";
 import { lookupOptions, paceOf } from "../../lookup/options.js";
 import { sinkOptions } from "../../outputs/options.js";
@@ -188,16 +189,26 @@ export async function printSummary(
 }
 
 /**
- * The input named by the operands: a file or stdin.
+ * The input named by the operands: a file, stdin, or several files and folders.
  *
- * @throws UsageError for several, or for none if stdin is a terminal
+ * @throws UsageError for none if stdin is a terminal; as `listInputs`
  */
-export function enrichInput(operands: readonly string[], context: CliContext): SourceInput {
+export async function enrichInput(
+  operands: readonly string[],
+  context: CliContext,
+  { quiet = false }: { readonly quiet?: boolean } = {},
+): Promise<RunInput> {
   const [path = "-", ...more] = operands;
-  if (more.length > 0) {
-    throw new UsageError("too_many_inputs", `one input at a time; got ${operands.join(" ")}`, {
-      hint: "concatenate the files, or run once for each; quote names that contain spaces",
-    });
+  if (more.length > 0 || (path !== "-" && isFolder(path))) {
+    const { listInputs } = await import("../../inputs/list-inputs.js");
+    const { files, skipped } = await listInputs(operands);
+    for (const notice of quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);
+    return {
+      inputs: files.map((file) => ({
+        name: file.name,
+        input: file.path === "-" ? { stream: context.stdin(), name: "stdin" } : { path: file.path },
+      })),
+    };
   }
   if (path !== "-") return { path };
   const stdin = context.stdin();
@@ -207,6 +218,10 @@ export function enrichInput(operands: readonly string[], context: CliContext): S
     });
   }
   return { stream: stdin, name: "stdin" };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 const { output, unordered, tagIps, ...howToRun } = runOptions.shape;

@@ -2,7 +2,7 @@ import { failedSuffix } from "../../core/files/make-folder.js";
 import { FatalError } from "../../core/errors.js";
 import { earlierFormats } from "../../formats/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
-import { lookedUp } from "../../pipeline/run/reading.js";
+import { lookedUp } from "../../pipeline/run/failure-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
 import { formatCount, shellWord } from "../../core/quantity.js";
 

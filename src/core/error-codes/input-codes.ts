@@ -6,6 +6,8 @@ export const inputCodes = {
   input_missing: ["there is no input", "name a file, pipe rows in, or give - to type them"],
   input_not_found: ["the input file does not exist", "check the path"],
   input_is_directory: ["the input is a directory", "name the file"],
+  input_folder_empty: ["the folder has no file of a known format", "name the files one by one"],
+  inputs_mixed: ["the inputs are both NDJSON and rows", "run once for each kind"],
   input_unreadable: ["the input cannot be opened or read", "check permissions and the disk"],
   input_changed: [
     "the input is not the one the interrupted run read",

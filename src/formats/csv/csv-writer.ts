@@ -1,4 +1,13 @@
-import { columns, columnsAt, type ColumnValue, schemaVersion } from "../../core/columns.js";
+import {
+  addedColumns,
+  type Column,
+  columns,
+  columnsAt,
+  type ColumnValue,
+  type OptionalColumns,
+  optionalColumns,
+  schemaVersion,
+} from "../../core/columns.js";
 import { addedColumnNames, freshNames } from "../added-names.js";
 import { countRows } from "../count-rows.js";
 import { linesEncoder } from "../record-splitter.js";
@@ -37,27 +46,39 @@ export function csvEncoder(delimiter: Delimiter, options: EncoderOptions): Encod
   const write = recordWriter(delimiter);
   const width = options.columns.length;
   const shown = options.formulaGuard ? withoutFormula : String;
+  const own = options.added ?? columns;
   return {
     ...linesEncoder((enriched) => {
-      const added = columns.map((column) => shown(cellOf(column.value(enriched))));
+      const added = own.map((column) => shown(cellOf(column.value(enriched))));
       return write([...inputCells(enriched.row.cells, width), ...added]);
     }),
-    header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns)]),
+    header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, own)]),
   };
 }
 
 /** Encodes rejected rows: input cells, code and reason, then cells without a column. */
-export function csvRejects({ columns, reading, formulaGuard }: RejectsOptions): Encoder {
+export function csvRejects({
+  columns,
+  reading,
+  formulaGuard,
+  several = false,
+}: RejectsOptions): Encoder {
   const write = recordWriter(reading.delimiter ?? ",");
   // The reason may contain text from the service.
   const shown = formulaGuard ? withoutFormula : String;
-  const names = freshNames(["reject_code", "reject_reason"], columns);
+  const added = [
+    "reject_code",
+    "reject_reason",
+    ...(several ? ["reject_file", "reject_item"] : []),
+  ];
+  const names = freshNames(added, columns);
   return {
     ...linesEncoder(({ row, finding }) =>
       write([
         ...inputCells(row.cells, columns.length),
         finding.error?.code ?? finding.status,
         shown(finding.error?.message ?? ""),
+        ...(several ? [row.file ?? "", row.itemText] : []),
         ...surplusCells(row.extra),
       ]),
     ),
@@ -116,8 +137,12 @@ function layoutOf(
   delimiter: Delimiter,
   prefix: string,
 ): EarlierLayout | null {
+  const optional = optionalIn(names, prefix);
+  const extra = addedColumns(optional)
+    .slice(columns.length)
+    .map(({ name }) => name);
   let version = schemaVersion;
-  const namesAt = (): string[] => columnsAt(version).map(({ name }) => name);
+  const namesAt = (): string[] => [...columnsAt(version).map(({ name }) => name), ...extra];
   while (version > 0 && !endsWith(names, namesAt(), prefix)) version--;
   if (version === 0) return null;
   const added = namesAt();
@@ -127,6 +152,7 @@ function layoutOf(
     inputColumns: names.slice(0, width),
     shape: "flat",
     schemaVersion: version,
+    optional,
     read(record) {
       const cells = cellsOf(record, delimiter);
       if (cells.length !== names.length) return null;
@@ -140,6 +166,14 @@ function layoutOf(
       };
     },
   };
+}
+
+/** The optional columns at the end of a header. */
+function optionalIn(names: readonly string[], prefix: string): OptionalColumns {
+  const own = (list: readonly Column[]): string[] => list.map(({ name }) => name);
+  const raw = endsWith(names, own(optionalColumns.raw), prefix);
+  const before = raw ? names.slice(0, -optionalColumns.raw.length) : names;
+  return { file: endsWith(before, own(optionalColumns.file), prefix), raw };
 }
 
 function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {

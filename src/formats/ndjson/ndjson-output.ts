@@ -1,4 +1,10 @@
-import { columns, schemaVersion } from "../../core/columns.js";
+import {
+  addedColumns,
+  columns,
+  type Column,
+  optionalColumns,
+  schemaVersion,
+} from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../core/finding.js";
 import { asObject, memberTexts } from "../../core/json-members.js";
@@ -62,11 +68,18 @@ export const earlierNdjson: EarlierFormat = {
     const hasVerdict = nested
       ? objectMembers(members.get(member) ?? "")?.has("verdict") === true
       : members.has(`${prefix}verdict`);
+    const file = nested
+      ? objectMembers(members.get(member) ?? "")?.has("file") === true
+      : optionalColumns.file.every(({ name }) => members.has(prefix + name));
+    const raw = !nested && optionalColumns.raw.every(({ name }) => members.has(prefix + name));
+    const optional = { file, raw };
+    const added = addedColumns(optional);
     return {
       inputColumns: [],
       shape: nested ? "nested" : "flat",
       schemaVersion: hasVerdict ? schemaVersion : 1,
-      read: nested ? (text) => readNested(text, member) : (text) => readFlat(text, prefix),
+      optional,
+      read: nested ? (text) => readNested(text, member) : (text) => readFlat(text, prefix, added),
     };
   },
 };
@@ -117,7 +130,7 @@ const noRow: Row = {
   endLine: 0,
 };
 
-function readFlat(text: string, prefix: string): EarlierRecord | null {
+function readFlat(text: string, prefix: string, columns: readonly Column[]): EarlierRecord | null {
   const members = objectMembers(text);
   if (members === null) return null;
   const values = new Map<string, unknown>();

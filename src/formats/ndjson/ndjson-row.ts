@@ -100,12 +100,14 @@ export function faultyRow(
   };
 }
 
-interface Flat {
+/** The cells of an object, and its other members as JSON. */
+export interface Flat {
   readonly cells: readonly string[];
   readonly extra: string | null;
 }
 
-function flatten(json: string, columns: readonly string[]): Flat {
+/** Reads an object's members as cells. */
+export function flatten(json: string, columns: readonly string[]): Flat {
   const members = memberTexts(json);
   const cells: string[] = [];
   for (const column of columns) {

@@ -1,4 +1,4 @@
-import { columns } from "../../core/columns.js";
+import { type Column, columns } from "../../core/columns.js";
 import { nestedFacts, nestedText } from "../../core/finding.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import { addedColumnNames, addedMemberName, freshNames } from "../added-names.js";
@@ -16,9 +16,10 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
   const added =
     options.shape === "nested"
       ? [addedMemberName(options.prefix, options.columns)]
-      : addedColumnNames(options.prefix, options.columns);
+      : addedColumnNames(options.prefix, options.columns, options.added);
   const keys = uniqueNames(options.columns).map((name) => JSON.stringify(name) + ":");
-  const describe = options.shape === "nested" ? nested(added[0] ?? "rep") : flat(added);
+  const describe =
+    options.shape === "nested" ? nested(added[0] ?? "rep") : flat(added, options.added ?? columns);
 
   const encodeRow = (enriched: EnrichedRow): string => {
     const own = inputMembers(enriched.row, keys, added);
@@ -29,8 +30,11 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
 }
 
 /** Encodes rejected records with two more members for the reason. */
-export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
-  const [code = "", reason = ""] = freshNames(["reject_code", "reject_reason"], columns);
+export function ndjsonRejects({ columns, several = false }: RejectsOptions): Encoder {
+  const [code = "", reason = "", file = "", item = ""] = freshNames(
+    ["reject_code", "reject_reason", "reject_file", "reject_item"],
+    columns,
+  );
   return linesEncoder(({ row, finding }) => {
     // A line that isn't a record is written as it came.
     if (row.json === null) return `${row.extra === null ? "" : String(JSON.parse(row.extra))}\n`;
@@ -38,6 +42,7 @@ export function ndjsonRejects({ columns }: RejectsOptions): Encoder {
     const why = JSON.stringify({
       [code]: finding.error?.code ?? finding.status,
       [reason]: finding.error?.message ?? "",
+      ...(several ? { [file]: row.file, [item]: row.itemText } : {}),
     }).slice(1);
     return `{${members}${members === "" ? "" : ","}${why}\n`;
   });
@@ -110,7 +115,9 @@ type Describe = (enriched: EnrichedRow, displaced: Record<string, unknown> | nul
 function nested(member: string): Describe {
   const key = JSON.stringify(member) + ":";
   return ({ row, item, finding }, displaced) => {
-    const facts = nestedText(nestedFacts(item, finding), finding);
+    const known = nestedText(nestedFacts(item, finding), finding);
+    const facts =
+      row.file === undefined ? known : `${known.slice(0, -1)},"file":${JSON.stringify(row.file)}}`;
     // `extra` of a cell-based source is already JSON; an NDJSON record has all its members above.
     const surplus = row.json === null ? row.extra : null;
     const extra = displaced === null ? surplus : JSON.stringify(displaced);
@@ -118,7 +125,7 @@ function nested(member: string): Describe {
   };
 }
 
-function flat(names: readonly string[]): Describe {
+function flat(names: readonly string[], columns: readonly Column[]): Describe {
   const keys = names.map((name) => JSON.stringify(name) + ":");
   return (enriched, displaced) => {
     let text = "";

@@ -31,7 +31,7 @@ export async function openParquet(
   bounds = groupBounds,
 ): Promise<OpenedWarehouse> {
   const driver = await loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
-  const schema = tableSchema("parquet", { inputColumns: options.columns, prefix: options.prefix });
+  const schema = tableSchema("parquet", { ...options, inputColumns: options.columns });
   const readers = cellReaders(schema, {
     runId: options.runId,
     onWarning: options.onWarning ?? (() => undefined),

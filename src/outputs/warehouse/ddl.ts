@@ -1,3 +1,4 @@
+import type { OptionalColumns } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import {
   createTable,
@@ -23,6 +24,8 @@ export interface SchemaTextOptions {
   readonly inputColumns: readonly string[];
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
+  /** The optional columns of the rows. @default none */
+  readonly optional?: OptionalColumns;
   /**
    * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
    */

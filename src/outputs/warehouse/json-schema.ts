@@ -1,4 +1,10 @@
-import { columns, type ColumnType, schemaVersion } from "../../core/columns.js";
+import {
+  addedColumns,
+  type Column,
+  type ColumnType,
+  type OptionalColumns,
+  schemaVersion,
+} from "../../core/columns.js";
 import {
   findingStatuses,
   type LookupEndpoint,
@@ -20,11 +26,14 @@ type Schema = Readonly<Record<string, unknown>>;
 export function jsonSchema({
   inputColumns,
   prefix,
+  optional = {},
 }: {
   readonly inputColumns: readonly string[];
   readonly prefix: string;
+  readonly optional?: OptionalColumns;
 }): Schema {
-  const names = addedColumnNames(prefix, inputColumns);
+  const columns = addedColumns(optional);
+  const names = addedColumnNames(prefix, inputColumns, columns);
   const member = addedMemberName(prefix, inputColumns);
   const input = inputProperties(inputColumns);
   return {
@@ -34,12 +43,15 @@ export function jsonSchema({
     $defs: {
       flat: {
         type: "object",
-        properties: { ...input, ...flatProperties(names) },
+        properties: { ...input, ...flatProperties(names, columns) },
         required: names,
       },
       nested: {
         type: "object",
-        properties: { ...input, [member]: nestedMember },
+        properties: {
+          ...input,
+          [member]: optional.file === true ? nestedMemberOf(fileMember) : nestedMember,
+        },
         required: [member],
       },
     },
@@ -53,7 +65,7 @@ function inputProperties(inputColumns: readonly string[]): Schema {
   );
 }
 
-function flatProperties(names: readonly string[]): Schema {
+function flatProperties(names: readonly string[], columns: readonly Column[]): Schema {
   return Object.fromEntries(
     columns.map((column, index) => [
       names[index],
@@ -98,15 +110,25 @@ const alwaysThere: Schema = {
   },
 };
 
-/** The member that nested output adds. */
-const nestedMember: Schema = {
-  type: "object",
-  properties: {
-    ...alwaysThere,
-    extra: { description: "Input values without a column; usually absent" },
-  },
-  required: Object.keys(alwaysThere),
+/** With several inputs: the file of a row. */
+const fileMember: Schema = {
+  file: { type: "string", description: "The file of the row, as named" },
 };
+
+/** The member that nested output adds. */
+const nestedMember = nestedMemberOf({});
+
+function nestedMemberOf(more: Schema): Schema {
+  return {
+    type: "object",
+    properties: {
+      ...alwaysThere,
+      ...more,
+      extra: { description: "Input values without a column; usually absent" },
+    },
+    required: Object.keys({ ...alwaysThere, ...more }),
+  };
+}
 
 function resultOf(endpoint: LookupEndpoint): Schema {
   const description = `Result of the ${endpoint.replaceAll("-", " ")}, as received`;

@@ -1,5 +1,5 @@
 import type { TypedColumn } from "../../formats/typed-column.js";
-import { type Column, columns as addedColumns } from "../../core/columns.js";
+import { addedColumns, type Column, type OptionalColumns } from "../../core/columns.js";
 import { type NamingName, safeColumnNames } from "./column-names.js";
 
 export interface TableColumn extends TypedColumn {
@@ -28,10 +28,18 @@ export interface TableSchema {
  */
 export function tableSchema(
   target: NamingName,
-  { inputColumns, prefix }: { readonly inputColumns: readonly string[]; readonly prefix: string },
+  {
+    inputColumns,
+    prefix,
+    optional = {},
+  }: {
+    readonly inputColumns: readonly string[];
+    readonly prefix: string;
+    readonly optional?: OptionalColumns | undefined;
+  },
 ): TableSchema {
   const key = [`${prefix}run_id`, `${prefix}row`] as const;
-  const added = addedColumns.map((column): TableColumn => ({
+  const added = addedColumns(optional).map((column): TableColumn => ({
     name: prefix + column.name,
     type: column.type,
     nullable: true,

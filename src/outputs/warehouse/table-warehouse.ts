@@ -30,9 +30,9 @@ export async function openTable<T extends TableTarget>(
   target: T,
   options: WarehouseOptions,
 ): Promise<OpenedWarehouse> {
-  const { columns, runId, prefix, onWarning = () => undefined } = options;
+  const { columns, runId, prefix, optional, onWarning = () => undefined } = options;
   const { kind } = target;
-  const schema = tableSchema(kind, { inputColumns: columns, prefix });
+  const schema = tableSchema(kind, { inputColumns: columns, prefix, optional });
   const readers = cellReaders(schema, { runId, onWarning });
   const database = await connect(target, { ...options, access: "write", onWarning });
   try {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
 import type { RowCounts } from "../../core/row.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import type { PartRecord } from "../data-set/data-set.js";
@@ -11,6 +12,8 @@ export interface WarehouseOptions {
   readonly columns: readonly string[];
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
+  /** The optional columns of the rows. @default none */
+  readonly optional?: OptionalColumns;
   /** Value of `rep_run_id` in every row; kept by a resumed run. */
   readonly runId: string;
   /** Position of the checkpoint to continue from; null for a new run. */

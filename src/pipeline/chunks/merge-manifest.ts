@@ -2,7 +2,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../run/tally.js";
 import { unlikelyColumn } from "../run/run-rows.js";
-import { readingFacts } from "../finish/manifest.js";
+import { readingFacts } from "../finish/input-records.js";
 import type { RunEnding } from "../finish/exit-reason.js";
 import type { Manifest } from "../types.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -22,7 +22,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
   const ends = manifests.map(({ ended_at }) => ended_at).sort();
   const { rows } = plan.input;
   const unsupported = byCount(({ unsupported: counts }) => counts);
-  const unlikely = unlikelyColumn(plan.reading, { rows, unsupported });
+  const unlikely = unlikelyColumn(plan, { rows, unsupported });
   return {
     schema_version: schemaVersion,
     program: programInfo(),

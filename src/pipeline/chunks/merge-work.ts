@@ -17,7 +17,7 @@ import { endingOfTooMany } from "../finish/publish.js";
 import { saveRecord } from "../finish/finished-run.js";
 import { finalPath } from "../output/check-paths.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
-import { type FailOn, type MaxFailed, tooManyFailed } from "../run/reading.js";
+import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
 import { openStateFolder } from "../state/state-folder.js";
 import type { Manifest } from "../types.js";
 import {
@@ -90,8 +90,12 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
       hint: "name a file of that format, or split again with --to",
     });
   }
-  const sink = { to: text, rejects, prefix, esIndex, formulaGuard: false, gzip: false };
-  return chooseOutput(output, sink, async () => plan.reading.format, plan.input.path);
+  const sink = { to: text, rejects, prefix, esIndex, formulaGuard: false, gzip: false, raw: false };
+  return chooseOutput(output, sink, async () => plan.reading.format, plannedPaths(plan));
+}
+
+function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
+  return input.path === null ? [] : [input.path];
 }
 
 /** The results in order. @throws FatalError `chunks_missing`, naming those that are not there */

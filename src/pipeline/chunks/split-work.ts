@@ -66,7 +66,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     );
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
     const { columns } = source;
-    announceReading(job, source.reading);
+    announceReading(job, source);
     const planned = settingsOf(settings, source);
     const chunks = await chunksOf(splitter, source, signal);
     await file?.sync();

@@ -9,7 +9,7 @@ import {
 import type { FindingStatus } from "../../core/finding.js";
 import { redactAddress } from "../../core/redact-address.js";
 import { OutputClosedError } from "../../outputs/file-destination.js";
-import type { FailOn } from "../run/reading.js";
+import type { FailOn } from "../run/failure-limits.js";
 
 /** Exit codes of the program. */
 export const exitCodes = {

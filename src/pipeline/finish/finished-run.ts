@@ -8,10 +8,11 @@ import { readJsonFile } from "../../core/files/json-file.js";
 import { earlierParts, type PartRecord, withSuffix } from "../../outputs/data-set/data-set.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { inputPaths, type NamedFiles } from "../../inputs/types.js";
 import type { Checkpoint } from "../state/checkpointer.js";
 import { finalPath, manifestPath } from "../output/check-paths.js";
 import type { OutputTarget, WarehouseOutputTarget } from "../output/open-output.js";
-import type { RowJob } from "../run/reading.js";
+import { optionalColumnsOf, type RowJob } from "../run/reading.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
@@ -44,7 +45,7 @@ export async function finishEarlier(
   if (state.finished === null) return null;
   const { manifest, ...rest } = state.finished;
   const finished = { ...rest, manifest: { ...manifest, resumed: manifest.resumed + 1 } };
-  await republish(job, target, finished, state.path);
+  await republish(job, rows, target, finished, state.path);
   const now = await takeFingerprint(job, rows, target);
   const { fingerprint } = finished.checkpoint;
   const { differences } = await compareFingerprints(fingerprint, now, job.input);
@@ -64,13 +65,14 @@ export async function finishEarlier(
  */
 async function republish(
   job: EnrichJob,
+  rows: RowJob,
   target: OutputTarget,
   finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const { checkpoint, manifest, suffix } = finished;
   if (target.file !== null) await renamePart(target.file, suffix, manifest.output.bytes);
-  else if (target.warehouse !== null) await completeTable(job, target, finished, stateFolder);
+  else if (target.warehouse !== null) await completeTable(job, rows, target, finished, stateFolder);
   const { rejects } = checkpoint.fingerprint.options;
   if (typeof rejects === "string") await renamePart(await finalPath(rejects), suffix, null);
   await saveRecord(job, target, manifest, suffix);
@@ -111,7 +113,7 @@ async function removeEarlierParts(
 interface RecordedJob {
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly settings: Pick<EnrichJob["settings"], "rejects">;
-  readonly input: { readonly path: string } | { readonly stream: unknown };
+  readonly input: NamedFiles;
 }
 
 /**
@@ -130,7 +132,7 @@ async function removeFailedOutput(
   const found = (await readJsonFile(manifest).catch(() => null)) as Partial<Manifest> | null;
   if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings;
-  const input = "path" in job.input ? await finalPath(job.input.path) : null;
+  const inputs = await Promise.all(inputPaths(job.input).map(finalPath));
   const output = file === null ? null : file + failedSuffix;
   const parts = found.output?.parts ?? [];
   const left = [
@@ -140,10 +142,10 @@ async function removeFailedOutput(
   ];
   try {
     for (const path of left) {
-      if (path !== null && path !== input) await rm(path, { force: true });
+      if (path !== null && !inputs.includes(path)) await rm(path, { force: true });
     }
     // Remove the manifest last: the other files can be recognised only by it.
-    if (output === null || output !== input) await rm(manifest, { force: true });
+    if (output === null || !inputs.includes(output)) await rm(manifest, { force: true });
     if (failed.endsWith("/")) await rmdir(failed).catch(() => undefined);
   } catch (error) {
     job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
@@ -173,6 +175,7 @@ async function renamePart(name: string, suffix: string, bytes: number | null): P
 /** Reopens a warehouse where the run left it, and completes the run there. */
 async function completeTable(
   job: EnrichJob,
+  rows: RowJob,
   target: WarehouseOutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
@@ -180,7 +183,8 @@ async function completeTable(
   const clock = job.clock ?? systemClock;
   const { runId } = checkpoint;
   const finished = manifest.output.parts;
-  const run = new WarehouseRun({ job, target, runId, clock, stateFolder, finished });
+  const optional = optionalColumnsOf(job, rows);
+  const run = new WarehouseRun({ job, target, runId, optional, clock, stateFolder, finished });
   await run.resume(checkpoint);
   const sink = await run.sink(checkpoint.source.columns);
   try {

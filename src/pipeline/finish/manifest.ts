@@ -5,8 +5,7 @@ import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
-import { positionalName } from "../../formats/columns/find-column.js";
-import type { InputReading } from "../../formats/types.js";
+import { inputRecords, readingFacts, sharedFacts } from "./input-records.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { manifestPath } from "../output/check-paths.js";
@@ -14,7 +13,7 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../run/open-run.js";
 import { type RunEnding, unknownEnding } from "./exit-reason.js";
 import type { OutputTarget } from "../output/open-output.js";
-import type { EnrichJob, Manifest, ReadingFacts } from "../types.js";
+import type { EnrichJob, Manifest } from "../types.js";
 
 /** A run that has a checkpointer, and so a start and a duration. */
 export type StartedRun = Pick<OpenRun, "source" | "inputGrew" | "target" | "tally"> & {
@@ -43,6 +42,7 @@ export function manifestOf(
   const tally = run.tally.snapshot();
   const { clock = systemClock } = job;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
+  const inputs = inputRecords(source, tally.rows);
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -50,12 +50,13 @@ export function manifestOf(
     command: job.command,
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
-      ...readingFacts(source.reading),
+      ...(inputs === undefined ? readingFacts(source.reading) : sharedFacts(inputs)),
       ...(copyOf === undefined ? {} : { format: copyOf.kind, delimiter: null }),
       bytes: source.bytesTotal ?? source.bytesRead(),
       rows: tally.rows,
       grew_while_interrupted: inputGrew,
     },
+    ...(inputs === undefined ? {} : { inputs }),
     output: {
       path: target.base === null ? null : outputName(target, suffix),
       format: target.format,
@@ -100,26 +101,6 @@ export function manifestSoFar(job: EnrichJob, run: StartedRun): Manifest {
 /** Name of the output. That of a table has no suffix. */
 function outputName({ name, file, base }: OutputTarget, suffix: string): string {
   return file === null && base?.endsWith("/") !== true ? name : withSuffix(name, suffix);
-}
-
-export function readingFacts({
-  format,
-  delimiter,
-  header,
-  item,
-  kind,
-}: InputReading): ReadingFacts {
-  const { sample } = item;
-  return {
-    format,
-    delimiter,
-    header,
-    item_column: item.name === "" ? positionalName(item.index) : item.name,
-    item_column_by: item.by,
-    item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
-    kind_column: kind?.name ?? null,
-    kind_column_by: kind?.by ?? null,
-  };
 }
 
 /**

@@ -12,7 +12,7 @@ import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
 import type { OpenRun } from "../run/open-run.js";
 import { type Audit, auditOutput } from "../../outputs/audit-output.js";
 import { wrongCounts } from "./wrong-counts.js";
-import { tooManyFailed } from "../run/reading.js";
+import { tooManyFailed } from "../run/failure-limits.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { finalPath } from "../output/check-paths.js";
 import type { AnyCheckpoint, FoundRun, StateFolder } from "../state/state-folder.js";

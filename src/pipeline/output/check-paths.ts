@@ -33,16 +33,15 @@ export async function checkFolder(file: string): Promise<void> {
 export async function checkInputIsSafe(
   output: string,
   file: string,
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<void> {
-  if (inputPath === null) return;
-  const input = await finalPath(inputPath);
-  if (input === file) {
+  const inputs = await Promise.all(inputPaths.map(finalPath));
+  if (inputs.includes(file)) {
     throw new UsageError("output_is_input", `the output ${output} would overwrite the input`, {
       hint: "write to another file",
     });
   }
-  await checkInputIsNot(output, [partPath(file), manifestPath(file)], inputPath);
+  await checkInputIsNot(output, [partPath(file), manifestPath(file)], inputPaths);
 }
 
 /**
@@ -54,14 +53,16 @@ export async function checkInputIsSafe(
 export async function checkInputIsNot(
   output: string,
   needed: readonly (string | null)[],
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<void> {
-  if (inputPath === null || !needed.includes(await finalPath(inputPath))) return;
-  throw new UsageError(
-    "output_is_input",
-    `the output ${output} needs the name of the input ${inputPath} for one of its own files`,
-    { hint: "rename the input, or write to another file" },
-  );
+  for (const path of inputPaths) {
+    if (!needed.includes(await finalPath(path))) continue;
+    throw new UsageError(
+      "output_is_input",
+      `the output ${output} needs the name of the input ${path} for one of its own files`,
+      { hint: "rename the input, or write to another file" },
+    );
+  }
 }
 
 /**
@@ -74,7 +75,7 @@ export async function checkInputIsNot(
 export async function checkRejects(
   rejects: string,
   output: { readonly file: string | null; readonly base: string | null },
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<void> {
   const file = await finalPath(rejects);
   const facts = await stat(file).catch(() => null);
@@ -98,8 +99,8 @@ export async function checkRejects(
     );
   }
   checkRejectsName(rejects);
-  await checkInputIsSafe(`--rejects ${rejects}`, file, inputPath);
-  await checkInputIsNot(`--rejects ${rejects}`, [file + failedSuffix], inputPath);
+  await checkInputIsSafe(`--rejects ${rejects}`, file, inputPaths);
+  await checkInputIsNot(`--rejects ${rejects}`, [file + failedSuffix], inputPaths);
 }
 
 /**

@@ -18,7 +18,7 @@ import type { WarehouseOutputTarget } from "./open-output.js";
 export async function chooseDataSet(
   warehouse: Warehouse,
   { to, gzip }: Pick<SinkSettings, "to" | "gzip">,
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<WarehouseOutputTarget> {
   const { display, base } = warehouse.target;
   if (to === undefined || to === "stix" || (to === "parquet" && gzip)) {
@@ -39,7 +39,8 @@ export async function chooseDataSet(
     throw new UsageError("output_no_file", `${display} is not a folder`, { hint: "name a folder" });
   }
   await checkFolder(base.slice(0, -1));
-  if (inputPath !== null && `${dirname(await finalPath(inputPath))}/` === base) {
+  for (const inputPath of inputPaths) {
+    if (`${dirname(await finalPath(inputPath))}/` !== base) continue;
     throw new UsageError("output_is_input", `the input ${inputPath} is in the folder ${display}`, {
       hint: "write to another folder",
     });

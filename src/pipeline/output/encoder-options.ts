@@ -8,7 +8,7 @@ import type { OutputTarget } from "./open-output.js";
 export function encoderOptions(
   { prefix, shape, formulaGuard, esIndex }: EnrichSettings,
   { format }: Pick<OutputTarget, "format">,
-  rest: Pick<EncoderOptions, "columns" | "clock">,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): EncoderOptions {
   const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
   return { ...rest, prefix, shape: flatOrNested, formulaGuard, esIndex };
@@ -18,7 +18,7 @@ export function encoderOptions(
 export function partOptions(
   settings: EnrichSettings,
   { format, gzip, base }: OutputTarget,
-  rest: Pick<EncoderOptions, "columns" | "clock">,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): PartOptions | undefined {
   if (base?.endsWith("/") !== true) return undefined;
   return {

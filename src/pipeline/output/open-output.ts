@@ -9,7 +9,7 @@ import {
 } from "../../outputs/file-destination.js";
 import { type SinkSettings } from "../../outputs/options.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { detectSinkFormat, formats } from "../../formats/registry.js";
+import { detectSinkFormat, formats, sinkFormats } from "../../formats/registry.js";
 import { rereadOutput } from "../../outputs/reread-output.js";
 import { textSink } from "../../outputs/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
@@ -65,21 +65,22 @@ export async function chooseOutput(
   output: string,
   settings: SinkSettings,
   inputFormat: () => Promise<SourceFormat>,
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<OutputTarget> {
   if (settings.to === undefined) await checkOutputName(output);
   const warehouse = output === "-" ? null : findWarehouse(output);
   refuseIdleOptions(settings, warehouse);
   const target =
     warehouse === null
-      ? await chooseTarget(output, settings, inputFormat, inputPath)
+      ? await chooseTarget(output, settings, inputFormat, inputPaths)
       : warehouse.target.kind === "data set"
-        ? await chooseDataSet(warehouse, settings, inputPath)
-        : await chooseWarehouse(warehouse, settings, inputPath);
+        ? await chooseDataSet(warehouse, settings, inputPaths)
+        : await chooseWarehouse(warehouse, settings, inputPaths);
+  if (settings.raw) refuseRaw(target, settings);
   const { rejects } = settings;
   if (rejects !== undefined) {
     const file = target.file ?? warehouse?.target.file ?? null;
-    await checkRejects(rejects, { file, base: target.base }, inputPath);
+    await checkRejects(rejects, { file, base: target.base }, inputPaths);
   }
   return target;
 }
@@ -88,7 +89,7 @@ async function chooseTarget(
   output: string,
   settings: SinkSettings,
   inputFormat: () => Promise<SourceFormat>,
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<TextOutputTarget> {
   const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
   if (settings.to === "parquet") {
@@ -112,7 +113,7 @@ async function chooseTarget(
   }
   const file = await finalPath(output);
   await checkFolder(file);
-  await checkInputIsSafe(output, file, inputPath);
+  await checkInputIsSafe(output, file, inputPaths);
   return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
 }
 
@@ -125,7 +126,7 @@ async function chooseTarget(
 async function chooseWarehouse(
   warehouse: Warehouse,
   settings: Pick<SinkSettings, "to" | "shape">,
-  inputPath: string | null,
+  inputPaths: readonly string[],
 ): Promise<WarehouseOutputTarget> {
   const { kind, display, file, base } = warehouse.target;
   refuseTextOptions(display, settings);
@@ -140,8 +141,8 @@ async function chooseWarehouse(
   }
   // Parquet files appear by rename; databases are written in place.
   const appears = file !== null && file === base;
-  if (appears) await checkInputIsSafe(display, file, inputPath);
-  else await checkInputIsNot(display, [file, manifestPath(base)], inputPath);
+  if (appears) await checkInputIsSafe(display, file, inputPaths);
+  else await checkInputIsNot(display, [file, manifestPath(base)], inputPaths);
   return {
     file: appears ? file : null,
     name: display,
@@ -150,6 +151,26 @@ async function chooseWarehouse(
     gzip: false,
     warehouse,
   };
+}
+
+/** Only columns can be added. @throws UsageError `raw_needs_columns` */
+function refuseRaw(
+  { format: name }: Pick<OutputTarget, "format">,
+  { shape }: Pick<SinkSettings, "shape">,
+): void {
+  const format = sinkFormats.find((known) => known === name);
+  if (format === undefined) return;
+  const isNested = format === "ndjson" && shape !== "flat";
+  if (!isNested && formats[format].earlier !== undefined) return;
+  throw new UsageError(
+    "raw_needs_columns",
+    `--raw adds columns, and ${isNested ? "nested NDJSON" : format} has none`,
+    {
+      hint: isNested
+        ? "leave out --raw, because nested rows have the results as received; or add --shape flat"
+        : "leave out --raw, or write CSV, Parquet or a table",
+    },
+  );
 }
 
 function refuseTextOptions(

@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.js";
+import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError, startOver } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
@@ -15,6 +16,8 @@ export interface WarehouseRunOptions {
   readonly job: EnrichJob;
   readonly target: WarehouseOutputTarget;
   readonly runId: string;
+  /** The optional columns of the rows. */
+  readonly optional: OptionalColumns;
   readonly clock: Clock;
   /** An existing folder for the files of an interrupted run. */
   readonly stateFolder: string;
@@ -76,9 +79,11 @@ export class WarehouseRun {
 
   async #open(columns: readonly string[], saved: Checkpoint | null): Promise<OpenedWarehouse> {
     const { job, target, runId, clock, stateFolder } = this.#options;
+    const added = addedColumns(this.#options.optional);
     const opening = target.warehouse.open({
       columns,
       prefix: job.settings.prefix,
+      optional: this.#options.optional,
       runId,
       resume: saved?.sink ?? null,
       stateFolder,
@@ -86,7 +91,7 @@ export class WarehouseRun {
       signal: job.signal,
       clock,
       finished: this.#options.finished,
-      parts: partOptions(job.settings, target, { columns, clock }),
+      parts: partOptions(job.settings, target, { columns, added, clock }),
     });
     this.#opened = await raceAbort(opening, job.signal, (late) => late.sink.abandon());
     return this.#opened;

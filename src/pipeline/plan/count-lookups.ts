@@ -5,6 +5,7 @@ import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import type { CachedOptions } from "../../lookup/cache.js";
 import { isLocalBogon } from "../../lookup/combine.js";
+import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import { cacheKeys, keyHash } from "../../store/cache/cache-key.js";
 import type { RowJob } from "../run/reading.js";
@@ -43,13 +44,16 @@ export function countInBackground(
   stack: ResourceStack,
 ): () => number | null {
   const { input, onStart, shared } = job;
-  if (!("path" in input) || onStart === undefined || shared?.pace !== undefined) return () => null;
+  const paths = inputPaths(input);
+  const isFiles = "path" in input || ("inputs" in input && paths.length === input.inputs.length);
+  if (!isFiles || onStart === undefined || shared?.pace !== undefined) return () => null;
   if (options.perSecond >= fastRate) return () => null;
   const stop = new AbortController();
   let lookups: number | null = null;
-  const counting = stat(input.path)
-    .then(async (file) => {
-      if (file.isFile()) lookups = await countLookups(rows, { ...options, signal: stop.signal });
+  const counting = Promise.all(paths.map((path) => stat(path)))
+    .then(async (files) => {
+      if (files.every((file) => file.isFile()))
+        lookups = await countLookups(rows, { ...options, signal: stop.signal });
     })
     // The run itself reports why its input cannot be read.
     .catch(() => undefined);

@@ -2,7 +2,7 @@ import { type Finding, lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { Rate } from "../../core/options.js";
-import type { SourceInput } from "../../inputs/types.js";
+import type { RunInput } from "../../inputs/types.js";
 import {
   type QuotaEnd,
   quotaEnds,
@@ -29,7 +29,7 @@ import type { CopyPlace } from "../copy/copied-table.js";
 import { findTableInput } from "../copy/find-table-input.js";
 
 export interface PlanJob {
-  readonly input: SourceInput;
+  readonly input: RunInput;
   readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
   /** Rates that the run would obey; empty for no limit. */
   readonly rates: readonly Rate[];
@@ -143,7 +143,7 @@ async function countRows(job: PlanJob, reading: RowJob, items: PlannedItems): Pr
     return never;
   });
   const source = await reading.open(null);
-  announceReading(job, source.reading);
+  announceReading(job, source);
   try {
     for await (const batch of source.rows) {
       signal.throwIfAborted();

@@ -29,7 +29,13 @@ export interface EarlierShape extends EarlierLayout {
 }
 
 /** Layout of an output without rows. */
-const noRows = { inputColumns: [], shape: "nested", schemaVersion, read: () => null } as const;
+const noRows = {
+  inputColumns: [],
+  shape: "nested",
+  schemaVersion,
+  optional: {},
+  read: () => null,
+} as const;
 
 /** Read position in an earlier output. */
 interface Place {
@@ -152,7 +158,9 @@ function rowOf(
   }
   place.row++;
   advance(record, place);
+  const file = layout.optional.file === true ? { file: read.text("file") } : {};
   return {
+    ...file,
     number: place.row,
     line,
     cells: read.cells,

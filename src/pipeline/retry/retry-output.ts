@@ -1,4 +1,4 @@
-import { columns, schemaVersion } from "../../core/columns.js";
+import { addedColumns, columns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
@@ -56,6 +56,7 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
       inputFormat: () => Promise.resolve(before.reading.format),
       options: { retry: true },
       synthetic: manifest?.synthetic === true,
+      optional: before.optional,
       // Retry exists to complete partial answers.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, before, resume),
@@ -113,6 +114,7 @@ function copying(encoder: Encoder, output: EarlierShape, settings: EnrichJob["se
     columns: [],
     prefix: settings.prefix,
     shape: output.shape,
+    added: addedColumns(output.optional),
     formulaGuard: false,
   });
   return {

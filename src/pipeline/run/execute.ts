@@ -13,6 +13,7 @@ import { findTableInput } from "../copy/find-table-input.js";
 import { openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { readingOf, type RowJob } from "./reading.js";
+import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
 
 /**
@@ -24,9 +25,8 @@ import { runRows } from "./run-rows.js";
  */
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   const { settings, signal } = job;
-  const inputPath = inputFile(job, rows);
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
-  const target = await chooseOutput(settings.output, settings, inputFormat, inputPath);
+  const target = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
   if (job.durable === false) {
     if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
@@ -40,12 +40,13 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
 }
 
 /**
- * The file that the output must not replace; null if there is none. Reading a database file ends
+ * The files that the output must not replace. Reading a database file ends
  * before it is written, so the output may be another of its tables.
  */
-function inputFile({ input, settings }: EnrichJob, { copied }: RowJob): string | null {
-  if (copied === undefined) return "path" in input ? input.path : null;
-  return copied.copyOf.kind === "duckdb" && /^duckdb:/i.test(settings.output) ? null : copied.file;
+function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonly string[] {
+  if (copied === undefined) return inputPaths(input);
+  const isWritten = copied.copyOf.kind === "duckdb" && /^duckdb:/i.test(settings.output);
+  return isWritten || copied.file === null ? [] : [copied.file];
 }
 
 /** Nothing is kept on disk, except the copy of a table while the run lasts. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.js";
+import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { type ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import type { OpenedSource } from "../../inputs/types.js";
@@ -16,7 +17,7 @@ import type { Checkpoint } from "../state/checkpointer.js";
 import { type Fingerprint, checkSameRun, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob } from "../types.js";
-import { announceReading, type RowJob } from "./reading.js";
+import { announceReading, optionalColumnsOf, type RowJob } from "./reading.js";
 import { Tally } from "./tally.js";
 
 /** Where a run writes, and where it keeps the state for a resume. */
@@ -35,6 +36,8 @@ export interface OpenRun extends RunPlace {
   readonly fingerprint: Fingerprint;
   /** The input has grown since the run was interrupted. */
   readonly inputGrew: boolean;
+  /** The optional columns of the output. */
+  readonly optional: OptionalColumns;
   /** Checkpoint to continue from; null for a new run. */
   readonly before: Checkpoint | null;
   readonly source: OpenedSource;
@@ -58,22 +61,24 @@ export async function openRun(
   const saved = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, rows, target);
   const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
+  const optional = optionalColumnsOf(job, rows);
   const runId = saved?.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);
   const warehouse =
     target.warehouse === null || state === null
       ? null
-      : new WarehouseRun({ job, target, runId, clock, stateFolder: state.path });
+      : new WarehouseRun({ job, target, runId, optional, clock, stateFolder: state.path });
   const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
   const source = await openSource(job, rows, before, warehouse);
   stack.use(source);
   const tally = new Tally(before?.tally);
   if (warehouse !== null) warehouse.tally = tally;
   if (job.synthetic === true || rows.synthetic === true) tally.synthetic = true;
-  announceReading(job, source.reading);
-  const encoder = encoderOptions(job.settings, target, { columns: source.columns, clock });
+  announceReading(job, source);
+  const added = addedColumns(optional);
+  const encoder = encoderOptions(job.settings, target, { columns: source.columns, added, clock });
   const input = { fingerprint, inputGrew, before, source };
-  const opened = { ...place, ...input, clock, runId, warehouse, tally, encoder };
+  const opened = { ...place, ...input, optional, clock, runId, warehouse, tally, encoder };
   return { ...opened, sink: await openRunSink(job, rows, opened) };
 }
 
@@ -99,7 +104,8 @@ async function openRunSink(
 ): Promise<Sink> {
   const { rejects: path, formulaGuard } = job.settings;
   const { columns, reading } = source;
-  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard };
+  const several = source.files !== undefined;
+  const rejects = path === undefined ? null : { path, columns, reading, formulaGuard, several };
   const resume = before?.sink ?? null;
   if (target.warehouse !== null) {
     if (warehouse === null) throw new TypeError("a warehouse needs a state folder");

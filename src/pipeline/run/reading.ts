@@ -1,10 +1,6 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import {
-  type Finding,
-  type FindingError,
-  type FindingStatus,
-  unasked,
-} from "../../core/finding.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import { type Finding, type FindingError, unasked } from "../../core/finding.js";
 import { type Item, parseKindName } from "../../core/item/item.js";
 import { itemCodes } from "../../core/error-codes/item-codes.js";
 import { recogniseItem } from "../../core/item/recognise.js";
@@ -13,20 +9,19 @@ import { shownColumn } from "../../formats/columns/find-column.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { type InputOptions, openSource } from "../../inputs/open-input.js";
 import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
-import type { Encoder, InputReading, SourceFormat } from "../../formats/types.js";
+import type { Encoder, SourceFormat } from "../../formats/types.js";
 import type {
   AnyInput,
   CopiedFrom,
+  NamedInput,
   OpenedSource,
+  RunInput,
   SourceInput,
   SourcePosition,
 } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { CopyPlace } from "../copy/copied-table.js";
 import type { EnrichSettings } from "../options.js";
-import { z } from "zod";
-import { didYouMean } from "../../core/did-you-mean.js";
-import type { TallySnapshot } from "./tally.js";
 
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
@@ -58,6 +53,8 @@ export interface RowJob {
   readonly partialsFromCache?: boolean;
   /** True: the rows already hold invented answers. @default false */
   readonly synthetic?: boolean;
+  /** The optional columns of the output. @default those that the inputs and settings ask for */
+  readonly optional?: OptionalColumns;
   /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
   /** Set for a table, which is copied to the run's folder before it is opened. */
@@ -78,13 +75,22 @@ export interface CopiedInput {
 /** Replaces an input right before it is opened. */
 export type PrepareInput = (input: AnyInput, options: InputOptions) => AnyInput | Promise<AnyInput>;
 
+/** The optional columns of a run's output. */
+export function optionalColumnsOf(
+  { input, settings }: { readonly input: RunInput; readonly settings: Pick<EnrichSettings, "raw"> },
+  { optional }: Pick<RowJob, "optional">,
+): OptionalColumns {
+  return optional ?? { file: "inputs" in input, raw: settings.raw };
+}
+
 /** The default way for runs and plans to read an input and find its items. */
 export function readingOf(
-  input: SourceInput,
+  input: RunInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
   prepare: PrepareInput = (input) => input,
 ): RowJob {
+  if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
   const detected = "path" in input ? detectSourceFormat(input.path) : null;
   const gzip = detected?.gzip ?? false;
   const comment = settings.comment ?? null;
@@ -95,20 +101,10 @@ export function readingOf(
       named === null
         ? sniffFormat(input, { gzip, comment, clock })
         : Promise.resolve({ input, format: named, comment }));
-  const flags = {
-    header: settings.header ?? null,
-    itemColumn: settings.itemColumn ?? null,
-    kindColumn: settings.kindColumn ?? null,
-  };
+  const flags = flagsOf(settings);
   return {
     inputFormat: async () => (await sniff()).format,
-    options: {
-      from: named,
-      "item-column": flags.itemColumn,
-      "kind-column": flags.kindColumn,
-      header: flags.header,
-      comment,
-    },
+    options: optionsOf(settings, named),
     open: async (resume) => {
       const sniffed = await sniff();
       const format = resume?.reading.format ?? sniffed.format;
@@ -118,6 +114,45 @@ export function readingOf(
       return openSource(await prepare(sniffed.input, { gzip, offset: 0 }), options);
     },
     start: startRow,
+  };
+}
+
+function readingOfSeveral(
+  inputs: readonly NamedInput[],
+  settings: ReadingSettings,
+  clock: Clock,
+): RowJob {
+  const readings = inputs.map((named) => ({
+    ...named,
+    reading: readingOf(named.input, settings, clock),
+  }));
+  return {
+    inputFormat: () => readings[0]!.reading.inputFormat(),
+    options: optionsOf(settings, settings.from ?? null),
+    async open(resume) {
+      const { openInputs } = await import("./read-several.js");
+      return openInputs(readings, settings, { resume, clock });
+    },
+    start: startRow,
+  };
+}
+
+function flagsOf(settings: ReadingSettings) {
+  return {
+    header: settings.header ?? null,
+    itemColumn: settings.itemColumn ?? null,
+    kindColumn: settings.kindColumn ?? null,
+  };
+}
+
+function optionsOf(settings: ReadingSettings, from: string | null): RowJob["options"] {
+  const { header, itemColumn, kindColumn } = flagsOf(settings);
+  return {
+    from,
+    "item-column": itemColumn,
+    "kind-column": kindColumn,
+    header,
+    comment: settings.comment ?? null,
   };
 }
 
@@ -141,8 +176,12 @@ const notText: FindingError = {
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  { item, kind }: InputReading,
+  { reading: { item, kind }, notices }: Pick<OpenedSource, "reading" | "notices">,
 ): void {
+  if (notices !== undefined) {
+    for (const notice of notices) onNotice?.(notice);
+    return;
+  }
   const { sample } = item;
   const kinds = kind?.by === "neighbour" ? shownColumn(kind) : null;
   if (sample !== null && sample.cells > 0) {
@@ -153,102 +192,4 @@ export function announceReading(
   } else if (kinds !== null) {
     onNotice?.(`using column ${kinds} for the kinds of items`);
   }
-}
-
-/** Maximum number of failed rows: a count, or a percentage of the rows that were looked up. */
-export type MaxFailed = { readonly rows: number } | { readonly percent: number };
-
-/** Parses `500` or `50%`. */
-export function maxFailed(): z.ZodType<MaxFailed> {
-  return z.union([z.number(), z.string()]).transform((value, context): MaxFailed => {
-    const text = String(value).trim();
-    if (/^\d+$/.test(text)) return { rows: Number(text) };
-    const percent = text.endsWith("%") ? percentOf(text.slice(0, -1)) : null;
-    if (percent !== null) return { percent };
-    context.addIssue({
-      code: "custom",
-      message: "must be a number of rows such as 500, or a share such as 50%",
-    });
-    return z.NEVER;
-  });
-}
-
-/**
- * Statuses counted by each value of `--fail-on`. Each one includes those of the values before it.
- */
-const failOnLevels = {
-  failed: ["failed"],
-  partial: ["failed", "partial"],
-  invalid: ["failed", "partial", "invalid"],
-  unsupported: ["failed", "partial", "invalid", "unsupported"],
-  never: [],
-} as const satisfies Record<string, readonly FindingStatus[]>;
-
-/** Which rows make a finished run exit with 3. */
-export interface FailOn {
-  readonly statuses: readonly FindingStatus[];
-  /** Minimum share of all rows, in percent; null if a single row is enough. */
-  readonly percent: number | null;
-}
-
-const failOnForm = /^([a-z]+)(?::(.+)%)?$/;
-
-/** Parses `failed`, `never`, or a status with a share: `unsupported:90%`. */
-export function failOn(): z.ZodType<FailOn> {
-  return z.string().transform((value, context): FailOn => {
-    const [, word = "", share] = failOnForm.exec(value.trim()) ?? [];
-    const percent = share === undefined ? null : percentOf(share);
-    const isWhole = share === undefined || (percent !== null && word !== "never");
-    if (isLevel(word) && isWhole) return { statuses: failOnLevels[word], percent };
-    const words = Object.keys(failOnLevels);
-    const meant = isLevel(word) ? null : didYouMean(value.replace(/:.*/, ""), words);
-    const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-    context.addIssue({
-      code: "custom",
-      message: `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
-    });
-    return z.NEVER;
-  });
-}
-
-function isLevel(word: string): word is keyof typeof failOnLevels {
-  return Object.hasOwn(failOnLevels, word);
-}
-
-/** Parses a number from 0 to 100; null if it is not one. */
-function percentOf(text: string): number | null {
-  const percent = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
-  return percent <= 100 ? percent : null;
-}
-
-/** Below this number of lookups, a share of them means nothing. */
-const minLookedUp = 100;
-
-/** Number of rows that were looked up, and how many of them failed. */
-export interface LookedUp {
-  readonly rows: number;
-  readonly failed: number;
-}
-
-/** Counts rows with an item. A line that could not be read was not looked up. */
-export function lookedUp({
-  kinds,
-  statuses,
-  errors,
-}: Pick<TallySnapshot, "kinds" | "statuses" | "errors">): LookedUp {
-  const rows = Object.values(kinds).reduce((sum, n) => sum + n, 0);
-  return { rows, failed: statuses.failed - (errors["input_row"] ?? 0) };
-}
-
-/**
- * True if a finished run has more failed rows than `--max-failed` allows. A count applies to all
- * failed rows; a share applies to the rows that were looked up, once there are 100 of them.
- */
-export function tooManyFailed(
-  limit: MaxFailed,
-  tally: Pick<TallySnapshot, "kinds" | "statuses" | "errors">,
-): boolean {
-  if ("rows" in limit) return tally.statuses.failed > limit.rows;
-  const { rows, failed } = lookedUp(tally);
-  return rows >= minLookedUp && failed * 100 > limit.percent * rows;
 }

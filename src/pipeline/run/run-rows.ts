@@ -3,7 +3,6 @@ import type { UnsupportedCode } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { shownColumn } from "../../formats/columns/find-column.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
-import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { manifestSoFar } from "../finish/manifest.js";
 import { abandonRun, publish } from "../finish/publish.js";
@@ -24,9 +23,11 @@ export function runRows(job: EnrichJob, rows: RowJob, place: RunPlace): Promise<
     let lookup: AssembledLookup | null = null;
     try {
       const signals = openSignals(job, run, stack);
-      const { target, encoder } = run;
+      const { target, encoder, optional } = run;
       const format = sinkFormats.find((name) => name === target.format);
-      const asReceived = format !== undefined && formats[format].keepsReceived(encoder.shape);
+      const asReceived =
+        optional.raw === true ||
+        (format !== undefined && formats[format].keepsReceived(encoder.shape));
       const { partialsFromCache } = rows;
       lookup = await assembleLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
       const progress = await progressOf(job, rows, { ...run, ...lookup }, stack);
@@ -125,12 +126,12 @@ export type CountedWarning = readonly [message: string, count: number];
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
   job: Pick<EnrichJob, "onWarning" | "chunk">,
-  source: Pick<OpenedSource, "warnings" | "reading">,
+  source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
   addressWarnings: readonly string[],
   tally: Tally,
 ): readonly CountedWarning[] {
   // Of a chunk, the merge judges all of them together.
-  const unlikely = job.chunk === true ? null : unlikelyColumn(source.reading, tally.snapshot());
+  const unlikely = job.chunk === true ? null : unlikelyColumn(source, tally.snapshot());
   const messages = unlikely === null ? addressWarnings : [...addressWarnings, unlikely];
   for (const message of messages) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
@@ -138,14 +139,19 @@ function closingWarnings(
 
 /** Warning for a run with almost nothing to look up, which probably read the wrong column. */
 export function unlikelyColumn(
-  { format, item }: InputReading,
+  { reading: { format, item }, notices }: Pick<OpenedSource, "reading" | "notices">,
   { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
 ): string | null {
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < rows * unlikelyShare) return null;
   const [where, remedy] =
-    format === "text"
-      ? ["have no indicator", "the input was read as one item per line; set its format with --from"]
-      : [`have no indicator in column ${shownColumn(item)}`, "choose another with --item-column"];
+    notices !== undefined
+      ? ["have no indicator", "choose the column with --item-column"]
+      : format === "text"
+        ? [
+            "have no indicator",
+            "the input was read as one item per line; set its format with --from",
+          ]
+        : [`have no indicator in column ${shownColumn(item)}`, "choose another with --item-column"];
   return `${idle} of ${rows} rows ${where}; ${remedy}`;
 }

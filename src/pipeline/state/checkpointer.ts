@@ -25,7 +25,7 @@ export interface CheckpointerOptions {
   readonly tally: Tally;
   readonly fingerprint: Fingerprint;
   /** Supplies its columns, its reading and the checksum of the bytes read. */
-  readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum">;
+  readonly source: Pick<OpenedSource, "columns" | "reading" | "checksum" | "files">;
   readonly before: Checkpoint | null;
   readonly runId: string;
   /** The manifest of the run so far, saved for readers. */
@@ -116,7 +116,15 @@ export class Checkpointer {
     const reached = last && { offset: last.end, row: last.number, line: last.endLine };
     const { columns, reading } = source;
     const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
-    return { ...from, columns, reading, input: source.checksum() };
+    const input = source.checksum();
+    const files = source.files?.();
+    return {
+      ...from,
+      columns,
+      reading,
+      ...(input === undefined ? {} : { input }),
+      ...(files === undefined ? {} : { files }),
+    };
   }
 
   /** Rows written ahead, including those from before the interruption until the position passes. */

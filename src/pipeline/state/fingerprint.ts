@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError, startOver } from "../../core/errors.js";
-import type { SourceInput } from "../../inputs/types.js";
+import type { RunInput, SourceInput } from "../../inputs/types.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import type { OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/check-paths.js";
@@ -22,6 +22,8 @@ export interface InputIdentity {
   /** SHA-256 of the first 64 KiB, and of the last 64 KiB before `bytes`. */
   readonly head: string | null;
   readonly tail: string | null;
+  /** Of several inputs, each of them. */
+  readonly files?: readonly InputIdentity[];
 }
 
 /** What a resumed run must share with the run it continues. */
@@ -30,6 +32,13 @@ export interface Fingerprint {
   readonly input: InputIdentity;
   /** Options that affect the output, by flag name. */
   readonly options: Readonly<Record<string, unknown>>;
+}
+
+async function identifyInputs(input: RunInput): Promise<InputIdentity> {
+  if (!("inputs" in input)) return identifyInput(input);
+  const files: InputIdentity[] = [];
+  for (const one of input.inputs) files.push(await identifyInput(one.input));
+  return { path: null, bytes: null, head: null, tail: null, files };
 }
 
 /** Identifies an input by its first `bytes` bytes (default: all). */
@@ -76,6 +85,7 @@ export async function takeFingerprint(
     gzip: target.gzip,
     prefix: settings.prefix,
     shape: settings.shape ?? null,
+    raw: settings.raw ? true : null,
     "formula-guard": settings.formulaGuard,
     "es-index": settings.esIndex ?? null,
     unordered: settings.unordered,
@@ -86,7 +96,7 @@ export async function takeFingerprint(
     rejects: settings.rejects ?? null,
     "intel-url": serviceName ?? settings.intelUrl ?? null,
   };
-  return { schemaVersion, input: await identifyInput(input), options };
+  return { schemaVersion, input: await identifyInputs(input), options };
 }
 
 /** Result of a comparison: a phrase for each difference, and whether the input grew. */
@@ -104,7 +114,7 @@ export interface FingerprintComparison {
 export async function compareFingerprints(
   before: Fingerprint,
   now: Fingerprint,
-  input: SourceInput,
+  input: RunInput,
 ): Promise<FingerprintComparison> {
   const differences: string[] = [];
   if (before.schemaVersion !== now.schemaVersion) {
@@ -116,9 +126,39 @@ export async function compareFingerprints(
     const is = JSON.stringify(now.options[name] ?? null);
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
-  const inputDiffers = await inputDifference(before.input, now.input, input);
-  if (inputDiffers !== null) differences.push(inputDiffers);
-  return { differences, inputGrew: (now.input.bytes ?? 0) > (before.input.bytes ?? 0) };
+  const grew = (was: InputIdentity, is: InputIdentity): boolean =>
+    (is.bytes ?? 0) > (was.bytes ?? 0);
+  if (!("inputs" in input)) {
+    const inputDiffers = await inputDifference(before.input, now.input, input);
+    if (inputDiffers !== null) differences.push(inputDiffers);
+    return { differences, inputGrew: grew(before.input, now.input) };
+  }
+  const was = before.input.files ?? [before.input];
+  const is = now.input.files ?? [];
+  differences.push(...listDifference(was, is));
+  for (const [index, { input: one }] of input.inputs.entries()) {
+    if (differences.length > 0) break;
+    const fileDiffers = await inputDifference(was[index]!, is[index]!, one);
+    if (fileDiffers !== null) differences.push(fileDiffers);
+  }
+  return { differences, inputGrew: is.some((file, index) => grew(was[index] ?? file, file)) };
+}
+
+/** Files that were added or are gone, if the lists differ. */
+function listDifference(
+  was: readonly InputIdentity[],
+  now: readonly InputIdentity[],
+): readonly string[] {
+  const lacks = (list: readonly InputIdentity[]) => (file: InputIdentity) =>
+    !list.some((other) => isSamePath(other, file));
+  const changes = [
+    ...was.filter(lacks(now)).map(({ path }) => `${path ?? "a stream"} is gone`),
+    ...now.filter(lacks(was)).map(({ path }) => `${path ?? "a stream"} is new`),
+  ];
+  if (changes.length === 0 && was.length === now.length) return [];
+  const shown = changes.slice(0, 3).join(", ");
+  const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
+  return [`the inputs were ${was.length}, now ${now.length}${shown && `: ${shown}${more}`}`];
 }
 
 /**

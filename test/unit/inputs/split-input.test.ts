@@ -122,7 +122,7 @@ describe("a split input", () => {
     const [first] = value as readonly Row[];
     const { columns, reading } = source;
     const position = { offset: first!.end, row: first!.number, line: first!.endLine };
-    const resume = { ...position, columns, reading, input: source.checksum() };
+    const resume = { ...position, columns, reading, input: source.checksum()! };
     const { rows } = await rowsOf(path, range, { ...plain, resume });
     expect(rows.map(({ number, itemText }) => [number, itemText])).toEqual([[4, "192.0.2.4"]]);
   });

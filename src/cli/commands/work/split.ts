@@ -1,3 +1,4 @@
+import type { RunInput, SourceInput } from "../../../inputs/types.js";
 import { sourceOptions } from "../../../inputs/open-input.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../lookup/options.js";
@@ -56,6 +57,14 @@ export const splitCommand = defineCommand({
   run: split,
 });
 
+/** @throws UsageError `too_many_inputs` */
+function oneInput(input: RunInput): SourceInput {
+  if (!("inputs" in input)) return input;
+  throw new UsageError("too_many_inputs", "split reads one input at a time", {
+    hint: "split each file into a folder of its own, or join them first",
+  });
+}
+
 async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operands } = call;
   const { output } = settings;
@@ -69,7 +78,7 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     import("../../../pipeline/chunks/work-folder.js"),
   ]);
   const plan = await splitWork({
-    input: enrichInput(operands, context),
+    input: oneInput(await enrichInput(operands, context)),
     work: localWork(output),
     settings,
     signal: context.signal,

@@ -57,6 +57,7 @@ async function resumed(note: string | null, rows: number): Promise<Checkpoint> {
       signal: new AbortController().signal,
     },
     target: { name: "the table", warehouse } as unknown as WarehouseOutputTarget,
+    optional: {},
     runId: saved.runId,
     clock: new ManualClock(),
     stateFolder: "",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failOn, maxFailed } from "../../../../src/pipeline/run/reading.js";
+import { failOn, maxFailed } from "../../../../src/pipeline/run/failure-limits.js";
 
 describe("--max-failed", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/reading.js";
+import { maxFailed, tooManyFailed } from "../../../../src/pipeline/run/failure-limits.js";
 import { Tally, type TallySnapshot } from "../../../../src/pipeline/run/tally.js";
 
 /** Counts for this many looked-up addresses, and for lines that could not be read. */

@@ -1,0 +1,116 @@
+import { open } from "node:fs/promises";
+import { UsageError } from "../../core/errors.js";
+import type { InputReading } from "../../formats/types.js";
+import { verifyInput } from "../verify-input.js";
+import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
+import { choiceNotices } from "./choice-notices.js";
+import { SeveralSource } from "./several-source.js";
+
+/** One of several inputs, not opened yet. */
+export interface SourceFile {
+  readonly name: string;
+  /** Path of a regular file, which can be opened again; null for a pipe. */
+  readonly path: string | null;
+  /** Opens it where an earlier session stopped, or at the start. */
+  open(resume: SourcePosition | null): Promise<OpenedSource>;
+}
+
+/** A file and the position known of it. */
+export interface KnownFile extends Omit<SourceFile, "path"> {
+  readonly position: FilePosition;
+  /** A pipe stays open from the time it was sampled. */
+  readonly opened: OpenedSource | null;
+}
+
+/**
+ * Opens several inputs as one. The header of each is read first, because the columns of the first
+ * row are those of all files.
+ * @throws UsageError `inputs_mixed`; as `openSource`
+ */
+export async function openSeveral(
+  files: readonly SourceFile[],
+  resume: SourcePosition | null,
+): Promise<OpenedSource> {
+  const known: KnownFile[] = [];
+  try {
+    for (const [index, file] of files.entries()) {
+      known.push(await settle(file, resume?.files?.[index] ?? null));
+      refuseMix(known);
+    }
+    const at = resume === null ? 0 : current(known, resume);
+    for (const [index, { position }] of known.entries()) {
+      const { path } = files[index]!;
+      if (index < at && path !== null) await mustBeAsRead(path, position);
+    }
+    const readings = known.map(({ position }) => position.reading);
+    return new SeveralSource(known, commonReading(readings), {
+      at,
+      resume,
+      notices: choiceNotices(known.map(({ position }) => position)),
+    });
+  } catch (error) {
+    for (const { opened } of known) await opened?.close();
+    throw error;
+  }
+}
+
+/** Finds the layout of a file, unless an earlier session has. */
+async function settle(file: SourceFile, saved: FilePosition | null): Promise<KnownFile> {
+  const { name } = file;
+  const openFile = (resume: SourcePosition | null) => file.open(resume);
+  if (saved !== null) return { name, open: openFile, position: saved, opened: null };
+  const source = await file.open(null);
+  const { columns, reading, bytesTotal } = source;
+  const position = { name, columns, reading, start: null, bytesTotal, warnings: [] };
+  if (file.path === null) return { name, open: openFile, position, opened: source };
+  await source.close();
+  return { name, open: openFile, position, opened: null };
+}
+
+/** The file in which an interrupted run stopped: the last one that begins before its row. */
+function current(files: readonly KnownFile[], { row }: SourcePosition): number {
+  const begins = ({ position }: KnownFile): boolean =>
+    position.start !== null && position.start.row < row;
+  return Math.max(0, files.findLastIndex(begins));
+}
+
+/** Checks a file that an earlier session has read to its end. @throws FatalError `input_changed` */
+async function mustBeAsRead(path: string, { name, input }: FilePosition): Promise<void> {
+  if (input === undefined) return;
+  const handle = await open(path);
+  try {
+    await verifyInput({ name, handle }, input, input.bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+function refuseMix(files: readonly KnownFile[]): void {
+  const isObjects = ({ position }: KnownFile): boolean => position.reading.format === "ndjson";
+  const [first] = files;
+  const other = files.find((file) => isObjects(file) !== isObjects(first!));
+  if (first === undefined || other === undefined) return;
+  const [objects, rows] = isObjects(first) ? [first, other] : [other, first];
+  throw new UsageError(
+    "inputs_mixed",
+    `${objects.name} is NDJSON and ${rows.name} is ${rows.position.reading.format}: one run reads either objects or rows`,
+    { hint: "run once for each kind, or convert one" },
+  );
+}
+
+/** How the inputs are read as a whole: what they share, and CSV where they differ. */
+function commonReading(readings: readonly InputReading[]): InputReading {
+  const first = readings[0]!;
+  const agree = (read: (reading: InputReading) => unknown): boolean =>
+    readings.every((reading) => read(reading) === read(first));
+  const isOneFormat = agree(({ format }) => format);
+  return {
+    format: isOneFormat ? first.format : "csv",
+    delimiter: isOneFormat && agree(({ delimiter }) => delimiter) ? first.delimiter : ",",
+    comment: null,
+    spaced: false,
+    header: readings.every(({ header }) => header === "none") ? "none" : "record",
+    item: first.item,
+    kind: null,
+  };
+}

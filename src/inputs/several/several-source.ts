@@ -1,0 +1,134 @@
+import type { Row } from "../../core/row.js";
+import type { InputReading } from "../../formats/types.js";
+import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
+import { type FilePlace, FileRow } from "./file-row.js";
+import type { KnownFile } from "./open-several.js";
+import { type ColumnUnion, uniteColumns } from "./union-columns.js";
+
+export interface SeveralOptions {
+  /** Index of the file to begin with. */
+  readonly at: number;
+  /** Where the interrupted run stopped; null at the start. */
+  readonly resume: SourcePosition | null;
+  readonly notices: readonly string[];
+}
+
+/** Several inputs that are read in order as one. */
+export class SeveralSource implements OpenedSource {
+  readonly columns: readonly string[];
+  readonly reading: InputReading;
+  readonly rows: AsyncIterable<readonly Row[]>;
+  readonly bytesTotal: number | null;
+  readonly notices: readonly string[];
+  readonly #files: readonly KnownFile[];
+  readonly #union: ColumnUnion;
+  readonly #positions: FilePosition[];
+  #at: number;
+  #source: OpenedSource | null = null;
+
+  constructor(
+    files: readonly KnownFile[],
+    reading: InputReading,
+    { at, resume, notices }: SeveralOptions,
+  ) {
+    this.#files = files;
+    this.reading = reading;
+    this.notices = notices;
+    this.#union = uniteColumns(files.map(({ position }) => position.columns));
+    this.columns = this.#union.columns;
+    this.#at = at;
+    // Files that were only read ahead are read again.
+    this.#positions = files.map(({ position }, index) => {
+      if (index < at) return position;
+      return { ...position, start: index === at ? position.start : null, warnings: [] };
+    });
+    const sizes = files.map(({ position }) => position.bytesTotal);
+    this.bytesTotal = sizes.includes(null) ? null : sum(sizes as readonly number[]);
+    this.rows = this.#read(resume);
+  }
+
+  bytesRead(): number {
+    const done = this.#positions.slice(0, this.#at).map(({ input }) => input?.bytes ?? 0);
+    return sum(done) + (this.#source?.bytesRead() ?? 0);
+  }
+
+  checksum(): undefined {
+    return undefined;
+  }
+
+  files(): readonly FilePosition[] {
+    this.#record();
+    return [...this.#positions];
+  }
+
+  get warnings(): ReadonlyMap<string, number> {
+    this.#record();
+    const counts = new Map<string, number>();
+    for (const { warnings } of this.#positions) {
+      for (const [message, count] of warnings) {
+        counts.set(message, (counts.get(message) ?? 0) + count);
+      }
+    }
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    await this.#source?.close();
+    for (const { opened } of this.#files) await opened?.close();
+  }
+
+  async *#read(resume: SourcePosition | null): AsyncGenerator<readonly Row[]> {
+    let reached = { offset: resume?.offset ?? 0, row: resume?.row ?? 0 };
+    let line = resume?.line ?? 0;
+    for (; this.#at < this.#files.length; this.#at++) {
+      const position = this.#positions[this.#at]!;
+      const start = position.start ?? reached;
+      this.#positions[this.#at] = { ...position, start };
+      const source = await this.#open({
+        offset: reached.offset - start.offset,
+        row: reached.row - start.row,
+        line,
+      });
+      this.#source = source;
+      const place: FilePlace = {
+        name: position.name,
+        start,
+        columns: this.columns,
+        places: this.#union.places[this.#at] ?? null,
+      };
+      for await (const batch of source.rows) {
+        const rows = batch.map((row) => new FileRow(row, place));
+        const last = rows.at(-1);
+        if (last !== undefined) reached = { offset: last.end, row: last.number };
+        yield rows;
+      }
+      this.#record();
+      await source.close();
+      this.#source = null;
+      line = 0;
+    }
+  }
+
+  async #open(from: Pick<SourcePosition, "offset" | "row" | "line">): Promise<OpenedSource> {
+    const { opened, open } = this.#files[this.#at]!;
+    if (opened !== null) return opened;
+    const { columns, reading, input } = this.#positions[this.#at]!;
+    return open({ ...from, columns, reading, ...(input === undefined ? {} : { input }) });
+  }
+
+  /** Takes over what the open file has read so far. */
+  #record(): void {
+    const position = this.#positions[this.#at];
+    if (this.#source === null || position === undefined) return;
+    const input = this.#source.checksum() ?? position.input;
+    this.#positions[this.#at] = {
+      ...position,
+      ...(input === undefined ? {} : { input }),
+      warnings: [...this.#source.warnings],
+    };
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,72 @@
+import { positionalName } from "../../formats/columns/find-column.js";
+import type { InputReading } from "../../formats/types.js";
+import type { OpenedSource } from "../../inputs/types.js";
+
+/** How an input was read: as the flags say, otherwise as detected. */
+export interface ReadingFacts {
+  readonly format: string;
+  /** Cell separator in CSV and TSV; null for other formats. */
+  readonly delimiter: string | null;
+  /** What names the columns: the first record, a comment line before it, or nothing. */
+  readonly header: "record" | "comment" | "none";
+  readonly item_column: string;
+  /** Chosen by a flag, a well-known name, the largest share of indicators, or as only column. */
+  readonly item_column_by: "flag" | "name" | "share" | "format";
+  /** Fraction of its sampled cells that are indicators; null if none were sampled. */
+  readonly item_column_share: number | null;
+  readonly kind_column: string | null;
+  readonly kind_column_by: "flag" | "neighbour" | null;
+}
+
+/** The same of several inputs: null where they differ. */
+export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
+
+/** One of several inputs in a manifest. */
+export interface InputRecord extends ReadingFacts {
+  readonly path: string;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** One record per file of several inputs; undefined for a single input. */
+export function inputRecords(
+  source: Pick<OpenedSource, "files">,
+  rows: number,
+): readonly InputRecord[] | undefined {
+  const files = source.files?.();
+  return files?.map(({ name, reading, start, input, bytesTotal }, index) => {
+    const end = files[index + 1]?.start?.row ?? rows;
+    const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: end - (start?.row ?? rows) };
+    return { path: name, ...readingFacts(reading), ...counts };
+  });
+}
+
+/** What all inputs have in common; null where they differ. */
+export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
+  const { path: _path, bytes: _bytes, rows: _rows, ...first } = inputs[0]!;
+  const shared = Object.entries(first).map(([name, value]) => {
+    const key = name as keyof ReadingFacts;
+    return [key, inputs.every((input) => input[key] === value) ? value : null];
+  });
+  return Object.fromEntries(shared) as SharedFacts;
+}
+
+export function readingFacts({
+  format,
+  delimiter,
+  header,
+  item,
+  kind,
+}: InputReading): ReadingFacts {
+  const { sample } = item;
+  return {
+    format,
+    delimiter,
+    header,
+    item_column: item.name === "" ? positionalName(item.index) : item.name,
+    item_column_by: item.by,
+    item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
+    kind_column: kind?.name ?? null,
+    kind_column_by: kind?.by ?? null,
+  };
+}

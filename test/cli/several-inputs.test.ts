@@ -1,0 +1,216 @@
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+/** Delimited files that differ in columns, dialect and item column, one of them gzipped. */
+const reports: Readonly<Record<string, string | Buffer>> = {
+  "a.csv": "Data,Note\n192.0.2.1,one\n192.0.2.2,two\n192.0.2.3,three\n",
+  "b.csv": '\uFEFFNote; ioc ;Type\n"x;y";192.0.2.4;ip\nz;192.0.2.5;ip\n',
+  "c.tsv.gz": gzipSync("# comment\nseen\tNote\tdomain\n1\tn\ta.example.com\n2\tn\tb.example.com\n"),
+  "d.txt": "192.0.2.6\n# no item\nc.example.com\n",
+};
+
+async function reportsIn(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(reports)) await writeFile(join(folder, name), text);
+}
+
+async function enriched(
+  cwd: string,
+  args: readonly string[],
+): Promise<RunReputeResult & { readonly rows: readonly Record<string, string>[] }> {
+  const result = await runRepute(["enrich", ...args, "--local"], { cwd });
+  const out = args[args.indexOf("-o") + 1]!;
+  const text = result.code === 0 ? await readFile(join(cwd, out), "utf8") : "";
+  return { ...result, rows: parse(text, { columns: true }) };
+}
+
+test("files that differ in columns and dialect become one output", async () => {
+  const cwd = await temporaryFolder();
+  await reportsIn(join(cwd, "more"));
+  await writeFile(join(cwd, "more/notes.md"), "");
+  await writeFile(join(cwd, "first.csv"), "Data\n192.0.2.9\n");
+  const { code, stderr, rows } = await enriched(cwd, ["first.csv", "more/", "-o", "all.csv"]);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("skipping notes.md in more/");
+  expect(stderr).toContain('using column "Data" in first.csv, more/a.csv (4 of 4 sampled cells');
+  expect(Object.keys(rows[0]!).slice(0, 7)).toEqual([
+    "Data",
+    "Note",
+    " ioc ",
+    "Type",
+    "seen",
+    "domain",
+    "item",
+  ]);
+  expect(Object.keys(rows[0]!).slice(-2)).toEqual(["rep_extra", "rep_file"]);
+  const shown = rows.map((row) => [row["rep_file"], row["Note"], row["rep_item"]]);
+  expect(shown).toEqual([
+    ["first.csv", "", "192.0.2.9"],
+    ["more/a.csv", "one", "192.0.2.1"],
+    ["more/a.csv", "two", "192.0.2.2"],
+    ["more/a.csv", "three", "192.0.2.3"],
+    ["more/b.csv", "x;y", "192.0.2.4"],
+    ["more/b.csv", "z", "192.0.2.5"],
+    ["more/c.tsv.gz", "n", "a.example.com"],
+    ["more/c.tsv.gz", "n", "b.example.com"],
+    ["more/d.txt", "", "192.0.2.6"],
+    ["more/d.txt", "", "c.example.com"],
+  ]);
+  const manifest = JSON.parse(await readFile(join(cwd, "all.csv.manifest.json"), "utf8")) as object;
+  expect(manifest).toMatchObject({
+    input: { path: null, rows: 10, format: null, item_column: null },
+    inputs: [
+      { path: "first.csv", bytes: 15, rows: 1, item_column: "Data" },
+      { path: "more/a.csv", rows: 3, delimiter: "," },
+      { path: "more/b.csv", rows: 2, delimiter: ";", item_column: " ioc " },
+      { path: "more/c.tsv.gz", rows: 2, format: "tsv", item_column: "domain" },
+      { path: "more/d.txt", rows: 2, format: "text" },
+    ],
+  });
+  expect(await runRepute(["verify", "all.csv"], { cwd })).toMatchObject({ code: 0 });
+});
+
+test("a run stopped in any file resumes to the same output", async () => {
+  const cwd = await temporaryFolder();
+  await reportsIn(cwd);
+  const files = ["a.csv", "b.csv", "c.tsv.gz", "d.txt"];
+  const whole = await enriched(cwd, [...files, "-o", "whole.csv", "--lookups", "query"]);
+  let stops = 0;
+  const args = [...files, "-o", "out.csv", "--lookups", "query", "--resume"];
+  let last = await enriched(cwd, [...args, "--max-requests", "1", "--concurrency", "1"]);
+  for (; last.code === 75; stops++) {
+    last = await enriched(cwd, [...args, "--max-requests", "1", "--concurrency", "1"]);
+  }
+  expect(last.stderr).not.toContain("resume_differs");
+  expect(stops).toBeGreaterThan(5);
+  const plain = (rows: typeof whole.rows) => rows.map((row) => ({ ...row, rep_looked_up_at: "" }));
+  expect(plain(last.rows)).toEqual(plain(whole.rows));
+  const inputs = async (out: string): Promise<unknown> => {
+    const text = await readFile(join(cwd, `${out}.manifest.json`), "utf8");
+    return (JSON.parse(text) as { inputs: unknown }).inputs;
+  };
+  expect(await inputs("out.csv")).toEqual(await inputs("whole.csv"));
+});
+
+test.each([
+  ["is gone", ["a.csv", "d.txt"], /the inputs were 3, now 2: b\.csv is gone/],
+  ["is new", ["a.csv", "b.csv", "c.tsv.gz", "d.txt"], /now 4: c\.tsv\.gz is new/],
+])("a resumed run notices that a file %s", async (_, files, message) => {
+  const cwd = await temporaryFolder();
+  await reportsIn(cwd);
+  const args = ["-o", "out.csv", "--max-requests", "3", "--concurrency", "1", "--resume"];
+  await enriched(cwd, ["a.csv", "b.csv", "d.txt", ...args]);
+  const { code, stderr } = await enriched(cwd, [...files, ...args]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+test("a resumed run notices that a file it has finished was changed", async () => {
+  const cwd = await temporaryFolder();
+  await reportsIn(cwd);
+  const long = Array.from({ length: 300 }, (_, n) => `192.0.2.1,${n}${" ".repeat(999)}\n`).join("");
+  await writeFile(join(cwd, "a.csv"), `ip,n\n${long}`);
+  const args = ["a.csv", "b.csv", "-o", "out.csv", "--max-requests", "3", "--resume"];
+  const stopped = await enriched(cwd, [...args, "--concurrency", "1"]);
+  expect(stopped.code, stopped.stderr).toBe(75);
+  // In the middle, which the samples at both ends don't cover.
+  await writeFile(join(cwd, "a.csv"), `ip,n\n${long.replace("192.0.2.1,150 ", "192.0.2.7,150 ")}`);
+  const { code, stderr } = await enriched(cwd, args);
+  expect(code).toBe(1);
+  expect(stderr).toContain("a.csv has changed since it was read");
+});
+
+test("objects keep their members, and rep names the file", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\nnot JSON\n');
+  await writeFile(join(cwd, "b.ndjson"), '{"host":"a.example.com","n":2}\n');
+  const both = ["a.ndjson", "b.ndjson"];
+  const args = ["--fail-on", "never"];
+  const nested = await runRepute(["enrich", ...both, "-o", "o.ndjson", "--local", ...args], {
+    cwd,
+  });
+  expect(nested.code, nested.stderr).toBe(0);
+  const lines = (await readFile(join(cwd, "o.ndjson"), "utf8")).trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^\{"ip":"192\.0\.2\.1","n":1\.50,"rep":\{.*,"file":"a\.ndjson"\}\}$/);
+  expect(lines.map((line) => (JSON.parse(line) as { rep: { file: string } }).rep.file)).toEqual([
+    "a.ndjson",
+    "a.ndjson",
+    "b.ndjson",
+  ]);
+  const { rows } = await enriched(cwd, [...both, "-o", "o.csv", ...args]);
+  expect(
+    rows.map(({ ip, n, host, rep_file, rep_status }) => [ip, n, host, rep_file, rep_status]),
+  ).toEqual([
+    ["192.0.2.1", "1.50", "", "a.ndjson", "complete"],
+    ["", "", "", "a.ndjson", "failed"],
+    ["", "2", "a.example.com", "b.ndjson", "complete"],
+  ]);
+});
+
+test("objects and rows don't mix", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.csv"), "ip\n192.0.2.1\n");
+  await writeFile(join(cwd, "b.ndjson"), '{"ip":"192.0.2.1"}\n');
+  const { code, stderr } = await enriched(cwd, ["a.csv", "b.ndjson", "-o", "out.csv"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("b.ndjson is NDJSON and a.csv is csv");
+});
+
+test("--item-column applies to the files that have the column", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.csv"), "src,dst\n192.0.2.1,192.0.2.2\n");
+  await writeFile(join(cwd, "b.csv"), "ip\n192.0.2.3\n");
+  const files = ["a.csv", "b.csv", "-o", "out.csv"];
+  const { rows } = await enriched(cwd, [...files, "--item-column", "dst"]);
+  expect(rows.map((row) => row["rep_item"])).toEqual(["192.0.2.2", "192.0.2.3"]);
+  const missing = await enriched(cwd, ["b.csv", "b.csv", "-o", "o.csv", "--item-column", "dst"]);
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toContain('none of the 2 inputs has a column "dst" (--item-column)');
+  const unclear = await enriched(cwd, [...files]);
+  expect(unclear.code).toBe(2);
+  expect(unclear.stderr).toContain("a.csv: several columns could hold the items");
+});
+
+test("rejected rows name file and item, so that they can be run again", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.csv"), `ip\n${"a".repeat(64)}\n192.0.2.1\n`);
+  await writeFile(join(cwd, "b.csv"), `ioc,n\n192.0.2.1,1\n${"b".repeat(64)},2\n`);
+  await enriched(cwd, ["a.csv", "b.csv", "-o", "out.csv", "--rejects", "left.csv"]);
+  const left = parse(await readFile(join(cwd, "left.csv"), "utf8"), {
+    columns: true,
+  }) as Record<string, string>[];
+  expect(left.map(({ reject_file, reject_item }) => [reject_file, reject_item])).toEqual([
+    ["a.csv", "a".repeat(64)],
+    ["b.csv", "b".repeat(64)],
+  ]);
+});
+
+test("plan and schema read several inputs as one", async () => {
+  const cwd = await temporaryFolder();
+  await reportsIn(cwd);
+  const files = ["a.csv", "b.csv", "c.tsv.gz"];
+  const plan = await runRepute(["plan", ...files, "--json"], { cwd });
+  expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 7, distinct_items: 7 });
+  const schema = await runRepute(["schema", ...files, "--format", "duckdb"], { cwd });
+  expect(schema.stdout).toMatch(/"domain" [^]*"rep_extra" [^]*"rep_file" /);
+});
+
+test("the output may be none of the inputs", async () => {
+  const cwd = await temporaryFolder();
+  await reportsIn(cwd);
+  const { code, stderr } = await enriched(cwd, ["a.csv", "b.csv", "-o", "b.csv"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("the output b.csv would overwrite the input");
+  await appendFile(join(cwd, "b.csv"), "");
+  await rm(join(cwd, "a.csv"));
+  const gone = await enriched(cwd, ["a.csv", "b.csv", "-o", "out.csv"]);
+  expect(gone).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("no file a.csv") as string,
+  });
+});
