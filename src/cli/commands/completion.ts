@@ -50,12 +50,11 @@ export const completionCommand = defineCommand({
   operandChoices: [...scripts.keys()],
   groups: {},
   examples: {
-    "source <(repute completion bash)": "completes in this bash",
-    "echo 'source <(repute completion bash)' >> ~/.bashrc": "completes in every new bash",
+    "source <(repute completion bash)": "complete in this bash",
+    "echo 'source <(repute completion bash)' >> ~/.bashrc": "complete in every new bash",
     "echo 'source <(repute completion zsh)' >> ~/.zshrc":
-      "completes in every new zsh; the line belongs after compinit",
-    "repute completion fish > ~/.config/fish/completions/repute.fish":
-      "completes in every new fish",
+      "complete in every new zsh; the line belongs after compinit",
+    "repute completion fish > ~/.config/fish/completions/repute.fish": "complete in every new fish",
   },
   exitCodes: [
     ["0", "printed"],

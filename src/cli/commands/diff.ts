@@ -57,12 +57,12 @@ export const diffCommand = defineCommand({
   ],
   groups,
   examples: {
-    "repute diff monday.csv tuesday.csv": "prints a summary and the worst changes",
-    "repute diff monday.csv tuesday.csv -o changes.csv": "writes every change to a file",
+    "repute diff monday.csv tuesday.csv": "print a summary and the worst changes",
+    "repute diff monday.csv tuesday.csv -o changes.csv": "write every change to a file",
     "repute diff monday.parquet tuesday.parquet --exit-code || notify":
-      "runs a command when something got worse",
+      "run a command when something got worse",
     "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
-      "compares an earlier run in a table with the newest one",
+      "compare an earlier run in a table with the newest one",
   },
   exitCodes: [...commonExitCodes, ["3", "with --exit-code: at least one item got worse"]],
   run: diff,

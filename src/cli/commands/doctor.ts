@@ -43,11 +43,11 @@ export const doctorCommand = defineCommand({
   operands: [],
   groups,
   examples: {
-    "repute doctor": "checks the service and this machine",
-    "repute doctor --local": "checks this machine with the embedded service",
-    "repute doctor --profile nightly -o /data/enriched.csv": "checks what a nightly run would use",
+    "repute doctor": "check the service and this machine",
+    "repute doctor --local": "check this machine with the embedded service",
+    "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
     "repute doctor --json | jq '.checks[] | select(.status != \"ok\")'":
-      "lists what needs attention",
+      "list what needs attention",
   },
   exitCodes: [
     ["0", "nothing failed; there may be warnings"],

@@ -52,11 +52,11 @@ export const initCommand = defineCommand({
   ],
   groups,
   examples: {
-    "repute init": "asks, then writes ~/.config/repute/config.yaml",
-    "repute init --yes --intel-url https://intel.example/beta": "asks nothing, as in a script",
+    "repute init": "answer questions, and write ~/.config/repute/config.yaml",
+    "repute init --yes --intel-url https://intel.example/beta": "ask nothing, as in a script",
     "repute init ./repute.toml --yes --intel-url https://intel.example/beta --rate 50/s":
-      "writes TOML to a file for --config",
-    "repute init --force": "replaces the config file",
+      "write TOML to a file for --config",
+    "repute init --force": "replace the config file",
   },
   exitCodes: [
     ["0", "written"],

@@ -48,13 +48,13 @@ export const reportCommand = defineCommand({
   onlyOperand: { what: "an output" },
   groups,
   examples: {
-    "repute report enriched.csv -o report.html": "writes a page to open in a browser or to mail",
-    "repute report enriched.csv": "prints the report",
+    "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
+    "repute report enriched.csv": "print the report",
     "repute report tuesday.csv --against monday.csv --history nights -o report.html":
-      "adds what changed since Monday, and the course of the nights",
-    "repute report enriched.ndjson.gz --prefix x_": "reads an output with another prefix",
+      "add what changed since Monday, and the course of the nights",
+    "repute report enriched.ndjson.gz --prefix x_": "read an output with another prefix",
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
-      "reports on the last run in a table",
+      "report on the last run in a table",
   },
   exitCodes: commonExitCodes,
   run: report,

@@ -32,7 +32,7 @@ export async function readDuckdbTable(
 ): Promise<void> {
   if (!existsSync(target.file)) {
     throw new UsageError("input_not_found", `there is no file ${target.file}`, {
-      hint: "Check the path.",
+      hint: "check the path",
     });
   }
   const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));

@@ -33,7 +33,7 @@ export async function readParquetTable(
 ): Promise<void> {
   if (!existsSync(path)) {
     throw new UsageError("input_not_found", `there is no file ${path}`, {
-      hint: "Check the path.",
+      hint: "check the path",
     });
   }
   const { parquetReadObjects } = await loadReader();

@@ -1,0 +1,79 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadCommands } from "../../src/cli/command-list.js";
+import { parseArguments } from "../../src/cli/options/parse-arguments.js";
+import { optionSpecs } from "../../src/cli/options/option-spec.js";
+import { loadSettings } from "../../src/cli/options/settings.js";
+import { again, prepareExamples, stubs, variables } from "./help-fixtures.js";
+import { ShellSession } from "./shell-session.js";
+
+const commands = await loadCommands();
+const needsServer = /s3:\/\/|rediss?:\/\/|postgres:\/\//;
+
+let session: ShellSession;
+let crm: Server;
+
+beforeAll(async () => {
+  session = await ShellSession.open();
+  crm = createServer((request, response) => {
+    request.resume().on("end", () => response.end("{}"));
+  }).listen(0, "127.0.0.1");
+});
+
+afterAll(async () => {
+  crm.close();
+  await session.close();
+});
+
+test.each(commands.map((command) => [command.name, command] as const))(
+  "the examples of %s run",
+  { timeout: 60_000 },
+  async (name, { examples }) => {
+    const folder = await session.folder(name.replaceAll(" ", "-"));
+    const { port } = crm.address() as AddressInfo;
+    const runId = await prepareExamples(name, folder, { crm: `http://127.0.0.1:${port}`, session });
+    for (const example of Object.keys(examples)) {
+      if (needsServer.test(example)) continue;
+      const script = `${again(name, example)}\n${adapted(example, folder, runId)}`;
+      const failure = await session.run(script, folder, variables(folder));
+      expect([example, failure]).toEqual([example, null]);
+    }
+  },
+);
+
+const onServers = commands.flatMap((command) =>
+  Object.keys(command.examples)
+    .filter((example) => needsServer.test(example))
+    .map((example) => [example, command] as const),
+);
+
+test.runIf(onServers.length > 0).each(onServers)("%s is accepted", (example, command) => {
+  const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain!,
+  );
+  const parsed = parseArguments(words.slice(words.indexOf("repute") + 1), commands);
+  if (parsed.action !== "run") throw new Error(`${example} is not a call of ${command.name}`);
+  const given = new Map(
+    [...parsed.flags].map(([key, value]) => [key, { value, level: "flag", name: key } as never]),
+  );
+  expect(optionSpecs(command.options).length).toBeGreaterThan(0);
+  expect(() => loadSettings(command.options as never, [given])).not.toThrow();
+});
+
+/** An example with what exists in the folder in place of its names. */
+function adapted(example: string, folder: string, runId: string): string {
+  const text = example
+    .replaceAll("https://cases.example", session.origin)
+    .replaceAll("https://ops.example", session.origin)
+    .replaceAll(/\b4711\b/g, "case-2001")
+    .replaceAll("--dataset my", `--dataset ${folder}/my`)
+    .replaceAll(" /data/", " ./")
+    .replaceAll(" /shared/", " ./")
+    .replaceAll("run=ID", `run=${runId}`);
+  const asked = text.replace(/^(?=repute init(?: --force)?$)/, "printf '\\n\\n\\n\\n\\n\\n' | ");
+  const path = `PATH=${join(folder, stubs)}:"$PATH"`;
+  if (!asked.startsWith("source ")) return `${path}\n${asked}`;
+  return `! command -v bash || bash -c '${asked}'`;
+}

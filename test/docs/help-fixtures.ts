@@ -1,0 +1,121 @@
+import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { DuckDBInstance } from "@duckdb/node-api";
+import type { ShellSession } from "./shell-session.js";
+
+/** Folder of the programs that stand for those of other systems. */
+export const stubs = "stubs";
+
+/** Settings that the examples take as given; the rate saves time. */
+export const variables = (folder: string): Readonly<Record<string, string>> => ({
+  XDG_CONFIG_HOME: join(folder, ".config"),
+  REPUTE_INTEL_URL: "https://intel.example/beta",
+  REPUTE_OPS_URL: "http://127.0.0.1:8080",
+  REPUTE_ACCESS_TOKEN: "sample-access-token",
+  REPUTE_CASE_URL: "http://127.0.0.1:8080",
+  REPUTE_CASE_API_KEY: "sample-case-api-key",
+  REPUTE_RATE: "1000/s",
+});
+
+const enriched = "repute enrich dump.csv -o enriched.csv";
+const days = (extension: string): string =>
+  ["monday", "tuesday"].map((day) => `repute enrich dump.csv -o ${day}.${extension}`).join("\n");
+const chunks = "repute enrich work --chunk 0";
+const caching = "repute enrich dump.csv -o cached.csv --cache ~/.cache/repute";
+/** What a command's examples find done, by command. */
+const before: Readonly<Record<string, string>> = {
+  plan: caching,
+  retry: `${enriched}\nrepute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip`,
+  verify: `repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip
+${enriched}
+repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'`,
+  report: `${enriched}\n${days("csv")}\nmkdir nights; cp monday.csv.manifest.json nights
+repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip --shape flat --prefix x_
+repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'`,
+  diff: `${days("csv")}\n${days("parquet")}
+repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly' --json > first.json
+repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'`,
+  "cache stats": caching,
+  "cache prune": caching,
+  "cache clear": caching,
+  "tags export": enriched,
+};
+
+/** What comes before each example, because the one before it used it up or left it in the way. */
+export function again(command: string, example: string): string {
+  if (command === "cache clear") return caching;
+  if (command === "split") return "rm -rf work";
+  if (command === "merge")
+    return `rm -rf work\nrepute split dump.csv -o work${/parquet/.test(example) ? " --to parquet" : ""}\n${chunks}`;
+  if (example.includes("init --yes")) return "rm -f .config/repute/config.yaml";
+  return example.startsWith("repute verify") && example.includes("--prefix x_")
+    ? `${enriched} --prefix x_`
+    : ":";
+}
+
+/**
+ * Fills a folder with the files that the examples of a command name.
+ *
+ * @returns the run ID of a run in a table, where the examples name one
+ */
+export async function prepareExamples(
+  command: string,
+  folder: string,
+  { crm, session }: { readonly crm: string; readonly session: ShellSession },
+): Promise<string> {
+  const file = (name: string, text: string | Buffer, mode = 0o644): Promise<void> =>
+    writeFile(join(folder, name), text, { mode });
+  for (const name of [stubs, ".repute", ".config/repute", ".config/fish/completions"]) {
+    await mkdir(join(folder, name), { recursive: true });
+  }
+  for (const name of ["psql", "nft", "load", "notify", "jq"]) {
+    await file(`${stubs}/${name}`, "#!/bin/sh\ncat > /dev/null\n");
+    await chmod(join(folder, stubs, name), 0o755);
+  }
+  const notify = JSON.parse(
+    await readFile(join(folder, "samples/webhooks/notify-crm.json"), "utf8"),
+  ) as object;
+  const webhook = {
+    ...notify,
+    endpoint: crm,
+    payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+  };
+  await file("notify.json", JSON.stringify(webhook));
+  await file("hooks.json", JSON.stringify([webhook, { ...webhook, name: "Other" }]));
+  await cp(join(folder, "samples/webhooks/case-context.json"), join(folder, "context.json"));
+  await file(".repute/endpoint-keys.json", JSON.stringify({ [crm]: "sample-endpoint-key" }), 0o600);
+  await file(".repute/case-key", "sample-case-api-key\n", 0o600);
+  await file(".repute/ops-token", "sample-access-token\n", 0o600);
+  await file(
+    "hits.ndjson.gz",
+    gzipSync('{"source":{"ip":"192.0.2.1"}}\n{"source":{"ip":"192.0.2.66"}}\n'),
+  );
+  await file("dump.csv.gz", gzipSync(await readFile(join(folder, "dump.csv"))));
+  await file("feed.tsv.gz", gzipSync("# feed\n192.0.2.1\tx\n198.51.100.77\ty\n"));
+  await file("suspects.tsv", "192.0.2.1\tx\nexample.com\ty\n");
+  await file("auth.log", "Failed password from 192.0.2.1\n");
+  if (command === "enrich") await createTable(join(folder, "intel.duckdb"));
+  if (command !== "init")
+    await file(".config/repute/config.yaml", "profiles:\n  nightly:\n    concurrency: 8\n");
+  await cp(join(folder, "samples/dataset"), join(folder, "my-dataset"), { recursive: true });
+  const script = before[command];
+  if (script !== undefined) expectDone(await session.run(script, folder, variables(folder)));
+  if (command !== "diff") return "";
+  const summary = JSON.parse(await readFile(join(folder, "first.json"), "utf8")) as {
+    run_id: string;
+  };
+  return summary.run_id;
+}
+
+function expectDone(failure: string | null): void {
+  if (failure !== null) throw new Error(failure);
+}
+
+async function createTable(path: string): Promise<void> {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  await connection.run("CREATE TABLE iocs AS SELECT 1 AS id, '192.0.2.1' AS ioc");
+  connection.closeSync();
+  instance.closeSync();
+}
