@@ -14,6 +14,7 @@ import {
   tooShortError,
   verifyInput,
 } from "./verify-input.js";
+import { isObjectAddress } from "../objects/address.js";
 import type { SourceInput } from "./types.js";
 
 /** An input as stored, before decompression and decoding. */
@@ -48,7 +49,9 @@ export async function openStored(
   input: SourceInput,
   before: ChecksumState | null = null,
 ): Promise<StoredInput> {
-  return "path" in input ? openFile(input, before) : fromStream(input, before);
+  if (!("path" in input)) return fromStream(input, before);
+  if (!isObjectAddress(input.path)) return openFile(input, before);
+  return (await import("./stored-object.js")).openObject(input, before);
 }
 
 async function openFile(

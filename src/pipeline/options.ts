@@ -11,7 +11,7 @@ export const runOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
     description:
-      "Output: a file, DIR/ for a data set, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
+      "Output: a file, DIR/ for a data set, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout",
     value: "OUT",
     alias: "o",
   }),

@@ -17,11 +17,15 @@ export const layers: Readonly<Record<string, Layer>> = {
     content: "one contract, one file or folder per format, one registry",
     mayImport: ["core"],
   },
+  objects: { content: "object storage: addresses, ranged reads, uploads", mayImport: ["core"] },
   inputs: {
-    content: "where bytes come from: files, stdin, streams",
-    mayImport: ["core", "formats"],
+    content: "where bytes come from: files, stdin, streams, objects",
+    mayImport: ["core", "formats", "objects"],
   },
-  outputs: { content: "where rows go: files, Parquet, databases", mayImport: ["core", "formats"] },
+  outputs: {
+    content: "where rows go: files, Parquet, databases",
+    mayImport: ["core", "formats", "objects"],
+  },
   lookup: {
     content: "a lookup and its wrappers: dedupe, cache, retry, pace",
     mayImport: ["core", "api", "store"],
@@ -45,6 +49,7 @@ export const layers: Readonly<Record<string, Layer>> = {
       "store",
       "inputs",
       "outputs",
+      "objects",
       "lookup",
       "tags",
       "webhooks",

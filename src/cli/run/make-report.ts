@@ -2,6 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { replaceFile } from "../../core/files/json-file.js";
 import { outputFault } from "../../outputs/output-fault.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { namesDataSet, withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
@@ -49,6 +50,10 @@ export async function makeReport(
 /** Writes a report as a page; a reader finds the old page or the new one. */
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../report/page/page.js");
+  if (isObjectAddress(path)) {
+    await (await import("../../objects/upload-object.js")).putText(path, reportPage(report));
+    return;
+  }
   await replaceFile(path, reportPage(report), 0o644).catch((error: unknown) => {
     throw outputFault(path, error);
   });

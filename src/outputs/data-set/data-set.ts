@@ -77,7 +77,7 @@ function numberOf(name: string): number {
  */
 export async function firstNumber(base: string): Promise<number> {
   const folders = [base, withSuffix(base, failedSuffix)];
-  const names = (await Promise.all(folders.map(partsIn))).flat();
+  const names = (await Promise.all([...folders.map(partsIn), namedParts(base)])).flat();
   return Math.max(-1, ...names.map(numberOf)) + 1;
 }
 
@@ -92,8 +92,14 @@ export async function earlierParts(
 
 /** Whether a folder holds a finished data set. */
 export async function holdsDataSet(folder: string): Promise<boolean> {
+  return (await namedParts(folder)).length > 0;
+}
+
+/** Names of the parts in a folder's manifest; none if it has none. */
+async function namedParts(folder: string): Promise<readonly string[]> {
   const found = (await readJsonFile(join(folder, dataSetManifest)).catch(() => null)) as {
     readonly output?: { readonly parts?: unknown };
   } | null;
-  return Array.isArray(found?.output?.parts);
+  const parts = found?.output?.parts;
+  return Array.isArray(parts) ? (parts as readonly PartRecord[]).map(({ name }) => name) : [];
 }

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { parseDataSetTarget } from "../data-set/data-set.js";
+import { localPath } from "../staged-output.js";
 import type { TableTarget } from "./table-database.js";
 import type { Connect } from "./table-warehouse.js";
 import {
@@ -71,17 +72,18 @@ export const warehouses: readonly FindWarehouse[] = [
  * @throws UsageError `bad_output`, `bad_table`, `parquet_gzip`, `unknown_output`
  */
 export function findWarehouse(output: string, kinds = warehouses): Warehouse | null {
+  const path = localPath(output);
   for (const kind of kinds) {
-    const found = kind(output);
+    const found = kind(path);
     if (found !== null) return found;
   }
-  const scheme = addressScheme(output);
+  const scheme = addressScheme(path);
   if (scheme === null) return null;
   const meant = didYouMean(scheme, ["duckdb", "postgres", "postgresql"]);
   const near = meant === null ? "" : ` (did you mean ${meant}:?)`;
   // Don't print the address: it may contain a password.
   throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses${near}`, {
-    hint: "write to a file, FILE.parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
+    hint: "write to a file, FILE.parquet, s3://BUCKET/KEY, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
   });
 }
 

@@ -94,6 +94,7 @@ export async function saveRecord(
   const { parts } = manifest.output;
   if (parts !== undefined) await removeEarlierParts(job, base, parts);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
+  await target.staged?.upload(manifest, suffix, job.signal);
 }
 
 /** Removes the parts of the data set that this one replaces: no manifest names them any more. */

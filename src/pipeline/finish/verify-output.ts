@@ -4,6 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { RowCounter } from "../../core/row.js";
 import { auditPart } from "../../outputs/data-set/part-files.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { manifestPath } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
@@ -30,6 +31,14 @@ export interface Verification {
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
+  if (isObjectAddress(path)) {
+    const copy = await (await import("../retry/local-copy.js")).copyOutput(path);
+    try {
+      return await verifyOutput(copy.path, prefix);
+    } finally {
+      await copy.remove();
+    }
+  }
   const warehouse = findWarehouse(asOutputName(path));
   if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, prefix);
   if (warehouse !== null) return verifyWarehouse(warehouse, prefix);

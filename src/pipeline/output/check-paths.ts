@@ -6,6 +6,7 @@ import { partPath } from "../../outputs/file-destination.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { dataSetManifest } from "../../outputs/data-set/data-set.js";
+import { localPath } from "../../outputs/staged-output.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
 import { realpathSync } from "node:fs";
@@ -196,10 +197,11 @@ export async function finalPath(path: string): Promise<string> {
 export function outputBase(output: string): string {
   const warehouse = findWarehouse(output);
   if (warehouse !== null) return warehouse.target.base;
+  const path = localPath(output);
   try {
-    return realpathSync(output);
+    return realpathSync(path);
   } catch {
-    return resolve(output);
+    return resolve(path);
   }
 }
 

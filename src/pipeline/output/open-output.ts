@@ -16,6 +16,7 @@ import type { Destination, Sink, SinkPosition } from "../../outputs/types.js";
 import type { Encoder, EncoderOptions, SinkFormat, SourceFormat } from "../../formats/types.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
 import { chooseDataSet, refuseIdleOptions } from "./choose-data-set.js";
+import type { StagedRun } from "./staged-run.js";
 import {
   checkFolder,
   checkInputIsNot,
@@ -36,6 +37,8 @@ interface AnyOutputTarget {
   readonly base: string | null;
   /** Name for messages, without a password. */
   readonly name: string;
+  /** Of objects, which are written to files first. */
+  readonly staged?: StagedRun | undefined;
 }
 
 /** Text: a file that appears by rename, or a stream, which cannot be resumed. */

@@ -2,6 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats, type SinkFormat, sinkFormats } from "../../formats/registry.js";
 import type { EarlierRecord } from "../../formats/types.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Manifest } from "../types.js";
 import { findManifest } from "../finish/manifest.js";
@@ -37,6 +38,7 @@ export async function readOutput(
   prefix: string,
   only?: readonly string[],
 ): Promise<OutputReading> {
+  if (isObjectAddress(path)) return readCopy(path, prefix, only);
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
   const base = warehouse?.target.base ?? path;
@@ -59,6 +61,29 @@ export async function readOutput(
     });
   }
   return { columns: shape.inputColumns, records: recordsIn(options, shape), manifest };
+}
+
+/** Reads a temporary copy of an output in object storage. */
+async function readCopy(
+  address: string,
+  prefix: string,
+  only: readonly string[] | undefined,
+): Promise<OutputReading> {
+  const copy = await (await import("./local-copy.js")).copyOutput(address);
+  try {
+    const { records, ...rest } = await readOutput(copy.path, prefix, only);
+    const read = async function* (): AsyncGenerator<readonly EarlierRecord[]> {
+      try {
+        yield* records;
+      } finally {
+        await copy.remove();
+      }
+    };
+    return { ...rest, records: read() };
+  } catch (error) {
+    await copy.remove();
+    throw error;
+  }
 }
 
 /** The rows of all parts, one part after the other. */

@@ -7,10 +7,12 @@ import { raceAbort } from "../../core/abort.js";
 import { endRecorder } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
 import { discardRows, removeParts } from "../finish/publish.js";
+import { isObjectAddress } from "../../objects/address.js";
+import type { StagedRun } from "../output/staged-run.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import type { CopyPlace } from "../copy/copied-table.js";
 import { findTableInput } from "../copy/find-table-input.js";
-import { openStateFolder, type StateFolder } from "../state/state-folder.js";
+import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { readingOf, type RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
@@ -24,9 +26,22 @@ import { runRows } from "./run-rows.js";
  *   InterruptedError
  */
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
+  const { output, rejects = "" } = job.settings;
+  if (!isObjectAddress(output) && !isObjectAddress(rejects)) return executeLocally(job, rows);
+  const staged = await (await import("../output/staged-run.js")).stageRun(job.settings);
+  if (staged === null) return executeLocally(job, rows);
+  try {
+    return await executeLocally({ ...job, settings: staged.settings }, rows, staged);
+  } finally {
+    await staged.cleanEmpty();
+  }
+}
+
+async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun): Promise<Manifest> {
   const { settings, signal } = job;
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
-  const target = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
+  const chosen = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
+  const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
   if (job.durable === false) {
     if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
@@ -120,7 +135,7 @@ async function executeResumably(
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
   const state = await openStateFolder(base, { ...settings, name: target.name }, (found) =>
-    discardRows(job, target, found),
+    discardRun(job, target, found),
   );
   const ends = endRecorder(job);
   try {
@@ -130,7 +145,10 @@ async function executeResumably(
       (await finishEarlier(placed.job, placed.rows, target, state)) ??
       (await runResumably(ends.job, rows, place, state));
     await state.tidy();
-    onFinished(() => state.removeMark());
+    onFinished(() => {
+      state.removeMark();
+      target.staged?.clean();
+    });
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
@@ -139,6 +157,11 @@ async function executeResumably(
     await (state.resumable ? state.release() : state.remove());
     throw error;
   }
+}
+
+async function discardRun(job: EnrichJob, target: OutputTarget, found: FoundRun): Promise<void> {
+  await target.staged?.abort();
+  await discardRows(job, target, found);
 }
 
 async function runResumably(

@@ -3,6 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError, startOver } from "../../core/errors.js";
 import type { RunInput, SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { defaultRowsPerFile } from "../../outputs/data-set/data-set.js";
 import type { OutputTarget } from "../output/open-output.js";
 import { finalPath } from "../output/check-paths.js";
@@ -47,6 +48,12 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
+  if (isObjectAddress(path)) {
+    const { etag, size } = await (
+      await import("../../inputs/stored-object.js")
+    ).pinnedObject(input);
+    return { path, file: path, bytes: size, head: etag, tail: null };
+  }
   const file = await finalPath(path);
   const unread = { path, file, bytes: null, head: null, tail: null };
   // Opening the input later reports why it cannot be read.

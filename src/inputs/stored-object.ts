@@ -1,0 +1,47 @@
+import { pinObject, readObject, type PinnedObject } from "../objects/read-object.js";
+import { type ChecksumState, RunningChecksum } from "../core/files/running-checksum.js";
+import type { StoredInput } from "./stored-input.js";
+import { inputChanged } from "./verify-input.js";
+import type { SourceInput } from "./types.js";
+
+const pins = new WeakMap<SourceInput, Promise<PinnedObject>>();
+
+/** The version of an object that a run reads: the one that it finds first. */
+export function pinnedObject(
+  input: Extract<SourceInput, { readonly path: string }>,
+): Promise<PinnedObject> {
+  const known = pins.get(input);
+  if (known !== undefined) return known;
+  const pin = pinObject(input.path);
+  pins.set(input, pin);
+  return pin;
+}
+
+/**
+ * Opens an object. It is read from its start, also by a resumed run, which compares the bytes that
+ * were read before.
+ *
+ * @throws UsageError `input_not_found`, FatalError `object_*`
+ */
+export async function openObject(
+  input: Extract<SourceInput, { readonly path: string }>,
+  before: ChecksumState | null,
+): Promise<StoredInput> {
+  const pinned = await pinnedObject(input);
+  const read = { checksum: new RunningChecksum(before) };
+  const stop = new AbortController();
+  return {
+    name: input.path,
+    size: pinned.size,
+    handle: null,
+    read,
+    async *chunksFrom(start) {
+      for await (const chunk of readObject(pinned, start, stop.signal)) {
+        const damage = read.checksum.update(chunk);
+        if (damage !== null) throw inputChanged(input.path, damage);
+        yield chunk;
+      }
+    },
+    close: async () => stop.abort(),
+  };
+}

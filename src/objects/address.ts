@@ -1,0 +1,27 @@
+import { UsageError } from "../core/errors.js";
+
+/** An object in a bucket. */
+export interface ObjectAddress {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+/** Whether a name is the address of an object: `s3://BUCKET/KEY`. */
+export function isObjectAddress(name: string): boolean {
+  return /^s3:/i.test(name);
+}
+
+/** Parses `s3://BUCKET/KEY`. @throws UsageError `bad_object_address` */
+export function parseObjectAddress(address: string): ObjectAddress {
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]+)$/i.exec(address) ?? [];
+  if (bucket !== undefined && key !== undefined) return { bucket, key };
+  const [bare = ""] = address.split(/[?#]/, 1);
+  throw new UsageError("bad_object_address", `${bare} is not the address of an object`, {
+    hint: "write s3://BUCKET/KEY; a key cannot contain ? or # here",
+  });
+}
+
+/** The address of an object. */
+export function objectAddress({ bucket, key }: ObjectAddress): string {
+  return `s3://${bucket}/${key}`;
+}

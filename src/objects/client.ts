@@ -1,0 +1,49 @@
+import type { S3Client } from "@aws-sdk/client-s3";
+import { ReputeError } from "../core/errors.js";
+import { loadDriver } from "../core/load-driver.js";
+import { objectFault } from "./fault.js";
+
+/** The SDK and a client that uses its standard chain of credentials, region and endpoint. */
+export interface ObjectStore {
+  readonly sdk: typeof import("@aws-sdk/client-s3");
+  readonly client: Pick<S3Client, "send">;
+}
+
+/** Loads the SDK. @throws UsageError `driver_missing` */
+async function loadStore(): Promise<ObjectStore> {
+  const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
+  const { env } = process;
+  // It would appear on stderr in every run, which cron mails.
+  env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+  const endpoint = env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"];
+  // Other stores ignore the region, but the signature needs one.
+  const region =
+    env["AWS_REGION"] ??
+    env["AWS_DEFAULT_REGION"] ??
+    (endpoint === undefined || env["AWS_PROFILE"] !== undefined ? undefined : "us-east-1");
+  const client = new sdk.S3Client({
+    ...(region === undefined ? {} : { region }),
+    // Few other stores have a host name per bucket.
+    forcePathStyle: endpoint !== undefined && !/\.amazonaws\.com/.test(endpoint),
+    maxAttempts: 8,
+    requestHandler: { connectionTimeout: 10_000, requestTimeout: 120_000 },
+    // Checksums are given; older stores know no others.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  return { sdk, client };
+}
+
+/** Runs requests for an object and explains what fails. @throws ReputeError */
+export async function withStore<T>(
+  address: string,
+  action: "read" | "write",
+  run: (store: ObjectStore) => Promise<T>,
+): Promise<T> {
+  const store = await loadStore();
+  try {
+    return await run(store);
+  } catch (error) {
+    throw error instanceof ReputeError ? error : objectFault(address, action, error);
+  }
+}

@@ -1,0 +1,82 @@
+import { rmSync } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import { isObjectAddress } from "../../objects/address.js";
+import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
+import type { EnrichSettings } from "../options.js";
+import type { Manifest } from "../types.js";
+
+/** A run whose files are uploaded when they are complete. */
+export interface StagedRun {
+  /** Names the local files instead of the objects. */
+  readonly settings: EnrichSettings;
+  /** Name of the output for messages and the manifest. */
+  readonly name: string;
+  /** Uploads what the run wrote, the manifest last. May be repeated. @throws ReputeError */
+  upload(manifest: Manifest, suffix: string, signal: AbortSignal): Promise<void>;
+  /** Gives up an interrupted upload. @throws ReputeError */
+  abort(): Promise<void>;
+  /** Removes the local files. */
+  clean(): void;
+  /** Removes the local folder if nothing is in it. */
+  cleanEmpty(): Promise<void>;
+}
+
+/**
+ * Prepares the local folders of a run that writes to object storage; null for any other run.
+ *
+ * @throws UsageError `bad_object_address`, `rejects_is_no_file`; ReputeError if the store cannot be
+ *   reached
+ */
+export async function stageRun(settings: EnrichSettings): Promise<StagedRun | null> {
+  const { output, rejects } = settings;
+  const rows = stagedOutput(output);
+  const left = rejects === undefined ? null : stagedOutput(rejects);
+  if (rows === null && left === null) return null;
+  if (left !== null && output === "-") {
+    throw new UsageError("rejects_is_no_file", `--rejects ${rejects} needs an output file`, {
+      hint: "write the rows to a file or an object with -o",
+    });
+  }
+  const folders = [rows, left].filter((staged) => staged !== null);
+  for (const { folder } of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
+  if (rows?.path.endsWith("/") === true) await fetchDataSet(output, rows);
+  return {
+    settings: {
+      ...settings,
+      output: rows?.path ?? output,
+      ...(left === null ? {} : { rejects: left.path }),
+    },
+    name: output,
+    upload: (manifest, suffix, signal) =>
+      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, {
+        suffix,
+        signal,
+      }),
+    abort: () => abortUploads(folders.map(({ folder }) => uploadJournal(folder))),
+    clean() {
+      for (const { folder } of folders) rmSync(folder, { recursive: true, force: true });
+    },
+    async cleanEmpty() {
+      for (const { folder } of folders) await rmdir(folder).catch(() => undefined);
+    },
+  };
+}
+
+/** An address and where its object is written first. */
+export interface PlacedOutput extends StagedOutput {
+  readonly address: string;
+}
+
+function placed(address: string | undefined, staged: StagedOutput | null): PlacedOutput | null {
+  return staged === null || address === undefined || !isObjectAddress(address)
+    ? null
+    : { ...staged, address };
+}
+
+/** File that keeps the progress of an upload. */
+export function uploadJournal(folder: string): string {
+  return join(folder, "upload.json");
+}

@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { downloadObject, isMissing } from "../../objects/read-object.js";
+import { removeObject } from "../../objects/remove-object.js";
+import { abortUpload, uploadObject } from "../../objects/upload-object.js";
+import { dataSetManifest, withSuffix } from "../../outputs/data-set/data-set.js";
+import type { StagedOutput } from "../../outputs/staged-output.js";
+import type { Manifest } from "../types.js";
+import { manifestPath } from "./check-paths.js";
+import { type PlacedOutput, uploadJournal } from "./staged-run.js";
+
+interface UploadRunOptions {
+  readonly suffix: string;
+  readonly signal: AbortSignal;
+}
+
+/** Uploads the objects of a run, the manifest last. */
+export async function uploadRun(
+  { rows, rejects }: { readonly rows: PlacedOutput | null; readonly rejects: PlacedOutput | null },
+  manifest: Manifest,
+  { suffix, signal }: UploadRunOptions,
+): Promise<void> {
+  const send = (path: string, address: string, { folder }: StagedOutput) =>
+    uploadObject({ path, address, journal: uploadJournal(folder), signal });
+  if (rejects !== null) await send(rejects.path + suffix, rejects.address + suffix, rejects);
+  if (rows === null) return;
+  const from = withSuffix(rows.path, suffix);
+  const to = withSuffix(rows.address, suffix);
+  const { parts } = manifest.output;
+  const sendManifest = () => send(manifestPath(from), manifestPath(to), rows);
+  if (parts === undefined) {
+    await send(from, to, rows);
+    await sendManifest();
+    return;
+  }
+  const replaced = await replacedParts(to, rows.folder);
+  for (const { name } of parts) {
+    await once(rows.folder, name, () => send(from + name, to + name, rows));
+  }
+  await sendManifest();
+  const isNamed = new Set(parts.map(({ name }) => name));
+  for (const name of replaced) if (!isNamed.has(name)) await removeObject(to + name);
+}
+
+/** Gives up interrupted uploads. */
+export async function abortUploads(journals: readonly string[]): Promise<void> {
+  for (const journal of journals) await abortUpload(journal);
+}
+
+/** Fetches the manifest of the data set that will be replaced, whose names must not be used again. */
+export async function fetchDataSet(address: string, { path }: StagedOutput): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await downloadIfThere(manifestPath(address), join(path, dataSetManifest));
+}
+
+/** Names of the parts that readers use until the new manifest is there. */
+async function replacedParts(address: string, folder: string): Promise<readonly string[]> {
+  const list = join(folder, "replaced.json");
+  if (!existsSync(list)) {
+    const path = join(folder, "replaced-manifest.json");
+    await downloadIfThere(manifestPath(address), path);
+    const found = (await readJsonFile(path).catch(() => null)) as Partial<Manifest> | null;
+    const names = (found?.output?.parts ?? []).map(({ name }) => basename(name));
+    await writeJsonFile(list, names, 0o600);
+  }
+  const names = await readJsonFile(list).catch(() => null);
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+}
+
+async function downloadIfThere(address: string, path: string): Promise<void> {
+  await rm(path, { force: true });
+  await downloadObject(address, path).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+}
+
+/** Does something that an interrupted upload has not done. */
+async function once(folder: string, name: string, run: () => Promise<void>): Promise<void> {
+  const path = join(folder, "uploaded.json");
+  const found = await readJsonFile(path).catch(() => null);
+  const done = Array.isArray(found) ? (found as readonly string[]) : [];
+  if (done.includes(name)) return;
+  await run();
+  await writeJsonFile(path, [...done, name], 0o600);
+}

@@ -1,0 +1,189 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { uploadObject } from "../../src/objects/upload-object.js";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { type Fault, type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+
+const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
+
+let store: ObjectStoreServer;
+let cwd: string;
+
+beforeAll(async () => {
+  store = await startObjectStore();
+});
+afterAll(() => store.close());
+
+beforeEach(async () => {
+  cwd = await temporaryFolder();
+  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
+  store.fault = () => null;
+  store.requests.length = 0;
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Runs the program against the store; no output may show the secret. */
+async function repute(...args: readonly string[]) {
+  const result = await runRepute(args, { cwd, env: store.env });
+  expect(result.stdout + result.stderr).not.toContain(secret);
+  return result;
+}
+
+const enrich = (input: string, out: string, ...flags: readonly string[]) =>
+  repute("enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never", ...flags);
+
+/** Rows as text without the times of the run. */
+function lasting(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME");
+}
+
+const fails = (method: string, pattern: RegExp, ...faults: readonly (Fault | null)[]) => {
+  let index = 0;
+  return ({ method: is, path }: { readonly method: string; readonly path: string }) =>
+    is === method && pattern.test(path) ? (faults[index++] ?? null) : null;
+};
+
+test("reads an object and writes rows, rejects, manifest and report as objects", async () => {
+  await store.put("in/dump.csv", await readFile(indicators));
+  const left = "s3://lake/out/left.csv";
+  const flags = ["--rejects", left, "--report", "s3://lake/out/page.html"];
+  const run = await enrich("s3://lake/in/dump.csv", "s3://lake/out/all.csv.gz", ...flags);
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expect((await store.keys()).filter((key) => key.startsWith("out/"))).toEqual([
+    "out/all.csv.gz",
+    "out/all.csv.gz.manifest.json",
+    "out/left.csv",
+    "out/page.html",
+  ]);
+  const manifest = (await store.get("out/all.csv.gz.manifest.json")).toString();
+  expect(JSON.parse(manifest)).toMatchObject({
+    input: { path: "s3://lake/in/dump.csv", bytes: 1284 },
+    output: { path: "s3://lake/out/all.csv.gz", rows: 24 },
+  });
+  expect(manifest).not.toContain(secret);
+  expect(await readdir(cwd)).toEqual([]);
+  expect(await repute("verify", "s3://lake/out/all.csv.gz")).toMatchObject({ code: 0 });
+  expect((await repute("report", "s3://lake/out/all.csv.gz")).stdout).toContain("Of 24 rows");
+  const writes = store.requests.filter((line) => line.startsWith("PUT"));
+  expect(writes.map((line) => line.replace(/\?.*/, ""))).toEqual([
+    "PUT /lake/out/left.csv",
+    "PUT /lake/out/all.csv.gz",
+    "PUT /lake/out/all.csv.gz.manifest.json",
+    "PUT /lake/out/page.html",
+  ]);
+});
+
+test("continues to read where the connection was lost", async () => {
+  const text = ["ip", ...Array.from({ length: 30_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`)];
+  await store.put("in/long.csv", text.join("\n"));
+  const local = join(cwd, "local.csv");
+  await writeFile(join(cwd, "long.csv"), text.join("\n"));
+  expect(await enrich("long.csv", local, "--bogons", "local")).toMatchObject({ code: 0 });
+  store.fault = fails("GET", /long\.csv/, "cut", "reset", "slow down", "cut", "cut");
+  const out = join(cwd, "out.csv");
+  const run = await enrich("s3://lake/in/long.csv", out, "--bogons", "local");
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expect(lasting(await readFile(out, "utf8"))).toBe(lasting(await readFile(local, "utf8")));
+  expect(store.requests.filter((line) => line.startsWith("GET")).length).toBeGreaterThan(4);
+});
+
+test("an input that is replaced while it is read ends the run", async () => {
+  await store.put("in/moving.csv", `ip\n${"10.0.0.1\n".repeat(30_000)}`);
+  let gets = 0;
+  store.fault = ({ method }) => {
+    if (method !== "GET" || gets++ > 0) return null;
+    void store.put("in/moving.csv", `ip\n${"10.0.0.2\n".repeat(30_000)}`);
+    return "cut";
+  };
+  const out = join(cwd, "out.csv");
+  const run = await enrich("s3://lake/in/moving.csv", out, "--bogons", "local");
+  expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced") });
+});
+
+test("says what is missing or refused", async () => {
+  const gone = await enrich("s3://lake/in/none.csv", join(cwd, "out.csv"));
+  expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no object") });
+  const bare = await enrich(indicators, "s3://lake");
+  expect(bare).toMatchObject({ code: 2, stderr: expect.stringContaining("s3://BUCKET/KEY") });
+  store.fault = () => "denied";
+  const refused = await enrich("s3://lake/in/dump.csv", join(cwd, "out.csv"));
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("HTTP 403") });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("a failed upload is resumed without asking again; the earlier object stays until then", async () => {
+  await store.put("night/all.csv", "the earlier night");
+  store.fault = ({ method }) => (method === "PUT" ? "denied" : null);
+  const failed = await enrich(indicators, "s3://lake/night/all.csv");
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("--resume") });
+  expect((await store.get("night/all.csv")).toString()).toBe("the earlier night");
+  expect((await enrich(indicators, "s3://lake/night/all.csv")).code).toBe(2);
+  store.fault = () => null;
+  const resumed = await enrich(indicators, "s3://lake/night/all.csv", "--resume", "--json");
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ resumed: 1, output: { rows: 24 } });
+  expect(await repute("verify", "s3://lake/night/all.csv")).toMatchObject({ code: 0 });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("a multipart upload survives resets and throttling, and continues after a wrong byte", async () => {
+  const path = join(cwd, "big.bin");
+  const content = Buffer.alloc(40 * 1024 * 1024, "0123456789abcde");
+  await writeFile(path, content);
+  const options = { path, address: "s3://lake/big.bin", journal: join(cwd, "upload.json") };
+  store.fault = fails("PUT", /partNumber=/, "reset", "slow down", null, null, "wrong byte");
+  await expect(uploadObject(options)).rejects.toMatchObject({
+    code: "object_store",
+    message: expect.stringContaining("BadDigest"),
+  });
+  expect(await store.keys()).not.toContain("big.bin");
+  const sent = Object.keys(
+    (JSON.parse(await readFile(options.journal, "utf8")) as { parts: object }).parts,
+  ).length;
+  expect(sent).toBeGreaterThan(0);
+  store.fault = () => null;
+  store.requests.length = 0;
+  await uploadObject(options);
+  expect(content.equals(await store.get("big.bin"))).toBe(true);
+  expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(5 - sent);
+  expect(await readdir(cwd)).toEqual(["big.bin"]);
+});
+
+test("an upload that the store has forgotten begins again", async () => {
+  const path = join(cwd, "big.bin");
+  await writeFile(path, Buffer.alloc(17 * 1024 * 1024, "x"));
+  const options = { path, address: "s3://lake/again.bin", journal: join(cwd, "upload.json") };
+  store.fault = fails("POST", /uploadId=/, "denied");
+  await expect(uploadObject(options)).rejects.toMatchObject({ code: "object_denied" });
+  const journal = JSON.parse(await readFile(options.journal, "utf8")) as { uploadId: string };
+  await writeFile(options.journal, JSON.stringify({ ...journal, uploadId: "forgotten" }));
+  await uploadObject(options);
+  expect(await store.keys()).toContain("again.bin");
+});
+
+test("a data set under a prefix is replaced by parts of other names", async () => {
+  const set = "s3://lake/set/";
+  const inSet = async () => (await store.keys()).filter((key) => key.startsWith("set/"));
+  const flags = ["--rows-per-file", "10"];
+  expect(await enrich(indicators, set, "--to", "csv", ...flags)).toMatchObject({ code: 0 });
+  expect(await inSet()).toEqual([
+    "set/_manifest.json",
+    ...[0, 1, 2].map((n) => `set/part-0000${n}.csv`),
+  ]);
+  store.fault = fails("PUT", /part-00004/, ...Array<"denied">(1).fill("denied"));
+  expect(await enrich(indicators, set, "--to", "parquet", ...flags)).toMatchObject({ code: 1 });
+  expect(await repute("verify", set)).toMatchObject({ code: 0 });
+  store.requests.length = 0;
+  const resumed = await enrich(indicators, set, "--to", "parquet", ...flags, "--resume");
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(store.requests.filter((line) => /PUT .*part-00003/.test(line))).toEqual([]);
+  expect(await inSet()).toEqual([
+    "set/_manifest.json",
+    ...[3, 4, 5].map((n) => `set/part-0000${n}.parquet`),
+  ]);
+  expect(await repute("verify", set)).toMatchObject({ code: 0 });
+  expect(await readdir(cwd)).toEqual([]);
+});
