@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { detectSourceFormat } from "../formats/registry.js";
+import { isObjectAddress } from "../objects/address.js";
 import { openError } from "./verify-input.js";
 
 /** A file among several inputs. */
@@ -27,7 +28,7 @@ export async function listInputs(paths: readonly string[]): Promise<ListedInputs
   const files: ListedFile[] = [];
   const skipped: string[] = [];
   for (const path of paths) {
-    const isFolder = path !== "-" && (await isDirectory(path));
+    const isFolder = path !== "-" && !isObjectAddress(path) && (await isDirectory(path));
     if (!isFolder) {
       files.push({ name: path, path });
       continue;

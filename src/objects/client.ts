@@ -1,3 +1,4 @@
+import type * as Sdk from "@aws-sdk/client-s3";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { ReputeError } from "../core/errors.js";
 import { loadDriver } from "../core/load-driver.js";
@@ -5,7 +6,7 @@ import { objectFault } from "./fault.js";
 
 /** The SDK and a client that uses its standard chain of credentials, region and endpoint. */
 export interface ObjectStore {
-  readonly sdk: typeof import("@aws-sdk/client-s3");
+  readonly sdk: typeof Sdk;
   readonly client: Pick<S3Client, "send">;
 }
 

@@ -1,10 +1,11 @@
-import { open, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../core/files/json-file.js";
 import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { statusOf } from "./fault.js";
+import { checksumOf, encoded, readBytes } from "./file-bytes.js";
 
 /** Smallest part; S3 allows 10,000 of them. */
 const minPartBytes = 8 * 1024 * 1024;
@@ -50,23 +51,6 @@ export async function uploadObject(options: UploadOptions): Promise<void> {
   await rm(options.journal, { force: true });
 }
 
-/** Writes a page of text as an object. @throws ReputeError */
-export async function putText(address: string, html: string): Promise<void> {
-  const { bucket, key } = parseObjectAddress(address);
-  const Body = Buffer.from(html);
-  await withStore(address, "write", ({ sdk, client }) =>
-    client.send(
-      new sdk.PutObjectCommand({
-        Bucket: bucket,
-        Key: key,
-        Body,
-        ContentType: "text/html; charset=utf-8",
-        ChecksumCRC32: encoded(crc32(Body)),
-      }),
-    ),
-  );
-}
-
 /** Removes the parts of an upload that will not be continued. */
 export async function abortUpload(journal: string): Promise<void> {
   const found = await readJournal(journal);
@@ -89,7 +73,7 @@ async function putWhole(
       ContentLength: size,
       ChecksumCRC32: encoded(crc32(Body)),
     }),
-    { ...(signal === undefined ? {} : { abortSignal: signal }) },
+    signal === undefined ? {} : { abortSignal: signal },
   );
 }
 
@@ -136,7 +120,7 @@ async function sendParts(
           ContentLength: Body.length,
           ChecksumCRC32: encoded(crc32(Body)),
         }),
-        { ...(options.signal === undefined ? {} : { abortSignal: options.signal }) },
+        options.signal === undefined ? {} : { abortSignal: options.signal },
       );
       parts[number] = ETag ?? "";
       // One at a time: they write the same file.
@@ -240,41 +224,4 @@ async function readJournal(path: string): Promise<Journal | null> {
   const found = (await readJsonFile(path).catch(() => null)) as Partial<Journal> | null;
   const isJournal = typeof found?.uploadId === "string" && typeof found.parts === "object";
   return isJournal ? (found as Journal) : null;
-}
-
-async function readBytes(path: string, start: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  const handle = await open(path, "r");
-  try {
-    for (let read = 0; read < length;) {
-      const { bytesRead } = await handle.read(buffer, read, length - read, start + read);
-      if (bytesRead === 0) throw new FatalError("output_gone", `${path} has become shorter`);
-      read += bytesRead;
-    }
-    return buffer;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function checksumOf(path: string): Promise<number> {
-  let crc = 0;
-  const handle = await open(path, "r");
-  try {
-    const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return crc;
-      crc = crc32(buffer.subarray(0, bytesRead), crc);
-    }
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A CRC-32 as S3 writes it. */
-function encoded(crc: number): string {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc);
-  return bytes.toString("base64");
 }

@@ -51,7 +51,7 @@ export async function makeReport(
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../report/page/page.js");
   if (isObjectAddress(path)) {
-    await (await import("../../objects/upload-object.js")).putText(path, reportPage(report));
+    await (await import("../../objects/put-page.js")).putPage(path, reportPage(report));
     return;
   }
   await replaceFile(path, reportPage(report), 0o644).catch((error: unknown) => {

@@ -112,6 +112,7 @@ async function removeEarlierParts(
 
 /** What the record of a run needs to know about its job. */
 interface RecordedJob {
+  readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly settings: Pick<EnrichJob["settings"], "rejects">;
   readonly input: NamedFiles;

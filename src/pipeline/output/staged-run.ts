@@ -14,7 +14,7 @@ export interface StagedRun {
   /** Name of the output for messages and the manifest. */
   readonly name: string;
   /** Uploads what the run wrote, the manifest last. May be repeated. @throws ReputeError */
-  upload(manifest: Manifest, suffix: string, signal: AbortSignal): Promise<void>;
+  upload(manifest: Manifest, suffix: string, signal: AbortSignal | undefined): Promise<void>;
   /** Gives up an interrupted upload. @throws ReputeError */
   abort(): Promise<void>;
   /** Removes the local files. */

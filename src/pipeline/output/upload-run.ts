@@ -13,7 +13,7 @@ import { type PlacedOutput, uploadJournal } from "./staged-run.js";
 
 interface UploadRunOptions {
   readonly suffix: string;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Uploads the objects of a run, the manifest last. */
