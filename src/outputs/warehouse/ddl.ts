@@ -11,6 +11,7 @@ import {
   quoteTable,
   type TableName,
 } from "./dialect.js";
+import { createChangesView } from "./changes-view.js";
 import { jsonSchema } from "./json-schema.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
 
@@ -48,7 +49,9 @@ export function schemaText(format: SchemaFormat, options: SchemaTextOptions): st
       { hint: "remove columns from the input" },
     );
   }
-  return `${createTable(format, table, schema)}\n\n${createNewestView(format, table, schema)}\n`;
+  const statements = [createTable(format, table, schema), createNewestView(format, table, schema)];
+  const changes = format === "bigquery" ? null : createChangesView(format, table, schema);
+  return `${[...statements, ...(changes === null ? [] : [changes])].join("\n\n")}\n`;
 }
 
 /**

@@ -128,7 +128,8 @@ async function pageQuery(
     const isList = types.get(name)?.endsWith("[]") === true;
     return isList ? `array_to_string(${quoted}, '|')` : `CAST(${quoted} AS varchar)`;
   });
-  const sql = `SELECT CAST(${ours("row")} AS varchar), ${cells.join(", ")} FROM ${from}
+  // PostgreSQL names a cast after its column, and would order by that text: 1, 10, 2.
+  const sql = `SELECT CAST(${ours("row")} AS varchar) AS position, ${cells.join(", ")} FROM ${from}
     WHERE ${ours("run_id")} = $1 AND ${ours("row")} > $2 ORDER BY ${ours("row")} LIMIT ${pageRows}`;
   if (typeof runId === "string") return { sql, runId, columns };
   const [newest] = await session.query(

@@ -94,3 +94,41 @@ it("creates a table and a view of each item's newest row in DuckDB", async () =>
   connection.closeSync();
   instance.closeSync();
 });
+
+describe("the view of changes", () => {
+  it("shows each item whose verdict, tags, network or contact changed from run to run", async () => {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    await connection.run(schemaText("duckdb", { inputColumns: [], prefix: "rep_", table: "hits" }));
+    await connection.run(`INSERT INTO hits
+        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at)
+      VALUES
+        ('1', 1, 'ip', '192.0.2.1', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
+        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
+        ('1', 3, 'ip', '192.0.2.3', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
+        ('1', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z'),
+        ('2', 1, 'ip', '192.0.2.1', 'listed', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
+        ('2', 2, 'ip', '192.0.2.2', NULL, NULL, NULL, '2026-01-02T00:00:00Z'),
+        ('2', 3, 'ip', '192.0.2.3', 'none', ['a:b', 'c:d'], 'AS64496', '2026-01-02T00:00:00Z'),
+        ('2', 4, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
+        ('2', 5, 'ip', '192.0.2.4', 'none', ['a:b'], 'AS64496', '2026-01-02T00:00:00Z'),
+        ('3', 1, 'ip', '192.0.2.2', 'listed', ['a:b'], 'AS64496', '2026-01-03T00:00:00Z')`);
+    const found = await connection.runAndReadAll(
+      `SELECT rep_change, rep_item, rep_earlier_verdict, rep_verdict, rep_earlier_run_id, rep_run_id
+       FROM hits_changes ORDER BY rep_item`,
+    );
+    expect(found.getRows()).toEqual([
+      ["worse", "192.0.2.1", "none", "listed", "1", "2"],
+      ["better", "192.0.2.2", "malicious", "listed", "1", "3"],
+      ["changed", "192.0.2.3", "none", "none", "1", "2"],
+    ]);
+    connection.closeSync();
+    instance.closeSync();
+  });
+
+  it("is left out where PostgreSQL would cut its name", () => {
+    const text = schemaText("postgres", { ...options, table: "t".repeat(56) });
+    expect(text).not.toContain("_changes");
+    expect(schemaText("postgres", options)).toContain('CREATE VIEW "intel"."hits_changes" AS');
+  });
+});
