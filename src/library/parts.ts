@@ -103,10 +103,10 @@ export class Parts {
     return this.#once("cache", async () => {
       const { cache: folder, cacheTtl: ttlMs } = this.settings;
       if (folder === undefined) return undefined;
-      const { openCache } = await import("../store/cache/finding-cache.js");
+      const { openCacheAt } = await import("../store/cache/open-cache.js");
       const { clock, onWarning } = this;
       return this.#stack.use(
-        await openCache({ folder, ttlMs, clock, onWarning, asReceived: true }),
+        await openCacheAt({ folder, ttlMs, clock, onWarning, asReceived: true }),
       );
     });
   }

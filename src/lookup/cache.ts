@@ -2,13 +2,20 @@ import { mismatch } from "../api/answer-match.js";
 import { type Finding, firstAnswer, type LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { cacheKeys } from "../store/cache/cache-key.js";
-import type { FindingStore } from "../store/store.js";
-import type { Lookup, LookupWrapper } from "./types.js";
+import type { Claims, FindingStore } from "../store/store.js";
+import { type Clock, systemClock } from "../core/clock.js";
+import { AbortableSleep } from "./attempt/retry.js";
+import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 /** Number of unwritten answers above which lookups wait for the store. */
 const mostUnwritten = 16_384;
 
+/** Pauses between looks at an item that another process asks for, in milliseconds. */
+const claimedMs = { first: 50, most: 400 };
+
 export interface CachedOptions {
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
   /** Answers of different endpoints are stored separately. */
   readonly endpoint: LookupEndpoint;
   /** Address or name of the service; answers of different services are stored separately. */
@@ -27,7 +34,9 @@ export interface CachedOptions {
  * not awaited unless too many are pending.
  */
 export function cached(options: CachedOptions): LookupWrapper {
-  const { endpoint, address, store, partials = true } = options;
+  const { endpoint, address, store, partials = true, clock = systemClock } = options;
+  const { claims } = store;
+  const sleep = new AbortableSleep(clock);
   const keyOf = cacheKeys(address, endpoint);
   let unwritten = 0;
   const written = (): void => {
@@ -48,6 +57,30 @@ export function cached(options: CachedOptions): LookupWrapper {
       const answer = firstAnswer(stored);
       return answer === null || mismatch(item, answer.result) === null;
     };
+    /** Asks unless another process does, whose answer is awaited. */
+    const claimed = async (
+      { claim, release }: Claims,
+      item: Item,
+      lookupOptions: LookupOptions,
+    ): Promise<Finding> => {
+      const key = keyOf(item);
+      for (let pauseMs = claimedMs.first; ; pauseMs = Math.min(2 * pauseMs, claimedMs.most)) {
+        const found = await store.get(key);
+        if (isUsed(item, found)) return fromCache(found);
+        const whose = await claim(key, found !== null);
+        if (whose === "mine") break;
+        if (whose === "theirs") await sleep.for(pauseMs, lookupOptions.signal);
+      }
+      try {
+        const finding = await ask(item, lookupOptions);
+        if (finding.status === "failed") release(key);
+        return finding;
+      } catch (error) {
+        release(key);
+        throw error;
+      }
+    };
+    if (claims !== undefined) return (item, own) => claimed(claims, item, own);
     return (item, lookupOptions) => {
       const stored = store.get(keyOf(item));
       if (stored instanceof Promise) {

@@ -97,7 +97,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     return wrapped<Lookup>(
       [
         dedupe({ endpoint, store, isResumed }),
-        cache && cached({ ...cache, endpoint }),
+        cache && cached({ clock: options.clock, ...cache, endpoint }),
         options.failFast,
       ],
       retried(attempt),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
 import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
-import { priorities, redisAddress } from "../core/redis-address.js";
+import { isRedisAddress, priorities, redisAddress } from "../core/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
@@ -58,6 +58,11 @@ function rateOptions(): Record<RateKey, z.ZodOptional<ReturnType<typeof rates>>>
   return Object.fromEntries(options) as ReturnType<typeof rateOptions>;
 }
 
+function checkCacheAddress(text: string, context: z.RefinementCtx): void {
+  const fault = isRedisAddress(text) ? redisAddress().safeParse(text).error : undefined;
+  for (const { message } of fault?.issues ?? []) context.addIssue({ code: "custom", message });
+}
+
 /** What to look up, how fast, and how often to retry. */
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
@@ -70,10 +75,10 @@ export const lookupOptions = z.strictObject({
       "How to answer IP addresses in reserved ranges: ask the service, or answer locally without a request",
     value: "HOW",
   }),
-  cache: option(z.string().min(1).optional(), {
+  cache: option(z.string().min(1).superRefine(checkCacheAddress).optional(), {
     common: true,
     description:
-      "Folder of cached answers. Fresh ones are used instead of a request; several runs can share a folder",
+      "Folder of cached answers, or redis://HOST[:PORT]/DB (rediss:// for TLS) to share them between machines. Fresh ones are used instead of a request; several runs can share a folder",
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {

@@ -28,7 +28,22 @@ export interface Store<Value> {
 }
 
 /** Findings that outlive the run: the cache. */
-export type FindingStore = Store<Finding>;
+export interface FindingStore extends Store<Finding> {
+  /** Present if other processes that use the store may be asking for the same. */
+  readonly claims?: Claims | undefined;
+}
+
+/** Who asks for what isn't stored yet. A claim ends with `put` or `release`, or when its owner dies. */
+export interface Claims {
+  /**
+   * Claims a key.
+   *
+   * @param despite whether an answer is stored that the caller cannot use
+   * @returns `theirs` while another process asks; `answered` if an answer is stored by now
+   */
+  claim(key: string, despite: boolean): Promise<"mine" | "theirs" | "answered">;
+  release(key: string): void;
+}
 
 /** Lookups of one run: its journal, or a store in memory. */
 export type LookupStore = Store<LookupRecord>;

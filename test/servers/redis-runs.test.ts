@@ -91,3 +91,78 @@ test("a wrong password ends the run at once and is not shown", async () => {
   expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:\d+\/0: WRONGPASS/);
   expect(stderr).not.toContain("another-secret");
 });
+
+/** A run without a pace that keeps its answers in Redis. */
+async function cachedDump(name: string, rows: number, ...flags: string[]): Promise<string[]> {
+  const args = await dump("shared", rows, "--cache", redis.url(1), ...flags);
+  const output = args.indexOf("-o") + 1;
+  args[output] = join(folder, `${name}.out.csv`);
+  args.splice(args.indexOf("--pace"), 2);
+  return args;
+}
+
+const perItem = (): number => Math.max(...service.asked.values());
+
+test("runs that share answers ask for an item once, in flight too, and never again", async () => {
+  const rate = ["--rate", "2000/s"];
+  const [first, second] = await Promise.all([
+    startRepute(await cachedDump("first", 400, ...rate), { env }).result,
+    startRepute(await cachedDump("second", 400, ...rate), { env }).result,
+  ]);
+  expect([first.code, second.code]).toEqual([0, 0]);
+  expect(service.total).toBe(400);
+  expect(perItem()).toBe(1);
+  const third = await runRepute([...(await cachedDump("third", 400, ...rate)), "--json"], { env });
+  expect(JSON.parse(third.stdout)).toMatchObject({ sources: { cache: 400, live: 0 } });
+  expect(service.total).toBe(400);
+
+  const stats = await runRepute(["cache", "stats", redis.url(1)], { env });
+  expect(JSON.parse(stats.stdout)).toMatchObject({
+    folder: redis.url(1),
+    entries: 400,
+    fresh: 400,
+  });
+  const prune = await runRepute(["cache", "prune", redis.url(1), "--cache-ttl", "1ms"], { env });
+  expect(JSON.parse(prune.stdout)).toMatchObject({ removed: 400, kept: 0 });
+  const clear = await runRepute(["cache", "clear", redis.url(1)], { env });
+  expect(clear.code).toBe(2);
+  expect(clear.stderr).toContain("there are no answers in redis://");
+});
+
+test("another run takes over what a killed one was asking", async () => {
+  // The first run gets no answer, so that it dies with open requests.
+  service.onRequest = () => false;
+  const first = startRepute(await cachedDump("killed", 20), { env });
+  while (service.total < 20) await delay(10);
+  first.child.kill("SIGKILL");
+  await first.result;
+  service.onRequest = () => true;
+  const second = await startRepute(await cachedDump("heir", 20), { env }).result;
+  expect(second.code).toBe(0);
+  expect(service.total).toBe(40);
+});
+
+test("a run continues without its cache while Redis is away, and uses it afterwards", async () => {
+  const run = startRepute(await cachedDump("without", 500, "--rate", "100/s"), { env });
+  while (service.total < 50) await delay(10);
+  await redis.kill();
+  await run.waitFor("stderr", /the cache redis:\/\/\S+ is away .*; the run continues without it/);
+  await redis.startServer();
+  await run.waitFor("stderr", /the cache redis:\/\/\S+ is back/);
+  const { code } = await run.result;
+  expect(code).toBe(0);
+  expect(service.total).toBe(500);
+  const stats = await runRepute(["cache", "stats", redis.url(1)], { env });
+  expect(JSON.parse(stats.stdout)).toMatchObject({ lookups: { [`${service.url} query`]: 500 } });
+});
+
+test("doctor checks the Redis of pace and cache", async () => {
+  const flags = ["--intel-url", service.url, "--pace", redis.url(), "--cache", redis.url(1)];
+  const well = await runRepute(["doctor", ...flags], { env });
+  expect(well.stdout).toMatch(/^ok +pace +redis:\/\/\S+\/0, answers in \d+ ms$/m);
+  expect(well.stdout).toMatch(/^ok +cache +redis:\/\/\S+\/1, answers in \d+ ms$/m);
+  const login = await runRepute(["doctor", ...flags], { env: { REDISCLI_AUTH: "not-this-one" } });
+  expect(login.code).toBe(1);
+  expect(login.stdout).toMatch(/^fail +pace +redis:\/\/\S+: WRONGPASS/m);
+  expect(login.stdout + login.stderr).not.toContain("not-this-one");
+});

@@ -1,4 +1,5 @@
 import { option } from "../../core/options.js";
+import { isRedisAddress } from "../../core/redis-address.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand } from "../command.js";
@@ -11,9 +12,9 @@ const json = option(cliOptions.shape.json, { description: "Print JSON on a termi
 
 /** Shared by the commands that take a cache. */
 const ofCache = {
-  usage: "DIR [flags]",
-  operands: [["DIR", "folder passed to runs with --cache"]],
-  onlyOperand: { what: "the folder of a cache" },
+  usage: "CACHE [flags]",
+  operands: [["CACHE", "folder or redis:// address passed to runs with --cache"]],
+  onlyOperand: { what: "the folder or address of a cache" },
 } as const;
 
 /** Counts the entries of a cache. */
@@ -34,6 +35,11 @@ export const cacheStatsCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
+    if (isRedisAddress(call.operand)) {
+      const { redisCacheStats } = await import("../../store/redis/redis-cache-upkeep.js");
+      await showCounts(call, await redisCacheStats(call.operand, upkeepOptions(call)));
+      return exitCodes.done;
+    }
     const { cacheStats } = await import("../../store/cache/cache-upkeep.js");
     await showCounts(call, await cacheStats(call.operand, upkeepOptions(call)));
     return exitCodes.done;
@@ -46,7 +52,7 @@ export const cachePruneCommand = defineCommand({
   name: "cache prune",
   summary: "delete expired answers from a cache",
   description: [
-    "Deletes expired answers and prints how many were removed and kept. Runs can use the cache meanwhile. The files keep their size; new answers reuse the space.",
+    "Deletes expired answers and prints how many were removed and kept. Runs can use the cache meanwhile. The files of a folder keep their size; new answers reuse the space. Redis drops expired answers by itself.",
   ],
   groups: { Options: { cacheTtl, json, color, config, profile } },
   examples: {
@@ -58,6 +64,11 @@ export const cachePruneCommand = defineCommand({
   },
   exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
+    if (isRedisAddress(call.operand)) {
+      const { pruneRedisCache } = await import("../../store/redis/redis-cache-upkeep.js");
+      await showCounts(call, await pruneRedisCache(call.operand, upkeepOptions(call)));
+      return exitCodes.done;
+    }
     const { pruneCache } = await import("../../store/cache/cache-upkeep.js");
     const result = await pruneCache(call.operand, upkeepOptions(call));
     await showCounts(call, { folder: call.operand, ...result });
@@ -71,7 +82,7 @@ export const cacheClearCommand = defineCommand({
   name: "cache clear",
   summary: "delete a cache, intact or damaged",
   description: [
-    "Deletes the files of a cache, even if they are damaged, and no other file in the folder. Prints the number of bytes freed. A run that is using the cache continues without it; the next run creates a new one.",
+    "Deletes the files of a cache, even if they are damaged, and no other file in the folder; in Redis, the answers and no other key. Prints the number of bytes freed. A run that is using the cache continues without it; the next run creates a new one.",
   ],
   groups: { Options: { json, color, config, profile } },
   examples: {
@@ -83,6 +94,11 @@ export const cacheClearCommand = defineCommand({
   },
   exitCodes: commonExitCodes,
   run: async (call) => {
+    if (isRedisAddress(call.operand)) {
+      const { clearRedisCache } = await import("../../store/redis/redis-cache-upkeep.js");
+      await showCounts(call, await clearRedisCache(call.operand, call.context.signal));
+      return exitCodes.done;
+    }
     const { clearCache } = await import("../../store/cache/cache-upkeep.js");
     await showCounts(call, { folder: call.operand, bytes: clearCache(call.operand) });
     return exitCodes.done;

@@ -138,8 +138,8 @@ async function openPlannedCache({
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
-  const { openCache } = await import("../../store/cache/finding-cache.js");
-  const store = await openCache({
+  const { openCacheAt } = await import("../../store/cache/open-cache.js");
+  const store = await openCacheAt({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,
     clock: context.clock,

@@ -5,6 +5,7 @@ import { ReputeError } from "../../core/errors.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { isQuota, type Rate } from "../../core/options.js";
+import { isRedisAddress } from "../../core/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
 import { ratesOf } from "../../lookup/options.js";
@@ -20,6 +21,7 @@ export async function* checkMachine(call: DoctorCall): AsyncGenerator<Check, voi
   yield ok("config", configFile === null ? "no config file" : configFile + profile);
   for (const [name, folder] of foldersOf(call)) yield await diskCheck(name, folder);
   yield await cacheCheck(settings.cache);
+  if (settings.pace !== undefined) yield await redisCheck("pace", settings.pace);
 }
 
 async function neededNode(): Promise<string> {
@@ -109,7 +111,7 @@ const checkedInFull = 256e6;
 /** Whether a cache can be read and is not damaged. */
 async function cacheCheck(cache: string | undefined): Promise<Check> {
   if (cache === undefined) return ok("cache", "none in use");
-  if (cache.includes("://")) return ok("cache", "on a server, not checked");
+  if (isRedisAddress(cache)) return redisCheck("cache", cache);
   const { cacheBytes, cacheFault, hasCache, openCacheFile } =
     await import("../../store/cache/cache-file.js");
   if (!hasCache(cache)) return ok("cache", `${cache} is empty; the first run fills it`);
@@ -143,6 +145,12 @@ async function cacheCheck(cache: string | undefined): Promise<Check> {
     const { message, hint } = cacheFault(cache, "read", error);
     return fail("cache", message, hint ?? "correct its permissions, or name another folder");
   }
+}
+
+/** Whether a Redis server answers and suits its use. */
+async function redisCheck(name: "cache" | "pace", address: string): Promise<Check> {
+  const { checkRedis } = await import("./check-redis.js");
+  return checkRedis(name, address);
 }
 
 /** How much of the quotas of a service is used; a line for each. @param service its address */

@@ -116,8 +116,8 @@ async function openCacheOf(
   const address = serviceName ?? requireAddress(job);
   if (shared?.cache !== undefined) return { address, store: shared.cache, partials };
   if (settings.cache === undefined) return undefined;
-  const { openCache } = await import("../../store/cache/finding-cache.js");
-  const store = await openCache({
+  const { openCacheAt } = await import("../../store/cache/open-cache.js");
+  const store = await openCacheAt({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,
     clock,

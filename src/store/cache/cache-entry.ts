@@ -29,6 +29,11 @@ const lifetimes: Readonly<Record<AnswerKind, number>> = {
   bogon: 30,
 };
 
+/** How long an answer is fresh, in milliseconds. */
+export function lifetimeMs(kind: AnswerKind, ttlMs: number): number {
+  return ttlMs * lifetimes[kind];
+}
+
 /** The kind of an answer; null for findings that are never cached, because the lookup failed. */
 export function answerKind(finding: Finding): AnswerKind | null {
   const { status } = finding;
@@ -45,7 +50,7 @@ export function answerKind(finding: Finding): AnswerKind | null {
  * @param ttlMs lifetime of full answers in milliseconds
  */
 export function isFresh({ kind, storedAt }: EntryHead, now: number, ttlMs: number): boolean {
-  return Math.abs(now - storedAt) < ttlMs * lifetimes[kind];
+  return Math.abs(now - storedAt) < lifetimeMs(kind, ttlMs);
 }
 
 /**
