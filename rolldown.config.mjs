@@ -24,6 +24,8 @@ export default defineConfig({
     repute: "dist/cli/main.js",
     // A thread starts with a file of its own, which `start-thread.ts` expects beside itself.
     entry: "dist/api/thread/entry.js",
+    // So does a worker, for `start-worker.ts`.
+    worker: "dist/pipeline/workers/worker.js",
   },
   platform: "node",
   // Its main file loads its parts in a way that a bundler does not see.

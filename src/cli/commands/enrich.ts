@@ -1,8 +1,12 @@
 import { sourceOptions } from "../../inputs/open-input.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
+import type { EnrichJob } from "../../pipeline/types.js";
+import type { WorkersOptions } from "../../pipeline/workers/enrich-with-workers.js";
 import { defineCommand } from "../command.js";
 import { enrichInput, jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
+
+const { chunk, workers, rowsPerChunk } = chunkOptions.shape;
 
 /** The main job: each input row becomes one output row with the reputation of its item. */
 export const enrichCommand = defineCommand({
@@ -23,7 +27,7 @@ export const enrichCommand = defineCommand({
   groups: {
     Input: sourceOptions.shape,
     ...runGroups,
-    "Many machines": { chunk: chunkOptions.shape.chunk },
+    "Many machines": { chunk, workers, rowsPerChunk },
   },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
@@ -43,14 +47,32 @@ export const enrichCommand = defineCommand({
   },
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: async (call) => {
-    const { chunk, ...settings } = call.settings;
+    const { chunk, workers, rowsPerChunk, ...settings } = call.settings;
     if (chunk !== undefined) {
       const { runChunkJob } = await import("../run/chunk-job.js");
       return runChunkJob({ ...call, settings }, chunk);
     }
     const input = await enrichInput(call.operands, call.context, settings);
+    const load =
+      workers === undefined
+        ? undefined
+        : loadWorkers({
+            workers,
+            rowsPerChunk: call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker,
+          });
     return withServices(["intel"], call, ({ intel }) =>
-      runEnrichJob({ ...call, settings }, intel, { input }),
+      runEnrichJob({ ...call, settings }, intel, { input }, load),
     );
   },
 });
+
+/** Rows of a worker's chunk: few, so that all workers end at about the same time. */
+const rowsOfWorker = 20_000;
+
+/** The main job, spread over processes. */
+function loadWorkers(options: WorkersOptions) {
+  return async () => {
+    const { enrichWithWorkers } = await import("../../pipeline/workers/enrich-with-workers.js");
+    return (job: EnrichJob) => enrichWithWorkers(job, options);
+  };
+}

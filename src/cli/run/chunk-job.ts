@@ -45,7 +45,7 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
 
 /** Options that split or merge decide for all chunks. */
 const decided = {
-  split: ["from", "itemColumn", "kindColumn", "header", "comment"],
+  split: ["from", "itemColumn", "kindColumn", "header", "comment", "rowsPerChunk"],
   merge: ["output", "rejects", "maxFailed", "tagIps", "report", "gzip", "rowsPerFile"],
 } as const;
 

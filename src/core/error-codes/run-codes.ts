@@ -53,6 +53,11 @@ export const chunkCodes = {
   chunk_unknown: ["the plan has no chunk of that number", "give one of those in the hint"],
   chunk_option: ["the option is decided by split or merge", "give it to that command"],
   chunks_missing: ["chunks are missing or damaged", "do those that the message names"],
+  workers_need_file: [
+    "--workers cannot read or write this",
+    "read one text file; write text or Parquet",
+  ],
+  worker_failed: ["workers ended again and again", "check memory, then continue with --resume"],
   merge_format: ["the chunks have another format", "name an output of their format"],
 } as const satisfies CodeEntries;
 

@@ -51,6 +51,8 @@ export interface MergeJob {
   /** @default the system clock */
   readonly clock?: Clock | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** The caller has locked the output. @default false */
+  readonly isLocked?: boolean;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface MergeJob {
 export async function mergeWork(job: MergeJob): Promise<Manifest> {
   const target = await mergeTarget(job);
   const results = await allResults(job);
-  if (target.base === null) return join(job, target, results);
+  if (target.base === null || job.isLocked === true) return join(job, target, results);
   const { name, base } = target;
   const state = await openStateFolder(base, { resume: false, restart: false, name });
   try {

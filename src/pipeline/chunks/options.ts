@@ -16,6 +16,11 @@ export const chunkOptions = z.strictObject({
       "Do only this chunk of a folder made by repute split. The input is then that folder, and repute merge writes the output",
     value: "N",
   }),
+  workers: option(wholeNumber(1, 256).optional(), {
+    description:
+      "Spread the run over N processes of this machine, under one rate. The output is the same",
+    value: "N",
+  }),
   rowsPerChunk: option(wholeNumber(1).prefault("100000"), {
     description: "Rows of a chunk; the last one may have fewer",
     value: "N",

@@ -11,6 +11,7 @@ import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, SourceInput } from "../../inputs/types.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { announceReading, readingOf, type ReadingSettings } from "../run/reading.js";
+import type { Fingerprint } from "../state/fingerprint.js";
 import { createFolder, type WorkFolder } from "./work-folder.js";
 import {
   inputPaths,
@@ -38,6 +39,8 @@ export interface SplitJob {
   readonly clock?: Clock | undefined;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: ((message: string) => void) | undefined;
+  /** Recorded in the plan. */
+  readonly fingerprint?: Fingerprint | undefined;
   /** Receives each row, and the number of its chunk. */
   readonly onRow?: ((row: Row, chunk: number) => void) | undefined;
 }
@@ -82,6 +85,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
       columns,
       reading: source.reading,
       settings: planned,
+      ...(job.fingerprint === undefined ? {} : { fingerprint: job.fingerprint }),
       warnings: Object.fromEntries(source.warnings),
       chunks,
     };

@@ -7,6 +7,7 @@ import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
 import type { SourceInput } from "../../inputs/types.js";
 import type { EnrichSettings } from "../options.js";
+import type { Fingerprint } from "../state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
 
 /** Name of the plan in its work folder. Written last: without it, the split has not finished. */
@@ -63,6 +64,8 @@ export interface WorkPlan {
   readonly columns: readonly string[];
   readonly reading: InputReading;
   readonly settings: PlannedSettings;
+  /** Of the run that divided its input for its own workers. */
+  readonly fingerprint?: Fingerprint;
   /** Message → number of times, about the input as a whole. */
   readonly warnings: Readonly<Record<string, number>>;
   readonly chunks: readonly PlannedChunk[];

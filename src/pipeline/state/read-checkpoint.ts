@@ -105,6 +105,9 @@ const ownFiles = [
   /^quota\/((data|lock)\.mdb(-lock)?$|gate|lock)/,
 ];
 
+/** Folder of the chunks of a run with workers. */
+export const workName = "work";
+
 const ownFolders = /^(journal|quota|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
@@ -161,7 +164,8 @@ async function foreignIn(folder: string, within = ""): Promise<readonly string[]
     const path = within + entry.name;
     if (!entry.isDirectory()) {
       if (!ownFiles.some((form) => form.test(path))) found.push(path);
-    } else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
+    } else if (path === workName) continue;
+    else if (ownFolders.test(path)) found.push(...(await foreignIn(folder, `${path}/`)));
     else found.push(path);
   }
   return found;
@@ -179,5 +183,13 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 function foreign(what: string): UsageError {
   return new UsageError("state_folder_foreign", what, {
     hint: "the run needs this name for its state: move those files elsewhere, or write to another output",
+  });
+}
+
+/** Refuses to continue a run with workers in a single process. @throws UsageError `resume_differs` */
+export function refuseWorkers(found: readonly string[], name: string): void {
+  if (!found.includes(workName)) return;
+  throw new UsageError("resume_differs", `the interrupted run of ${name} has --workers`, {
+    hint: "repeat it with --workers, or start over with --restart",
   });
 }

@@ -17,6 +17,7 @@ import {
   readMark,
   recordName,
   removeEntries,
+  refuseWorkers,
   removeState,
 } from "./read-checkpoint.js";
 
@@ -74,6 +75,7 @@ export async function openStateFolder(
     if (existsSync(mark)) await rename(mark, join(folder, markName));
     const found = (await listState(folder)).filter(belongsToRun);
     if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
+    if (!restart) refuseWorkers(found, name);
     if (restart) {
       const finished = found.includes(markName);
       // Discard first: until that is done, the folder tells what is left to discard.

@@ -1,0 +1,78 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { EarlyEndError } from "../../core/errors.js";
+import type { Paces } from "../lookup/open-connections.js";
+import type { Outcomes, PaceName } from "./messages.js";
+import type { Worker } from "./start-worker.js";
+
+/** Hands out the slots of the run's paces to its workers. */
+export class SharedSlots {
+  readonly #paces: Paces;
+  readonly #signal: AbortSignal;
+  readonly #onSpent: (error: EarlyEndError) => void;
+  #left: number;
+  readonly #granted = new Map<Worker, Map<PaceName, number[]>>();
+
+  /**
+   * @param maxRequests slots of the run in all
+   * @param onSpent called when a request is wanted beyond those
+   */
+  constructor(
+    paces: Paces,
+    {
+      maxRequests,
+      signal,
+      onSpent,
+    }: {
+      readonly maxRequests: number | undefined;
+      readonly signal: AbortSignal;
+      readonly onSpent: (error: EarlyEndError) => void;
+    },
+  ) {
+    this.#paces = paces;
+    this.#signal = signal;
+    this.#onSpent = onSpent;
+    this.#left = maxRequests ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes note of what a worker reports, and queues the slots that it wants. */
+  report(worker: Worker, { pace, take, succeeded, throttled, holds, advice }: Outcomes): void {
+    if (pace === "run") {
+      const { run } = this.#paces;
+      for (const { afterMs, ticket } of throttled) run.throttled(afterMs, ticket);
+      for (const ticket of succeeded) run.succeeded(ticket);
+      for (const ms of holds) run.hold(ms);
+      for (const { by, rate } of advice) run.advise(by, rate);
+    } else {
+      for (const _ of succeeded) this.#paces.shares[pace]?.ended();
+    }
+    for (let n = 0; n < take; n++) this.#take(worker, pace);
+  }
+
+  #take(worker: Worker, pace: PaceName): void {
+    if (pace === "run" && this.#left-- <= 0) {
+      const message = "--max-requests is used up";
+      this.#onSpent(new EarlyEndError("requests_spent", message));
+      return;
+    }
+    const from = pace === "run" ? this.#paces.run : this.#paces.shares[pace];
+    from?.take(this.#signal).then(
+      (ticket) => this.#grant(worker, pace, Number(ticket)),
+      (error: unknown) => {
+        if (error instanceof EarlyEndError) this.#onSpent(error);
+      },
+    );
+  }
+
+  /** Slots of one turn travel as one message. */
+  #grant(worker: Worker, pace: PaceName, ticket: number): void {
+    const known = this.#granted.get(worker);
+    const slots = known ?? new Map<PaceName, number[]>();
+    slots.set(pace, [...(slots.get(pace) ?? []), ticket]);
+    if (known !== undefined) return;
+    this.#granted.set(worker, slots);
+    void turn().then(() => {
+      this.#granted.delete(worker);
+      for (const [name, tickets] of slots) worker.post({ type: "slots", pace: name, tickets });
+    });
+  }
+}

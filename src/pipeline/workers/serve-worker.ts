@@ -1,0 +1,83 @@
+import { createDispatcher } from "../../api/http/dispatcher.js";
+import { InterruptedError } from "../../core/errors.js";
+import type { LookupEndpoint } from "../../core/finding.js";
+import { runChunk } from "../chunks/run-chunk.js";
+import { localWork } from "../chunks/work-folder.js";
+import { readPlan } from "../chunks/work-plan.js";
+import type { RunProgress } from "../types.js";
+import { PassThrough } from "node:stream";
+import { type Order, receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
+import { RemotePace } from "./remote-pace.js";
+
+/** One end of the channel between the parent and a worker. */
+export interface WorkerPort {
+  post(report: Report): void;
+  /** Sets the receiver of the parent's orders. */
+  onOrder(receive: (order: Order) => void): void;
+}
+
+/** Interval between reports of the progress. */
+const progressMs = 250;
+
+/** Does the chunks that the parent assigns, one at a time, under the parent's pace. */
+export function serveWorker(port: WorkerPort): void {
+  const stop = new AbortController();
+  const paces = new Map<string, RemotePace>();
+  let begun: ReturnType<typeof begin> | null = null;
+  const paceOf = (name: "run" | LookupEndpoint): RemotePace => {
+    const known = paces.get(name) ?? new RemotePace(name, (outcomes) => port.post(outcomes));
+    paces.set(name, known);
+    return known;
+  };
+  port.onOrder((order) => {
+    if (order.type === "start") begun = begin(order, paceOf, port, stop.signal);
+    else if (order.type === "slots") paces.get(order.pace)?.grant(order.tickets);
+    else if (order.type === "stop") stop.abort(new InterruptedError(order.signal));
+    else if (order.type === "end") {
+      const error = receiveError(order.error);
+      for (const pace of paces.values()) pace.end(error);
+    } else void begun?.(order.chunk);
+  });
+}
+
+/** Prepares what all chunks share, and returns what does one of them. */
+function begin(
+  start: WorkerStart,
+  paceOf: (name: "run" | LookupEndpoint) => RemotePace,
+  port: WorkerPort,
+  signal: AbortSignal,
+): (chunk: number) => Promise<void> {
+  const { type: _type, work: path, shares: names, settings, ...rest } = start;
+  const work = localWork(path);
+  const plan = readPlan(work);
+  const shares = Object.fromEntries(names.map((name) => [name, paceOf(name)]));
+  const { intelUrl = "", concurrency } = settings;
+  const connections = createDispatcher(intelUrl, { connections: concurrency });
+  const onWarning = (message: string): void => port.post({ type: "warning", message });
+  return async (chunk) => {
+    let progress: () => RunProgress | null = () => null;
+    const tell = (): void => {
+      const now = progress();
+      if (now !== null) port.post({ type: "progress", progress: now });
+    };
+    const timer = setInterval(tell, progressMs);
+    try {
+      const job = {
+        ...rest,
+        settings,
+        stdout: new PassThrough(),
+        signal,
+        shared: { pace: paceOf("run"), shares, connections },
+        onWarning,
+        onStart: (now: () => RunProgress) => void (progress = now),
+      };
+      await runChunk(job, work, await plan, chunk);
+      port.post({ type: "done" });
+    } catch (error) {
+      tell();
+      port.post({ type: "failed", error: sendError(error) });
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}

@@ -1,0 +1,172 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { enrichOptions } from "../../../../src/pipeline/options.js";
+import type { EnrichJob, RunProgress } from "../../../../src/pipeline/types.js";
+import { enrich } from "../../../../src/pipeline/run/execute.js";
+import { enrichWithWorkers } from "../../../../src/pipeline/workers/enrich-with-workers.js";
+import type { Order, Report } from "../../../../src/pipeline/workers/messages.js";
+import { serveWorker } from "../../../../src/pipeline/workers/serve-worker.js";
+import type { StartWorker, Worker } from "../../../../src/pipeline/workers/start-worker.js";
+import { type Service, startService } from "../../../../src/service/service.js";
+import { comparable, comparableCounts } from "../../../helpers/chunked-run.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+let service: Service;
+beforeAll(async () => void (service = await startService({ synthetic: 1 })));
+afterAll(() => service.close());
+
+const rows = Array.from({ length: 24 }, (_, n) => `192.0.2.${n},"note\n${n}"\n`);
+const csv = `ip,note\n${rows.join("")}`;
+
+/** A worker in this process; what is sent is copied, as between processes. */
+function workerHere(): Worker {
+  const orders: ((order: Order) => void)[] = [];
+  const reports: ((report: Report) => void)[] = [];
+  serveWorker({
+    post(report) {
+      const copy = structuredClone(report);
+      setImmediate(() => reports.forEach((receive) => receive(copy)));
+    },
+    onOrder: (receive) => void orders.push(receive),
+  });
+  return {
+    post: (order) => orders.forEach((receive) => receive(structuredClone(order))),
+    onReport: (receive) => void reports.push(receive),
+    onExit: () => undefined,
+    close: () => undefined,
+  };
+}
+
+/** A worker that is killed when it gets its first chunk. */
+function workerToDie(): Worker {
+  const exits: ((how: string) => void)[] = [];
+  return {
+    post(order) {
+      if (order.type === "chunk") setImmediate(() => exits.forEach((exit) => exit("SIGKILL")));
+    },
+    onReport: () => undefined,
+    onExit: (receive) => void exits.push(receive),
+    close: () => undefined,
+  };
+}
+
+interface Run {
+  readonly folder: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly startWorker?: StartWorker;
+  readonly more?: Partial<EnrichJob>;
+}
+
+async function jobIn({ folder, settings, more }: Run, output = "out.csv"): Promise<EnrichJob> {
+  const input = join(folder, "in.csv");
+  if (!existsSync(input)) await writeFile(input, csv);
+  const { intelUrl } = service;
+  const own = { intelUrl, output: join(folder, output), ...settings };
+  return {
+    settings: enrichOptions.parse(own),
+    input: { path: input },
+    stdout: new PassThrough(),
+    apiKey: null,
+    stateFolder: null,
+    command: [],
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+async function run(options: Run) {
+  const startWorker = options.startWorker ?? workerHere;
+  return enrichWithWorkers(await jobIn(options), { workers: 3, rowsPerChunk: 5, startWorker });
+}
+
+describe("a run with workers", () => {
+  it("gives the output of a single process and leaves nothing behind", async () => {
+    const folder = await temporaryFolder();
+    const rejects = join(folder, "left.csv");
+    const seen: (() => RunProgress)[] = [];
+    const onStart = (progress: () => RunProgress): void => void seen.push(progress);
+    const manifest = await run({ folder, settings: { rejects }, more: { onStart } });
+    const one = await enrich(await jobIn({ folder }, "one.csv"));
+    const [out, single] = await Promise.all(
+      ["out.csv", "one.csv"].map((name) => readFile(join(folder, name), "utf8")),
+    );
+    expect(comparable(out!)).toEqual(comparable(single!));
+    expect(comparableCounts(manifest)).toEqual(comparableCounts(one));
+    expect(seen.map((progress) => progress().rowsWritten)).toEqual([24]);
+    expect((await readdir(folder)).filter((name) => !name.startsWith("one"))).toEqual([
+      "in.csv",
+      "left.csv",
+      "out.csv",
+      "out.csv.manifest.json",
+    ]);
+  });
+
+  it("continues the chunk of a worker that was killed", async () => {
+    const folder = await temporaryFolder();
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    let started = 0;
+    const startWorker = (): Worker => (++started === 1 ? workerToDie() : workerHere());
+    const { output } = await run({ folder, startWorker, more: { onWarning } });
+    expect(output.rows).toBe(24);
+    expect(warnings).toEqual(["a worker ended (SIGKILL); chunk 0 is continued"]);
+  });
+
+  it("gives up when workers end again and again", async () => {
+    const folder = await temporaryFolder();
+    await expect(run({ folder, startWorker: workerToDie })).rejects.toMatchObject({
+      code: "worker_failed",
+      message: expect.stringMatching(
+        /^3 workers ended during chunk \d, the last one with SIGKILL$/,
+      ),
+    });
+    expect((await run({ folder, settings: { resume: true } })).output.rows).toBe(24);
+  });
+
+  it("spends one budget, and continues with what is left", async () => {
+    const folder = await temporaryFolder();
+    const asked = (): number =>
+      Object.values(service.stats().requests).reduce((sum, { total }) => sum + total, 0);
+    const before = asked();
+    const stopped = run({ folder, settings: { maxRequests: 20 } });
+    await expect(stopped).rejects.toMatchObject({ code: "requests_spent" });
+    expect(asked() - before).toBe(20);
+    await expect(run({ folder })).rejects.toMatchObject({ code: "state_exists" });
+    const single = enrich(await jobIn({ folder, settings: { resume: true } }));
+    await expect(single).rejects.toMatchObject({ code: "resume_differs" });
+    const other = run({ folder, settings: { resume: true, prefix: "x_" } });
+    await expect(other).rejects.toMatchObject({ code: "resume_differs" });
+    const { requests, output } = await run({ folder, settings: { resume: true } });
+    const total = Object.values(requests).reduce((sum, each) => sum + each.total, 0);
+    expect([output.rows, total]).toEqual([24, asked() - before]);
+  });
+
+  it("ends with the error of a worker", async () => {
+    const folder = await temporaryFolder();
+    const settings = { intelUrl: "http://127.0.0.1:9/beta", retries: 0 };
+    await expect(run({ folder, settings })).rejects.toMatchObject({ code: "service_unreachable" });
+  });
+
+  it("writes text files and Parquet only", async () => {
+    const folder = await temporaryFolder();
+    for (const output of ["-", `duckdb:${join(folder, "db")}?table=t`, `${folder}/set/`]) {
+      const to = output.endsWith("/") ? "csv" : undefined;
+      const refused = run({ folder, settings: { output, to } });
+      await expect(refused).rejects.toMatchObject({ code: "workers_need_file" });
+    }
+  });
+
+  it("runs in processes of their own", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), csv);
+    const flags = ["--local", "--synthetic", "1", "--workers", "2", "--rows-per-chunk", "10"];
+    const args = ["enrich", "in.csv", "-o", "out.csv", ...flags];
+    const { code, stderr } = await runRepute(args, { cwd, ownProcess: true });
+    expect([code, stderr]).toEqual([0, expect.stringContaining("24 read, 24 written")]);
+    expect(await readdir(cwd)).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
+  });
+});
