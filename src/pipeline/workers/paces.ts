@@ -49,18 +49,22 @@ export class SharedSlots {
   }
 
   #take(worker: Worker, pace: PaceName): void {
-    if (pace === "run" && this.#left-- <= 0) {
-      const message = "--max-requests is used up";
-      this.#onSpent(new EarlyEndError("requests_spent", message));
-      return;
-    }
     const from = pace === "run" ? this.#paces.run : this.#paces.shares[pace];
     from?.take(this.#signal).then(
-      (ticket) => this.#grant(worker, pace, Number(ticket)),
+      (ticket) => {
+        if (pace === "run" && this.#left-- <= 0) void this.#spent();
+        else this.#grant(worker, pace, Number(ticket));
+      },
       (error: unknown) => {
         if (error instanceof EarlyEndError) this.#onSpent(error);
       },
     );
+  }
+
+  /** The slots granted before leave first. */
+  async #spent(): Promise<void> {
+    await turn();
+    this.#onSpent(new EarlyEndError("requests_spent", "--max-requests is used up"));
   }
 
   /** Slots of one turn travel as one message. */
