@@ -193,3 +193,8 @@ export function refuseWorkers(found: readonly string[], name: string): void {
     hint: "repeat it with --workers, or start over with --restart",
   });
 }
+
+/** Locks belong to no run. */
+export function belongsToRun(name: string): boolean {
+  return !name.startsWith("lock");
+}

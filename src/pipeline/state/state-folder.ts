@@ -9,6 +9,7 @@ import { type Checkpoint, checkpointVersion } from "./checkpointer.js";
 import type { FinishedRun } from "../finish/finished-run.js";
 import type { Manifest } from "../types.js";
 import {
+  belongsToRun,
   checkpointName,
   listState,
   markName,
@@ -225,11 +226,6 @@ function removeEmptyFolder(folder: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
-}
-
-/** Locks belong to no run. */
-function belongsToRun(name: string): boolean {
-  return !name.startsWith("lock");
 }
 
 async function lockFolder(folder: string): Promise<() => Promise<void>> {

@@ -20,7 +20,7 @@ import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { readingOf } from "../run/reading.js";
 import { endAt } from "../run/run-signals.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
-import { listState, workName } from "../state/read-checkpoint.js";
+import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { Crew } from "./crew.js";
@@ -51,7 +51,7 @@ export async function enrichWithWorkers(
   const { settings, input } = job;
   const reading = readingOf(input, settings, job.clock);
   const paths = inputPaths(input);
-  const target = await chooseOutput(settings.output, settings, reading.inputFormat, paths);
+  const target = await chooseOutput(settings.output, settings, () => reading.inputFormat(), paths);
   const to = formatOf(target);
   if (target.base === null || to === null) throw needsFile(target);
   const folder = statePath(target.base);
@@ -84,7 +84,7 @@ async function oneText(input: RunInput): Promise<SourceInput> {
 /** Format of the chunks; null if they cannot be joined into the output. */
 function formatOf({ warehouse, format, base }: OutputTarget): WorkPlan["settings"]["to"] | null {
   if (base?.endsWith("/") === true || format === "stix") return null;
-  if (warehouse === null) return format as WorkPlan["settings"]["to"];
+  if (warehouse === null) return format;
   return format === "parquet" ? "parquet" : null;
 }
 
@@ -104,7 +104,7 @@ async function openFolder(
     throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
   }
   await rm(`${folder}.done`, { recursive: true, force: true });
-  const found = (await listState(folder)).filter((each) => !each.startsWith("lock"));
+  const found = (await listState(folder)).filter(belongsToRun);
   if (found.length > 0 && (!found.includes(workName) || (!resume && !restart))) {
     throw new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
       hint: found.includes(workName)

@@ -9,6 +9,7 @@ export class SharedSlots {
   readonly #paces: Paces;
   readonly #signal: AbortSignal;
   readonly #onSpent: (error: EarlyEndError) => void;
+  readonly #most: number;
   #left: number;
   readonly #granted = new Map<Worker, Map<PaceName, number[]>>();
 
@@ -31,7 +32,8 @@ export class SharedSlots {
     this.#paces = paces;
     this.#signal = signal;
     this.#onSpent = onSpent;
-    this.#left = maxRequests ?? Number.POSITIVE_INFINITY;
+    this.#most = maxRequests ?? Number.POSITIVE_INFINITY;
+    this.#left = this.#most;
   }
 
   /** Takes note of what a worker reports, and queues the slots that it wants. */
@@ -64,7 +66,7 @@ export class SharedSlots {
   /** The slots granted before leave first. */
   async #spent(): Promise<void> {
     await turn();
-    this.#onSpent(new EarlyEndError("requests_spent", "--max-requests is used up"));
+    this.#onSpent(new EarlyEndError("requests_spent", `--max-requests ${this.#most} is used up`));
   }
 
   /** Slots of one turn travel as one message. */
