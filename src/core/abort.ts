@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.js";
+
 /**
  * Resolves with the promise's value unless the signal aborts first. Opening an input or output may
  * block until a pipe's first bytes or a server's answer arrive.
@@ -63,5 +65,27 @@ export class AbortGroups {
       this.#groups.set(signal, group);
     }
     return group;
+  }
+}
+
+/** An abortable sleep. Uses one listener per signal, however many callers sleep under it. */
+export class AbortableSleep {
+  readonly #clock: Clock;
+  readonly #groups = new AbortGroups();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws the signal's reason if it aborts first */
+  async for(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw signal.reason;
+    const own = new AbortController();
+    const leave = this.#groups.join(signal, own);
+    try {
+      await this.#clock.sleep(ms, own.signal);
+    } finally {
+      leave();
+    }
   }
 }

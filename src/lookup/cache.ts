@@ -4,7 +4,7 @@ import type { Item } from "../core/item/item.js";
 import { cacheKeys } from "../store/cache/cache-key.js";
 import type { Claims, FindingStore } from "../store/store.js";
 import { type Clock, systemClock } from "../core/clock.js";
-import { AbortableSleep } from "./attempt/retry.js";
+import { AbortableSleep } from "../core/abort.js";
 import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
 
 /** Number of unwritten answers above which lookups wait for the store. */
@@ -59,7 +59,7 @@ export function cached(options: CachedOptions): LookupWrapper {
     };
     /** Asks unless another process does, whose answer is awaited. */
     const claimed = async (
-      { claim, release }: Claims,
+      claims: Claims,
       item: Item,
       lookupOptions: LookupOptions,
     ): Promise<Finding> => {
@@ -67,16 +67,16 @@ export function cached(options: CachedOptions): LookupWrapper {
       for (let pauseMs = claimedMs.first; ; pauseMs = Math.min(2 * pauseMs, claimedMs.most)) {
         const found = await store.get(key);
         if (isUsed(item, found)) return fromCache(found);
-        const whose = await claim(key, found !== null);
+        const whose = await claims.claim(key, found !== null);
         if (whose === "mine") break;
         if (whose === "theirs") await sleep.for(pauseMs, lookupOptions.signal);
       }
       try {
         const finding = await ask(item, lookupOptions);
-        if (finding.status === "failed") release(key);
+        if (finding.status === "failed") claims.release(key);
         return finding;
       } catch (error) {
-        release(key);
+        claims.release(key);
         throw error;
       }
     };

@@ -1,4 +1,4 @@
-import type { InputRecord, ReadingFacts, SharedFacts } from "./finish/input-records.js";
+import type { InputRecord, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
 import type { FindingStatus, LookupEndpoint, Verdict } from "../core/finding.js";

@@ -1,7 +1,8 @@
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
 import type { RequestPace } from "../pace/request-pace.js";
-import { type RetryOptions, RetryPlan, AbortableSleep } from "./retry.js";
+import { AbortableSleep } from "../../core/abort.js";
+import { type RetryOptions, RetryPlan } from "./retry.js";
 
 export interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
   readonly pace: RequestPace;

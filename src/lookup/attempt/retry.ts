@@ -3,7 +3,7 @@ import type { Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { mergePartials } from "./journalled.js";
 import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
-import { AbortGroups } from "../../core/abort.js";
+import { AbortableSleep } from "../../core/abort.js";
 import type { Clock } from "../../core/clock.js";
 
 /**
@@ -56,28 +56,6 @@ function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Fin
       : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
   if (attempts.length === 1) return finding;
   return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
-}
-
-/** An abortable sleep. Uses one listener per signal, however many callers sleep under it. */
-export class AbortableSleep {
-  readonly #clock: Clock;
-  readonly #groups = new AbortGroups();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** @throws the signal's reason if it aborts first */
-  async for(ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) throw signal.reason;
-    const own = new AbortController();
-    const leave = this.#groups.join(signal, own);
-    try {
-      await this.#clock.sleep(ms, own.signal);
-    } finally {
-      leave();
-    }
-  }
 }
 
 export interface RetryOptions {

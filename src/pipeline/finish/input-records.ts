@@ -37,7 +37,7 @@ export function inputRecords(
   return files?.map(({ name, reading, start, input, bytesTotal }, index) => {
     const end = files[index + 1]?.start?.row ?? rows;
     const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: end - (start?.row ?? rows) };
-    return { path: name, ...readingFacts(reading), ...counts };
+    return Object.assign({ path: name }, readingFacts(reading), counts);
   });
 }
 

@@ -62,7 +62,7 @@ export interface RowJob {
 }
 
 /** An input that a run copies first. */
-export interface CopiedInput {
+interface CopiedInput {
   /** The file that holds the table; null for a server. */
   readonly file: string | null;
   readonly copyOf: CopiedFrom;

@@ -80,7 +80,7 @@ class NoCache extends MemoryStore<Finding> {
 }
 
 /** Where an answer is stored. Its key may be long and has characters that consoles show badly. */
-export function answerKey(key: string): string {
+function answerKey(key: string): string {
   return `${answerPrefix}${createHash("sha256").update(key).digest("base64url").slice(0, 22)}`;
 }
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { AbortableSleep } from "../../../../src/lookup/attempt/retry.js";
-import { ManualClock } from "../../../helpers/manual-clock.js";
+import { AbortableSleep } from "../../../src/core/abort.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
 
 test("ends after its time", async () => {
   const clock = new ManualClock();
