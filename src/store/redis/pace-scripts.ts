@@ -50,12 +50,15 @@ local last = tonumber(f[2])
 local now, skew = time(tonumber(f[1]) or 0, last)
 local id, priority, want, lead = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local credit, known = tonumber(ARGV[6]), ARGV[7]
--- After a loss of all data, slots handed out before may still be in use.
-local next = tonumber(f[3]) or now + FRESH
+local next = tonumber(f[3])
+local isNew = not next
 local hold = tonumber(f[4]) or 0
 local ticket, version = tonumber(f[5]) or 0, f[6] or '0'
 local left, probed = tonumber(f[7]), tonumber(f[8]) or 0
-local idle = next + SECOND < now
+-- No recent slot: nobody asked, all data were lost, or the clock was set forward. In the latter cases,
+-- slots handed out before may still be in use.
+local idle = isNew or next + SECOND < now
+if idle then next = now + FRESH end
 local start = math.max(now + lead, next, hold)
 local windows = {}
 for i = 8, #ARGV, 4 do
@@ -63,8 +66,8 @@ for i = 8, #ARGV, 4 do
   w.backlog, w.fast = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
   w.due = (tonumber(redis.call('HGET', h, w.name)) or now) - credit * w.interval
   w.due = math.max(w.due, now - w.backlog)
-  -- Without recent slots there is no backlog to catch up with.
-  if idle or not last then w.due = start end
+  -- Then there is no backlog to catch up with either.
+  if idle then w.due = start end
   start = math.max(start, w.due)
   windows[#windows + 1] = w
 end
@@ -136,7 +139,7 @@ redis.call('HSET', h, unpack(changes))
 ${keep}
 local learned = ''
 if version ~= known then learned = redis.call('HGET', h, 'learned') or '' end
-return { text(now), slots, text(at), text(spacing), ticket, version, text(hold), learned, last and 0 or 1 }
+return { text(now), slots, text(at), text(spacing), ticket, version, text(hold), learned, isNew and 1 or 0 }
 `);
 
 /**
