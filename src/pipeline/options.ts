@@ -23,6 +23,11 @@ export const runOptions = z.strictObject({
       "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
     value: "DIR",
   }),
+  stateDir: option(z.string().min(1).optional(), {
+    description:
+      "Folder for the state and manifest of a run without an output file: stdout, tables [default $XDG_STATE_HOME/repute, else ~/.local/state/repute]",
+    value: "DIR",
+  }),
   resume: option(z.boolean().default(false), {
     common: true,
     description:

@@ -38,6 +38,12 @@ export interface EnrichJob {
    * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
    */
   readonly stateFolder?: string | null;
+  /**
+   * Keep the manifest of a run to a stream in the state folder, as that of the last such run.
+   *
+   * @default false
+   */
+  readonly recordsStream?: boolean;
   /** Value of `x-api-key`; null sends none. */
   readonly apiKey: string | null;
   /** The command line without secrets. Recorded in the manifest. */

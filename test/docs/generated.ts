@@ -8,6 +8,7 @@ import type { Command } from "../../src/cli/command.js";
 import { columns, type ColumnType } from "../../src/core/columns.js";
 import { dialectNames, sqlType } from "../../src/outputs/warehouse/dialect.js";
 import { optionTable } from "../helpers/option-table.js";
+import { runEndRows } from "../helpers/run-ends.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { layers } from "../helpers/layers.js";
 import { root } from "./pages.js";
@@ -44,6 +45,10 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
         code,
         capitalised(meaning),
       ]),
+    ),
+    "run-ends": table(
+      ["What happens", "Exit code", "`exit_reason`", "`resumable`", "Pings", "`--resume`"],
+      runEndRows(),
     ),
     "library-options": await optionsOf("ReputeOptions"),
     "file-options": await optionsOf("EnrichFileOptions"),

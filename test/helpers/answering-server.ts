@@ -11,6 +11,8 @@ export interface AnsweringServer {
   readonly partial: Set<string>;
   /** Endpoints answered with 404 for any item. */
   readonly silent: Set<string>;
+  /** Whether every request is answered with 401. */
+  refusing: boolean;
   /** Called before each answer; returning false leaves the request unanswered. */
   onRequest: (total: number) => boolean;
   readonly total: number;
@@ -50,7 +52,9 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     absent: new Set<string>(),
     partial: new Set<string>(),
     silent: new Set<string>(),
+    refusing: false,
     answerTo(endpoint: string, item: string): string {
+      if (this.refusing) return "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n";
       if (this.absent.has(item) || this.silent.has(endpoint))
         return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
       return answer(endpoint, item, this.partial.has(item));

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { runToEnd } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
-import { systemClock } from "../../src/core/clock.js";
+import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
@@ -17,6 +17,8 @@ export interface RunReputeOptions {
   readonly cwd?: string;
   /** Aborts the run like a signal. Not for a process of its own. */
   readonly signal?: AbortSignal;
+  /** Not for a process of its own. @default the system clock */
+  readonly clock?: Clock;
   /** Runs the built program in a separate process. @default false */
   readonly ownProcess?: boolean;
 }
@@ -58,7 +60,13 @@ let lastRun: Promise<unknown> = Promise.resolve();
 
 async function runHere(
   args: readonly string[],
-  { env = {}, stdin = "", cwd, signal = new AbortController().signal }: RunReputeOptions,
+  {
+    env = {},
+    stdin = "",
+    cwd,
+    signal = new AbortController().signal,
+    clock = systemClock,
+  }: RunReputeOptions,
 ): Promise<RunReputeResult> {
   const [before, folder] = [process.env, process.cwd()];
   process.env = { ...cleanEnvironment(), ...env };
@@ -76,7 +84,7 @@ async function runHere(
       stdout,
       stderr,
       signal,
-      clock: systemClock,
+      clock,
       reporter,
       beforeExit: (step: () => void) => void lastSteps.push(step),
     };

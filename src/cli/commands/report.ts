@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
+import { runOptions } from "../../pipeline/options.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
@@ -27,6 +28,7 @@ const groups = {
     }),
     prefix: sinkOptions.shape.prefix,
     color,
+    stateDir: runOptions.shape.stateDir,
     quiet,
     config,
     profile,

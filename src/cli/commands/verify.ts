@@ -1,6 +1,7 @@
 import { writeProse } from "../terminal/data-output.js";
 import { sinkOptions } from "../../outputs/options.js";
 import type { Audit } from "../../outputs/audit-output.js";
+import { runOptions } from "../../pipeline/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { commonExitCodes } from "../exit-code.js";
@@ -8,7 +9,11 @@ import { redactAddress } from "../../core/redact-address.js";
 
 const { json, quiet, config, profile } = cliOptions.shape;
 
-const groups = { Options: { prefix: sinkOptions.shape.prefix, json, quiet, config, profile } };
+const { stateDir } = runOptions.shape;
+
+const groups = {
+  Options: { prefix: sinkOptions.shape.prefix, stateDir, json, quiet, config, profile },
+};
 
 /** Compares an output with its manifest. */
 export const verifyCommand = defineCommand({
@@ -36,7 +41,7 @@ export const verifyCommand = defineCommand({
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
   const { verifyOutput } = await import("../../pipeline/finish/verify-output.js");
-  const { audit, differences } = await verifyOutput(path, settings.prefix);
+  const { audit, differences } = await verifyOutput(path, settings.prefix, settings.stateDir);
   if (settings.json) {
     const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
     context.stdout.write(

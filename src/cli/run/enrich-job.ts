@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { embeddedServiceName, type EnrichSettings, runOptions } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
@@ -37,7 +37,7 @@ type EnrichJobCall = Pick<
 };
 
 type SummaryCall = Pick<
-  CommandCall<Pick<EnrichJobSettings, "json" | "quiet" | "output" | "color">>,
+  CommandCall<Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color">>,
   "settings" | "context"
 >;
 
@@ -53,7 +53,7 @@ export async function runEnrichJob(
 ): Promise<number> {
   const { context, settings } = call;
   const { watch } = context;
-  const kept = { stateFolder: stateFolderOf(settings.output) };
+  const kept = { stateFolder: stateFolderOf(settings) };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept() });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   const reports = settings.report === undefined ? null : await import("./make-report.js");
@@ -118,6 +118,7 @@ function jobOf(
     embedded: intel.embedded,
     synthetic: intel.embedded && synthetic !== undefined,
     stateFolder: userStateFolder(context.env),
+    recordsStream: true,
     apiKey: intel.credential,
     command: shownCommand,
     signal: context.signal,
@@ -156,7 +157,8 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
-    throw explainInterruption(error, settings.output, display.reached(), call.isKept?.());
+    const kept = call.isKept?.() ?? existsSync(stateFolderOf(settings) ?? "");
+    throw explainInterruption(error, settings.output, display.reached(), kept);
   } finally {
     display.stop();
   }
@@ -167,9 +169,8 @@ function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext):
   return json && output === "-" && reporter.format === "text";
 }
 
-/** The state folder of an output's run; null for a stream. */
-function stateFolderOf(output: string): string | null {
-  return output === "-" ? null : statePath(outputBase(output));
+function stateFolderOf({ output, stateDir }: EnrichJobSettings): string | null {
+  return output === "-" ? null : statePath(outputBase(output, stateDir));
 }
 
 /** Prints the summary as text. As JSON, the end of the command has it. */
@@ -183,7 +184,7 @@ export async function printSummary(
     import("../terminal/summary.js"),
     import("../terminal/colors.js"),
   ]);
-  const text = formatSummary(manifest, context.reporter.width ?? 100);
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings.stateDir);
   const isColored = usesColor(color, context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
 }

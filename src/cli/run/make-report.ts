@@ -19,6 +19,8 @@ export interface ComparedWith {
   readonly against?: string | undefined;
   /** Folder with manifests of earlier nights. */
   readonly history?: string | undefined;
+  /** The folder of `--state-dir`. */
+  readonly stateDir?: string | undefined;
   /** Called for each file of `history` that is not a manifest. */
   readonly onWarning?: (message: string) => void;
 }
@@ -31,9 +33,9 @@ export interface ComparedWith {
 export async function makeReport(
   output: string,
   prefix: string,
-  { against, history, onWarning }: ComparedWith = {},
+  { against, history, stateDir, onWarning }: ComparedWith = {},
 ): Promise<Report> {
-  const { manifest, ...rows } = await readOutput(output, prefix);
+  const { manifest, ...rows } = await readOutput(output, prefix, undefined, stateDir);
   const changes =
     against === undefined
       ? null
@@ -88,18 +90,19 @@ export function checkRunReport({ report = "", output, to }: RunReportSettings): 
 
 /** Writes the report of a run that has ended. */
 export async function reportRun(
-  { output, prefix, report }: RunReportSettings,
+  { output, prefix, report, stateDir }: RunReportSettings,
   { exit_reason }: Manifest,
 ): Promise<void> {
   if (report === undefined) return;
   const isFile = findWarehouse(output) === null || namesDataSet(output);
   const isKept = exit_reason === "too_many_failed" && isFile;
   const rows = isKept ? withSuffix(output, failedSuffix) : output;
-  await writeReportPage(report, await makeReport(rows, prefix));
+  await writeReportPage(report, await makeReport(rows, prefix, { stateDir }));
 }
 
 type RunReportSettings = Pick<EnrichSettings, "output" | "to" | "prefix"> & {
   readonly report?: string | undefined;
+  readonly stateDir?: string | undefined;
 };
 
 function factsOf({ command = [], input, ...run }: Partial<Manifest>): RunFacts {

@@ -15,7 +15,12 @@ import type { RequestCall } from "../services/with-client.js";
 
 type SeenTagsCall = RequestCall &
   Pick<
-    CommandCall<{ readonly output: string; readonly quiet: boolean; readonly json: boolean }>,
+    CommandCall<{
+      readonly output: string;
+      readonly quiet: boolean;
+      readonly json: boolean;
+      readonly stateDir?: string | undefined;
+    }>,
     "settings" | "context"
   >;
 
@@ -60,9 +65,11 @@ export async function exportSeenTags(
   const recorded: Manifest = { ...manifest, tag_exports: records };
   // Rows on stdout have no manifest file.
   if (manifest.output.path !== null) {
-    await writeManifest(outputBase(settings.output), recorded).catch((error: unknown) => {
-      fault ??= { error };
-    });
+    await writeManifest(outputBase(settings.output, settings.stateDir), recorded).catch(
+      (error: unknown) => {
+        fault ??= { error };
+      },
+    );
   }
   return { manifest: recorded, failed, fault };
 }

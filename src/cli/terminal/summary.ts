@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
-import { manifestPath } from "../../pipeline/output/check-paths.js";
+import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
 import type { Manifest, RequestCounts } from "../../pipeline/types.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
@@ -22,7 +22,7 @@ const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 const narrow = 60;
 
 /** The result of a finished run as text: a headline and a table of counts. */
-export function formatSummary(manifest: Manifest, width: number): string {
+export function formatSummary(manifest: Manifest, width: number, stateDir?: string): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
@@ -39,7 +39,10 @@ export function formatSummary(manifest: Manifest, width: number): string {
     ["drift", list(manifest.drift, longest.drift)],
     ["warnings", warningLines(manifest.warnings)],
     ["output", [outputLine(output)]],
-    ["manifest", output.path === null ? [] : [manifestPath(shownBase(manifest, output.path))]],
+    [
+      "manifest",
+      output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, stateDir))],
+    ],
   ];
   const shown = table.filter(([, lines]) => lines.length > 0);
   const isNarrow = width < narrow;
@@ -64,11 +67,11 @@ function outputLine({ path, bytes }: Manifest["output"]): string {
 }
 
 /** The base of the manifest's name, relative if the output was given so. */
-function shownBase({ exit_reason }: Manifest, output: string): string {
+function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string): string {
   const target = findWarehouse(output)?.target;
   if (target === undefined || target.base === target.file) return output;
-  const base =
-    exit_reason === "too_many_failed" ? withSuffix(target.base, failedSuffix) : target.base;
+  const plain = recordBase(target, stateDir);
+  const base = exit_reason === "too_many_failed" ? withSuffix(plain, failedSuffix) : plain;
   const near = relative(".", base) + (base.endsWith("/") ? "/" : "");
   return near.startsWith("..") ? base : near;
 }

@@ -29,9 +29,9 @@ interface Family {
 const one = (value: number): readonly Sample[] => [[{}, value]];
 
 /**
- * The metrics of a run as OpenMetrics text. All are gauges, because their values are those of one run
- * and start again with the next: names of counters end in `_total` in OpenMetrics only, so that
- * node_exporter, which reads the older text format, would lose their types and help.
+ * The metrics of a run as OpenMetrics text. All are gauges: their values are those of one run and
+ * start again with the next. In OpenMetrics, samples of a counter end in `_total` but its type and
+ * help do not, so that node_exporter, which reads the older text format, would lose both.
  */
 export function metricsText(run: MeteredRun): string {
   const common = { command: run.command, output: run.output };

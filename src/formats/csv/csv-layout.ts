@@ -1,4 +1,3 @@
-import { UsageError } from "../../core/errors.js";
 import { indicatorWeight } from "../../core/item/recognise.js";
 import { columnShare, minShare, findColumns } from "../columns/choose-column.js";
 import {
@@ -23,7 +22,7 @@ type LayoutOptions = Pick<ReadOptions, "header" | "itemColumn" | "kindColumn">;
 /**
  * Finds the layout from flags and the first records, reading no more than needed.
  * @param commentNames cells of the comment line before the first record
- * @throws UsageError `input_empty`, `column_not_found`, `column_ambiguous`
+ * @throws UsageError `column_not_found`, `column_ambiguous`
  */
 export async function findLayout(
   input: string,
@@ -32,7 +31,7 @@ export async function findLayout(
   options: LayoutOptions,
 ): Promise<CsvLayout> {
   await records.until(() => records.read.length > 0);
-  if (records.read.length === 0) return emptyLayout(input, options);
+  if (records.read.length === 0) return emptyLayout(options.itemColumn);
   const draft = (): Draft => draftOf(records.read, commentNames, options);
   const found = await findColumns(
     {
@@ -77,19 +76,11 @@ function isEnough(read: readonly CsvRecord[]): boolean {
   return read.length > limits.sampleRecords || last.end - first.end > limits.recordBytes;
 }
 
-/** The layout of an empty input, which only --no-header allows. */
-function emptyLayout(input: string, { header, itemColumn }: LayoutOptions): CsvLayout {
-  if (header !== false) {
-    throw new UsageError("input_empty", `${input} is empty: it has no header and no rows`, {
-      hint: "check the path, or use --no-header to accept an empty input",
-    });
-  }
-  const item = {
-    name: itemColumn ?? positionalName(0),
-    index: 0,
-    by: "flag",
-    sample: null,
-  } as const;
+/** The layout of an input without a header and rows. */
+function emptyLayout(itemColumn: string | null): CsvLayout {
+  const name = itemColumn ?? positionalName(0);
+  const by = itemColumn === null ? "format" : "flag";
+  const item = { name, index: 0, by, sample: null } as const;
   return { columns: [], header: "none", item, kind: null };
 }
 

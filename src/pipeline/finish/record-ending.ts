@@ -3,26 +3,33 @@ import type { StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { endingOfError } from "./exit-reason.js";
 
-/** Notes the counts of a run, to record them with its ending. */
-export function endRecorder(job: EnrichJob): {
+/** A job, and the manifest of its run so far: null until rows flow. */
+export interface NotedJob {
   readonly job: EnrichJob;
-  /** Records in the state folder why the run ended, with its counts so far. */
-  readonly record: (state: StateFolder, error: unknown) => Promise<void>;
-} {
+  readonly soFar: () => Manifest | null;
+}
+
+/** Notes the manifest of a run so far, to record it with the run's ending. */
+export function noteRecord(job: EnrichJob): NotedJob {
   let soFar: (() => Manifest) | null = null;
-  return {
-    job: {
-      ...job,
-      onStart(progress, record) {
-        soFar = record;
-        job.onStart?.(progress, record);
-      },
-    },
-    async record(state, error) {
-      // Wrong usage starts nothing, so the end before it still stands.
-      if (error instanceof UsageError) return;
-      const record = soFar === null ? await state.readRecord() : soFar();
-      if (record !== null) await state.saveRecord({ ...record, ...endingOfError(error, true) });
+  const noted: EnrichJob = {
+    ...job,
+    onStart(progress, record) {
+      soFar = record;
+      job.onStart?.(progress, record);
     },
   };
+  return { job: noted, soFar: () => soFar?.() ?? null };
+}
+
+/** Records in the state folder why a run ended, with its counts so far. */
+export async function recordEnding(
+  state: StateFolder,
+  error: unknown,
+  { soFar }: NotedJob,
+): Promise<void> {
+  // Wrong usage starts nothing, so the end before it still stands.
+  if (error instanceof UsageError) return;
+  const record = soFar() ?? (await state.readRecord());
+  if (record !== null) await state.saveRecord({ ...record, ...endingOfError(error, true) });
 }

@@ -6,7 +6,7 @@ import { RowCounter } from "../../core/row.js";
 import { auditPart } from "../../outputs/data-set/part-files.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse, type Warehouse } from "../../outputs/warehouse/registry.js";
-import { manifestPath } from "../output/check-paths.js";
+import { manifestPath, recordBase } from "../output/check-paths.js";
 import { formats, sinkFormats } from "../../formats/registry.js";
 import { readManifest } from "./manifest.js";
 import { type Audit, type AuditOptions, auditOutput } from "../../outputs/audit-output.js";
@@ -30,7 +30,11 @@ export interface Verification {
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
-export async function verifyOutput(path: string, prefix: string): Promise<Verification> {
+export async function verifyOutput(
+  path: string,
+  prefix: string,
+  stateDir?: string,
+): Promise<Verification> {
   if (isObjectAddress(path)) {
     const copy = await (await import("../retry/local-copy.js")).copyOutput(path);
     try {
@@ -41,7 +45,7 @@ export async function verifyOutput(path: string, prefix: string): Promise<Verifi
   }
   const warehouse = findWarehouse(asOutputName(path));
   if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, prefix);
-  if (warehouse !== null) return verifyWarehouse(warehouse, prefix);
+  if (warehouse !== null) return verifyWarehouse(warehouse, prefix, stateDir);
   const file = await realpath(path).catch(() => path);
   const manifest = await manifestOfOutput(file);
   const format = sinkFormats.find((known) => known === manifest.output.format);
@@ -73,8 +77,13 @@ async function layoutOf(
   return { shape, inputColumns: inputColumns.length };
 }
 
-async function verifyWarehouse(warehouse: Warehouse, prefix: string): Promise<Verification> {
-  const { base, kind, display } = warehouse.target;
+async function verifyWarehouse(
+  warehouse: Warehouse,
+  prefix: string,
+  stateDir: string | undefined,
+): Promise<Verification> {
+  const { kind, display } = warehouse.target;
+  const base = recordBase(warehouse.target, stateDir);
   const manifest = await manifestOfOutput(base);
   const audit = await warehouse.recount({
     runId: manifest.run_id,

@@ -1,15 +1,18 @@
 import { realpath, stat } from "node:fs/promises";
-import { basename, dirname, extname, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
+import { failedSuffix, makeFolder, userStateFolder } from "../../core/files/make-folder.js";
+import type { WarehouseTarget } from "../../outputs/warehouse/types.js";
 import { partPath } from "../../outputs/file-destination.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import { dataSetManifest } from "../../outputs/data-set/data-set.js";
 import { localPath } from "../../outputs/staged-output.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";
-import { realpathSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 
 /**
  * Checks that a file can be created at a path.
@@ -194,14 +197,46 @@ export async function finalPath(path: string): Promise<string> {
  *
  * @throws UsageError as `findWarehouse`
  */
-export function outputBase(output: string): string {
+export function outputBase(output: string, stateDir?: string): string {
   const warehouse = findWarehouse(output);
-  if (warehouse !== null) return warehouse.target.base;
+  if (warehouse !== null) return recordBase(warehouse.target, stateDir);
   const path = localPath(output);
   try {
     return realpathSync(path);
   } catch {
     return resolve(path);
+  }
+}
+
+/**
+ * The same for a warehouse. A table has no file of its own to keep them beside: they are in the state
+ * folder, for DuckDB beside the database unless `stateDir` says otherwise. Files in the working
+ * folder, where earlier releases kept those of servers, are used as long as they are there.
+ *
+ * @param stateDir the folder of `--state-dir`
+ */
+export function recordBase({ kind, base, file }: WarehouseTarget, stateDir?: string): string {
+  if (kind !== "postgres" && kind !== "duckdb") return base;
+  const name = basename(base);
+  if (stateDir !== undefined) {
+    // Databases of the same name in different folders stay apart.
+    const place = file === null ? "" : `-${hash("sha256", dirname(base)).slice(0, 8)}`;
+    return join(resolve(stateDir), name + place);
+  }
+  if (file !== null) return base;
+  const folder = userStateFolder(process.env);
+  const isHere = [`${base}.state`, manifestPath(base), manifestPath(base + failedSuffix)].some(
+    (path) => existsSync(path),
+  );
+  return folder === null || isHere ? base : join(folder, name);
+}
+
+/** Creates the folder of a run's state. @throws FatalError `output_*` */
+export function makeStateFolder(path: string): void {
+  try {
+    makeFolder(path, 0o700);
+  } catch (error) {
+    throw outputFault(path, error);
   }
 }
 

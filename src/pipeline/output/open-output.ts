@@ -1,6 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
+import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import {
   openFileDestination,
@@ -25,6 +26,8 @@ import {
   checkRejects,
   finalPath,
   manifestPath,
+  makeStateFolder,
+  recordBase,
 } from "./check-paths.js";
 
 /** Destination of the rows. */
@@ -66,7 +69,7 @@ export interface WarehouseOutputTarget extends AnyOutputTarget {
  */
 export async function chooseOutput(
   output: string,
-  settings: SinkSettings,
+  settings: SinkSettings & { readonly stateDir?: string | undefined },
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
@@ -128,10 +131,11 @@ async function chooseTarget(
  */
 async function chooseWarehouse(
   warehouse: Warehouse,
-  settings: Pick<SinkSettings, "to" | "shape">,
+  settings: Pick<SinkSettings, "to" | "shape"> & { readonly stateDir?: string | undefined },
   inputPaths: readonly string[],
 ): Promise<WarehouseOutputTarget> {
-  const { kind, display, file, base } = warehouse.target;
+  const { kind, display, file } = warehouse.target;
+  const base = recordBase(warehouse.target, settings.stateDir);
   refuseTextOptions(display, settings);
   if (file !== null) {
     const facts = await stat(file).catch(() => null);
@@ -146,6 +150,7 @@ async function chooseWarehouse(
   const appears = file !== null && file === base;
   if (appears) await checkInputIsSafe(display, file, inputPaths);
   else await checkInputIsNot(display, [file, manifestPath(base)], inputPaths);
+  if (base !== warehouse.target.base) makeStateFolder(dirname(base));
   return {
     file: appears ? file : null,
     name: display,

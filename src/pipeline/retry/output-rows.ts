@@ -5,6 +5,7 @@ import type { EarlierRecord } from "../../formats/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { Manifest } from "../types.js";
+import { recordBase } from "../output/check-paths.js";
 import { findManifest } from "../finish/manifest.js";
 import { asOutputName, dataSetParts } from "./data-set-rows.js";
 import {
@@ -30,6 +31,7 @@ export interface OutputReading {
  * @param path as `-o` names it; a table may have `run=ID` among its parameters, for a run other than
  * that of its manifest
  * @param only added columns to read of Parquet files and tables, without the prefix. Default all
+ * @param stateDir the folder of `--state-dir`, for the manifest of a table
  * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
  * what reading fails with. Reading the records throws FatalError `output_corrupt`.
  */
@@ -37,11 +39,12 @@ export async function readOutput(
   path: string,
   prefix: string,
   only?: readonly string[],
+  stateDir?: string,
 ): Promise<OutputReading> {
   if (isObjectAddress(path)) return readCopy(path, prefix, only);
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
-  const base = warehouse?.target.base ?? path;
+  const base = warehouse === null ? path : recordBase(warehouse.target, stateDir);
   const found = await findManifest(base);
   const manifest = run === null || found?.run_id === run ? found : null;
   if (warehouse?.target.kind === "data set") {

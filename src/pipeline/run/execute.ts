@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
-import { endRecorder } from "../finish/record-ending.js";
+import { noteRecord, recordEnding } from "../finish/record-ending.js";
 import { finishEarlier } from "../finish/finished-run.js";
+import { recordStream } from "../finish/stream-record.js";
 import { discardRows, removeParts } from "../finish/publish.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
@@ -123,7 +124,9 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
     const scratch = await scratchFolder(stack);
     const ready = await prepare(job, rows, { target, folder: scratch, isResumed: false });
     const journalPath = join(scratch, "journal");
-    return runRows(ready.job, ready.rows, { target, state: null, journalPath });
+    return recordStream(ready.job, (recorded) =>
+      runRows(recorded, ready.rows, { target, state: null, journalPath }),
+    );
   });
 }
 
@@ -134,16 +137,19 @@ async function executeResumably(
   base: string,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const state = await openStateFolder(base, { ...settings, name: target.name }, (found) =>
-    discardRun(job, target, found),
-  );
-  const ends = endRecorder(job);
+  const discard = async (found: FoundRun): Promise<void> => {
+    const { checkQuotasLeft } = await import("../lookup/check-quotas.js");
+    await checkQuotasLeft(job);
+    await discardRun(job, target, found);
+  };
+  const state = await openStateFolder(base, { ...settings, name: target.name }, discard);
+  const noted = noteRecord(job);
   try {
     const place = { target, folder: state.path };
     const placed = inPlace(job, rows, place);
     const manifest =
       (await finishEarlier(placed.job, placed.rows, target, state)) ??
-      (await runResumably(ends.job, rows, place, state));
+      (await runResumably(noted.job, rows, place, state));
     await state.tidy();
     onFinished(() => {
       state.removeMark();
@@ -152,7 +158,7 @@ async function executeResumably(
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
-    if (state.resumable) await ends.record(state, error);
+    if (state.resumable) await recordEnding(state, error, noted);
     else await removeParts(target, settings.rejects);
     await (state.resumable ? state.release() : state.remove());
     throw error;

@@ -132,7 +132,8 @@ function closingWarnings(
 ): readonly CountedWarning[] {
   // Of a chunk, the merge judges all of them together.
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, tally.snapshot());
-  const messages = unlikely === null ? addressWarnings : [...addressWarnings, unlikely];
+  const empty = tally.rows === 0 && job.chunk !== true ? ["the input has no rows"] : [];
+  const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
   for (const message of messages) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }

@@ -33,8 +33,8 @@ export function uncountedText({ names, uncounted }: SeenTags): string {
  *
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
-export async function tagsSeenIn(output: string): Promise<SeenTags> {
-  const base = outputBase(output);
+export async function tagsSeenIn(output: string, stateDir?: string): Promise<SeenTags> {
+  const base = outputBase(output, stateDir);
   const hint = "name an output of repute; its manifest lists the tags of its rows";
   const { tags } = await readManifest(base, hint);
   if (typeof tags === "object") return seenTags({ tags });

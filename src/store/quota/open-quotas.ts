@@ -9,6 +9,7 @@ import {
   type QuotaStore,
   type Reservation,
   type ReserveOptions,
+  reserveFrom,
   spentOf,
 } from "./quota-store.js";
 
@@ -40,25 +41,38 @@ export function openQuotas(places: QuotaLocations): QuotaStore {
   return new Quotas(places);
 }
 
+type SavedQuotas = QuotaLocations & { readonly stateFolder: string };
+
 /** Returns a function that tells how much of each quota is spent, according to the state folder. */
-export function readSpent({
-  service,
-  stateFolder,
-  onWarning,
-}: QuotaLocations & { readonly stateFolder: string }): (
-  scope: string,
-  rate: Rate,
-  nowMs: number,
-) => number {
-  const folder = quotaFolderIn(stateFolder);
-  let counts = emptyCounts;
-  try {
-    counts = readQuotaCounts({ folder, service, onWarning });
-  } catch (error) {
-    onWarning(`cannot read the quota count in ${folder}: ${storeFault(error)}`);
-  }
+export function readSpent(
+  places: SavedQuotas,
+): (scope: string, rate: Rate, nowMs: number) => number {
+  const counts = readSaved(places);
   return (scope, rate, nowMs) =>
     spentOf(entriesOf(counts, quotaName(scope, rate)), { rate, nowMs });
+}
+
+/** Returns a function that tells when each quota allows the next request, `nowMs` for at once. */
+export function readFree(
+  places: SavedQuotas,
+): (scope: string, rate: Rate, nowMs: number) => number {
+  const counts = readSaved(places);
+  return (scope, rate, nowMs) => {
+    const entries = entriesOf(counts, quotaName(scope, rate));
+    const options = { rate, want: 1, nowMs, untilMs: nowMs };
+    const { permits, nextAtMs } = reserveFrom(entries, options, "").reservation;
+    return permits > 0 ? nowMs : nextAtMs;
+  };
+}
+
+function readSaved({ service, stateFolder, onWarning }: SavedQuotas): QuotaCounts {
+  const folder = quotaFolderIn(stateFolder);
+  try {
+    return readQuotaCounts({ folder, service, onWarning });
+  } catch (error) {
+    onWarning(`cannot read the quota count in ${folder}: ${storeFault(error)}`);
+    return emptyCounts;
+  }
 }
 
 class Quotas implements QuotaStore {

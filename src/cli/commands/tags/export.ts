@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { IntelClient } from "../../../api/intel-client.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
+import { runOptions } from "../../../pipeline/options.js";
 import { tagExportOptions } from "../../../tags/options.js";
 import { intelCallGroups } from "../../services/call-options.js";
 import { cliOptions } from "../../options/option-spec.js";
@@ -33,6 +34,7 @@ const groups = {
       value: "OUT",
     }),
     ...tagExportOptions.shape,
+    stateDir: runOptions.shape.stateDir,
   },
   ...intelCallGroups,
   Run: { json, quiet: cliOptions.shape.quiet, config, profile, ...unattendedOptions.shape },
@@ -107,7 +109,7 @@ function emptyReport(folder: string | null) {
 type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
 
 async function chooseNames(
-  { all, seenIn }: Settings,
+  { all, seenIn, stateDir }: Settings,
   operands: readonly string[],
   { signal, reporter }: CommandCall<Settings>["context"],
 ): Promise<Names> {
@@ -122,7 +124,7 @@ async function chooseNames(
   if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
   const { tagsSeenIn, uncountedText } = await import("../../../pipeline/run/seen-tags.js");
-  const seen = await tagsSeenIn(seenIn);
+  const seen = await tagsSeenIn(seenIn, stateDir);
   if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
   return () => seen.names;
 }
