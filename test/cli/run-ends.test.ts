@@ -165,26 +165,9 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
     : null;
   const metrics = await night.read("m.prom");
   expect(metrics).toMatch(/\n# EOF\n$/);
-  if (end.reason === null) {
-    expect(stdout).toBe("");
-    const ending = { exit_reason: "interrupted", exit_code: null, resumable: true };
-    expect(saved).toMatchObject(ending);
-    expect(metrics).toContain(`repute_running{command="enrich",output="out.csv"} 1\n`);
-  } else {
-    const { exit_reason, exit_code, resumable, statuses } = printed(stdout);
-    expect({ exit_reason, exit_code, resumable }).toEqual({
-      exit_reason: end.reason,
-      exit_code: end.code,
-      resumable: end.resumable,
-    });
-    if (saved !== null) expect(saved).toEqual(JSON.parse(stdout));
-    expect(night.calls.at(-1)?.body).toBe(stdout.trimEnd());
-    expect(metrics).toMatch(new RegExp(`^repute_exit_code\\{.*\\} ${end.code}$`, "m"));
-    expect(metrics).toMatch(new RegExp(`^repute_exit_reason\\{.*="${end.reason}"\\} 1$`, "m"));
-    expect(metrics).toMatch(
-      new RegExp(`^repute_rows\\{.*="complete"\\} ${statuses.complete}$`, "m"),
-    );
-  }
+  const shown = { stdout, saved, metrics, ping: night.calls.at(-1)?.body };
+  if (end.reason === null) checkKilled(shown);
+  else checkReported(end, shown);
   await heal(night, end.reason === "unreachable");
   const asked = night.server.total;
   const resumed = await night.run(["--resume"]);
@@ -204,4 +187,33 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
 function printed(stdout: string): Manifest {
   expect(stdout.trimEnd().split("\n")).toHaveLength(1);
   return JSON.parse(stdout) as Manifest;
+}
+
+interface Shown {
+  readonly stdout: string;
+  readonly saved: object | null;
+  readonly metrics: string;
+  /** Body of the last ping. */
+  readonly ping: string | undefined;
+}
+
+function checkKilled({ stdout, saved, metrics }: Shown): void {
+  expect(stdout).toBe("");
+  const ending = { exit_reason: "interrupted", exit_code: null, resumable: true };
+  expect(saved).toMatchObject(ending);
+  expect(metrics).toContain(`repute_running{command="enrich",output="out.csv"} 1\n`);
+}
+
+function checkReported(end: RunEnd, { stdout, saved, metrics, ping }: Shown): void {
+  const { exit_reason, exit_code, resumable, statuses } = printed(stdout);
+  expect({ exit_reason, exit_code, resumable }).toEqual({
+    exit_reason: end.reason,
+    exit_code: end.code,
+    resumable: end.resumable,
+  });
+  expect(saved ?? JSON.parse(stdout)).toEqual(JSON.parse(stdout));
+  expect(ping).toBe(stdout.trimEnd());
+  expect(metrics).toMatch(new RegExp(`^repute_exit_code\\{.*\\} ${end.code}$`, "m"));
+  expect(metrics).toMatch(new RegExp(`^repute_exit_reason\\{.*="${end.reason}"\\} 1$`, "m"));
+  expect(metrics).toMatch(new RegExp(`^repute_rows\\{.*="complete"\\} ${statuses.complete}$`, "m"));
 }
