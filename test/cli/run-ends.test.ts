@@ -137,7 +137,7 @@ const causes: Readonly<
   },
   async "the service is away for longer than `--outage-patience`"(night) {
     atMidway(night, () => void night.server.stop());
-    return night.run(["--outage-patience", "200ms", "--retries", "1"]);
+    return night.run(["--outage-patience", "200ms"]);
   },
   "the input is missing or unreadable": ({ run }) => run(["missing.csv"]),
   "a mistake on the command line or in the settings": ({ run }) => run(["--rat", "1/s"]),
