@@ -33,7 +33,7 @@ export const apiOptions = z.strictObject({
 /** Address and credential of the operations interface. */
 export const opsOptions = z.strictObject({
   opsUrl: option(address.optional(), {
-    description: "Base URL of the operations API, without /beta",
+    description: "Base URL of the operations interface, without /beta",
     value: "URL",
   }),
   accessTokenFile: option(z.string().min(1).optional(), {

@@ -225,7 +225,7 @@ export interface Manifest extends RunEnding {
   readonly tags: Readonly<Record<string, number>>;
   /** With `--tag-ips`, one entry per tag; absent until the export has finished. */
   readonly tag_exports?: readonly TagExportRecord[];
-  /** `member=value` → answers with a value that the API specification does not list. */
+  /** `member=value` → answers with a value that the interface does not list. */
   readonly drift: Readonly<Record<string, number>>;
   /** Message → number of times. */
   readonly warnings: Readonly<Record<string, number>>;

@@ -9,7 +9,7 @@ export interface Night {
   readonly verdicts: Readonly<Record<string, number>>;
   readonly requests: number;
   readonly seconds: number;
-  /** Answers with a value that the API specification does not list. */
+  /** Answers with a value that the interface does not list. */
   readonly drift: number;
 }
 

@@ -36,7 +36,7 @@ export function html(status: number, body: string): ServedAnswer {
   return { status, body, contentType: "text/html; charset=utf-8" };
 }
 
-/** An answer without a body, such as a refusal of the operations API. */
+/** An answer without a body, such as a refusal of the operations interface. */
 export function bodiless(status: number, headers?: Readonly<Record<string, string>>): ServedAnswer {
   return { status, body: "", contentType: null, ...(headers ? { headers } : {}) };
 }

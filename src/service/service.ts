@@ -22,7 +22,7 @@ import { TagLists } from "./snapshots.js";
 import { type EndpointName, RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
 
-/** Default token for the operations API of the sample service. */
+/** Default token for the operations interface of the sample service. */
 export const sampleAccessToken = "sample-access-token";
 
 /** Default key for the case contexts of the sample service. */
@@ -33,7 +33,7 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
   /** Folder, or a loaded dataset. @default the dataset in the package */
   readonly dataset?: string | Dataset | undefined;
   readonly clock?: Clock;
-  /** Bearer token of the operations API. @default `sampleAccessToken` */
+  /** Bearer token of the operations interface. @default `sampleAccessToken` */
   readonly accessToken?: string;
   /** Bearer key of the case contexts. @default `sampleCaseApiKey` */
   readonly caseApiKey?: string;
@@ -51,7 +51,7 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
 export interface Service {
   /** Base URL of the threat intelligence API, such as `http://127.0.0.1:8080/beta`. */
   readonly intelUrl: string;
-  /** Base URL of the operations API, such as `http://127.0.0.1:8080`. */
+  /** Base URL of the operations interface, such as `http://127.0.0.1:8080`. */
   readonly opsUrl: string;
   /** Base URL of the case management instance; equal to `opsUrl`. */
   readonly caseUrl: string;

@@ -8,7 +8,7 @@ export interface TagListVersion {
   readonly list: readonly string[];
   /** When the data was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
-  /** Exactly 24 characters, as in the API specification. */
+  /** Exactly 24 characters, as in the interface. */
   readonly snapshot: string;
 }
 

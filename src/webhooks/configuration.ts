@@ -5,7 +5,7 @@ import { closestName } from "./closest-name.js";
 import { findJsonFault } from "./json-fault.js";
 import { childPointer, quote } from "./problem.js";
 
-/** Methods that a webhook can use. The API specification names POST, PUT and PATCH as examples. */
+/** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
 const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 
 /** Configuration of a webhook. */

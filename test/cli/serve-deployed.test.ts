@@ -49,7 +49,7 @@ test("REPUTE_API_KEY replaces --api-key, on both sides", async () => {
   });
 });
 
-test("--api-key does not apply to the operations API", async () => {
+test("--api-key does not apply to the operations interface", async () => {
   const intelUrl = await serve("--api-key", key);
   const headers = { authorization: "Bearer sample-access-token" };
   const opsUrl = new URL("/beta/ops/customers", intelUrl);

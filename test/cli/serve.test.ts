@@ -38,7 +38,7 @@ test("SIGUSR1 prints the request counts, and it continues", async () => {
   });
 });
 
-test("takes the operations API token from the environment", async () => {
+test("takes the operations interface token from the environment", async () => {
   const { waitFor } = startRepute(["serve"], { env: { REPUTE_ACCESS_TOKEN: "t-1" } });
   const [, opsUrl] = await waitFor("stdout", / ops (\S+)/);
   const headers = { authorization: "Bearer t-1" };

@@ -7,13 +7,13 @@ import { dataOutput } from "../terminal/data-output.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
 import { askService } from "../services/with-client.js";
 
-/** Lists all customers of the operations API. */
+/** Lists all customers of the operations interface. */
 export const customersCommand = defineCommand({
   name: "customers",
   usage: "[flags]",
   summary: "list customers and their tenants",
   description: [
-    "Prints every customer of the operations API, one JSON object per line, page by page. On a terminal it prints a table.",
+    "Prints every customer of the operations interface, one JSON object per line, page by page. On a terminal it prints a table.",
     "Exits with 1 if the list cannot be read to its end or a page cursor repeats. Customers read so far are printed.",
   ],
   operands: [],
@@ -21,7 +21,7 @@ export const customersCommand = defineCommand({
   examples: {
     "repute customers --local": "list the customers of the embedded service",
     "repute customers --ops-url https://ops.example --access-token-file ~/.repute/ops-token":
-      "query the operations API",
+      "query the operations interface",
     "repute customers --json":
       "print JSON on a terminal too; REPUTE_OPS_URL and REPUTE_ACCESS_TOKEN hold address and token",
     "repute customers | jq -r 'select(.tenant_id == \"tenant-a\").customer_id'":

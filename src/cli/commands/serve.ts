@@ -70,7 +70,10 @@ export const serveCommand = defineCommand({
   ],
   variables: [
     [secrets.intel.variable, "same as --api-key"],
-    [secrets.ops.variable, "access token of the operations API [default sample-access-token]"],
+    [
+      secrets.ops.variable,
+      "access token of the operations interface [default sample-access-token]",
+    ],
     [secrets.case.variable, "API key of case contexts [default sample-case-api-key]"],
   ],
   run: serve,

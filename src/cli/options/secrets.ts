@@ -37,7 +37,7 @@ export const secrets = {
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
     misnomers: ["accesstoken", "token"],
-    meaning: "access token of the operations API, sent as Bearer",
+    meaning: "access token of the operations interface, sent as Bearer",
   },
   case: {
     name: "case API key",

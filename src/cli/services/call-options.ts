@@ -40,7 +40,7 @@ export const intelCallGroups = {
   ...callGroups,
 };
 
-/** Options of commands that use the operations API. */
+/** Options of commands that use the operations interface. */
 export const opsCallGroups = {
   Service: {
     opsUrl: opsOptions.shape.opsUrl,

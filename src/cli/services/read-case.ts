@@ -3,7 +3,7 @@ import type { RepShareCase } from "../../api/schema/operations.js";
 import type { CliContext } from "../command.js";
 
 /**
- * Reads one reputation-share case from the operations API. A different identifier in the answer is
+ * Reads one reputation-share case from the operations interface. A different identifier in the answer is
  * only a warning, since an identifier may have several spellings.
  */
 export async function readCase(

@@ -143,7 +143,7 @@ const services = {
   intel: { key: "intelUrl", missing: "no service configured", shape: "https://intel.example/beta" },
   ops: {
     key: "opsUrl",
-    missing: "no operations API configured",
+    missing: "no operations interface configured",
     shape: "https://ops.example",
   },
   case: {

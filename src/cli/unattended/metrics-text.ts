@@ -115,7 +115,7 @@ function rowFamilies({ statuses, verdicts, sources, drift }: Partial<Manifest>):
     },
     {
       name: "drift",
-      help: "Answers with a value that the API specification does not list.",
+      help: "Answers with a value that the interface does not list.",
       samples: drift === undefined ? [] : one(Object.values(drift).reduce((sum, n) => sum + n, 0)),
     },
   ];

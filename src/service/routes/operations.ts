@@ -18,7 +18,7 @@ export interface OperationsOptions {
   readonly customersPage: number;
 }
 
-/** Routes of the operations API. Its document leaves the cursor open; this one encodes an index. */
+/** Routes of the operations interface. Its document leaves the cursor open; this one encodes an index. */
 export function operationsRoutes(
   app: FastifyInstance,
   responder: Responder,
@@ -73,7 +73,7 @@ function carriesToken(header: string | undefined, token: string): boolean {
 }
 
 /**
- * How the operations API and the case management instance refuse credentials: 401 without a body.
+ * How the operations interface and the case management instance refuse credentials: 401 without a body.
  */
 function unauthorized(): ServedAnswer {
   return bodiless(401, { "www-authenticate": "Bearer" });

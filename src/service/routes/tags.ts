@@ -6,7 +6,7 @@ import type { Responder } from "../responder.js";
 import type { TagLists } from "../snapshots.js";
 
 /**
- * Entries per page if the request has no `limit`. The API specification leaves the default open.
+ * Entries per page if the request has no `limit`. The interface leaves the default open.
  */
 const defaultLimit = 1000;
 

@@ -24,7 +24,7 @@ export const caseShowCommand = defineCommand({
   groups: opsCallGroups,
   examples: {
     "repute case show case-2001 --local": "show a case of the embedded service",
-    "repute case show 4711 --ops-url https://ops.example": "query the operations API",
+    "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
     "repute case show 4711 --json":
       "print JSON on a terminal too; REPUTE_OPS_URL holds the address",
     "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
