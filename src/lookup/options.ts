@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { camelCase } from "../api/endpoints.js";
 import { duration, option, type Rate, rates, wholeNumber } from "../core/options.js";
-import { isRedisAddress, priorities, redisAddress } from "../core/redis-address.js";
+import { isRedisAddress, priorities, redisAddress } from "../store/redis/redis-address.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */

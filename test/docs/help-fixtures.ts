@@ -66,7 +66,14 @@ export async function prepareExamples(
 ): Promise<string> {
   const file = (name: string, text: string | Buffer, mode = 0o644): Promise<void> =>
     writeFile(join(folder, name), text, { mode });
-  for (const name of [stubs, ".repute", ".config/repute", ".config/fish/completions"]) {
+  for (const name of [
+    stubs,
+    "reports",
+    "more",
+    ".repute",
+    ".config/repute",
+    ".config/fish/completions",
+  ]) {
     await mkdir(join(folder, name), { recursive: true });
   }
   for (const name of ["psql", "nft", "load", "notify", "jq"]) {
@@ -87,10 +94,8 @@ export async function prepareExamples(
   await file(".repute/endpoint-keys.json", JSON.stringify({ [crm]: "sample-endpoint-key" }), 0o600);
   await file(".repute/case-key", "sample-case-api-key\n", 0o600);
   await file(".repute/ops-token", "sample-access-token\n", 0o600);
-  await file(
-    "hits.ndjson.gz",
-    gzipSync('{"source":{"ip":"192.0.2.1"}}\n{"source":{"ip":"192.0.2.66"}}\n'),
-  );
+  const hits = gzipSync('{"source":{"ip":"192.0.2.1"}}\n{"source":{"ip":"192.0.2.66"}}\n');
+  for (const place of ["", "reports/", "more/"]) await file(`${place}hits.ndjson.gz`, hits);
   await file("dump.csv.gz", gzipSync(await readFile(join(folder, "dump.csv"))));
   await file("feed.tsv.gz", gzipSync("# feed\n192.0.2.1\tx\n198.51.100.77\ty\n"));
   await file("suspects.tsv", "192.0.2.1\tx\nexample.com\ty\n");

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/core/clock.js";
 import type { Rate } from "../../src/core/options.js";
 import { SharedPace } from "../../src/lookup/pace/shared/shared-pace.js";
-import type { Priority } from "../../src/core/redis-address.js";
+import type { Priority } from "../../src/store/redis/redis-address.js";
 import { PaceServer } from "../../src/store/redis/pace-server.js";
 import type { Script, ScriptServer, ScriptValue } from "../../src/store/redis/redis-link.js";
 

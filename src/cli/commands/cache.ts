@@ -1,5 +1,5 @@
 import { option } from "../../core/options.js";
-import { isRedisAddress } from "../../core/redis-address.js";
+import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { lookupOptions } from "../../lookup/options.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand } from "../command.js";

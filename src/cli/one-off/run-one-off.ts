@@ -8,7 +8,7 @@ import {
 } from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Rate } from "../../core/options.js";
-import type { Priority } from "../../core/redis-address.js";
+import type { Priority } from "../../store/redis/redis-address.js";
 import { withResources } from "../../core/resource-stack.js";
 import { AddressWatch } from "../../lookup/address-watch.js";
 import { composeLookup } from "../../lookup/compose.js";

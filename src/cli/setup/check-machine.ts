@@ -5,7 +5,7 @@ import { ReputeError } from "../../core/errors.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import { isRedisAddress } from "../../core/redis-address.js";
+import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
 import { ratesOf } from "../../lookup/options.js";

@@ -7,7 +7,7 @@ import { type EndpointRates, ratesOf } from "../../lookup/options.js";
 import type { EnrichSettings } from "../options.js";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError, UsageError } from "../../core/errors.js";
-import type { Priority } from "../../core/redis-address.js";
+import type { Priority } from "../../store/redis/redis-address.js";
 import type { QuotaLocations } from "../../store/quota/open-quotas.js";
 import type { OutageProbes } from "../../lookup/attempt/outage.js";
 import type { EndpointPace, RequestPace } from "../../lookup/pace/request-pace.js";

@@ -1,4 +1,4 @@
-import { isRedisAddress } from "../../core/redis-address.js";
+import { isRedisAddress } from "../redis/redis-address.js";
 import type { FindingStore } from "../store.js";
 import type { CacheOptions } from "./finding-cache.js";
 

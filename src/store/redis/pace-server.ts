@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { priorities, type Priority } from "../../core/redis-address.js";
+import { priorities, type Priority } from "./redis-address.js";
 import { publishScript, takeScript } from "./pace-scripts.js";
 import type { ScriptServer, ScriptValue } from "./redis-link.js";
 

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { systemClock, type Clock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { type RedisAddress, readRedisAddress } from "../../core/redis-address.js";
+import { type RedisAddress, readRedisAddress } from "./redis-address.js";
 
 /** A Lua script, with the digest under which a server caches it. */
 export interface Script {
