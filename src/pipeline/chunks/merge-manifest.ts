@@ -20,7 +20,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
     mostFrequentFirst(new Map(Object.entries(sum(of))));
   const starts = manifests.map(({ started_at }) => started_at).sort();
   const ends = manifests.map(({ ended_at }) => ended_at).sort();
-  const { rows } = plan.input;
+  const { rows, table } = plan.input;
   const unsupported = byCount(({ unsupported: counts }) => counts);
   const unlikely = unlikelyColumn(plan, { rows, unsupported });
   return {
@@ -30,6 +30,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
     input: {
       path: plan.input.path,
       ...readingFacts(plan.reading),
+      ...(table === undefined ? {} : { format: table.kind, delimiter: null }),
       bytes: plan.input.bytes,
       rows,
       grew_while_interrupted: false,

@@ -97,7 +97,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
 }
 
 function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
-  return input.path === null ? [] : [input.path];
+  const path = input.table === undefined ? input.path : input.absolute;
+  return path === null ? [] : [path];
 }
 
 /** The results in order. @throws FatalError `chunks_missing`, naming those that are not there */

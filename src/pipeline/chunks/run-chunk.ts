@@ -140,16 +140,22 @@ async function runAttempt(
     resume: true,
     restart: false,
   };
+  const input = chunkInput(work, plan, chunk);
+  const { table } = plan.input;
+  const rows =
+    table === undefined
+      ? readingOf(input, settings, job.clock)
+      : (await import("../copy/copied-table.js")).readCopy(input, settings, table, job.clock);
   const own: EnrichJob = {
     ...job,
     settings,
-    input: chunkInput(work, plan, chunk),
+    input,
     runId: plan.plan_id,
     chunk: true,
     onFinished: (step) => void (lastStep = step),
   };
-  const manifest = await execute(own, readingOf(own.input, settings, job.clock)).catch(
-    (error: unknown) => Promise.reject(explained(error, chunk)),
+  const manifest = await execute(own, rows).catch((error: unknown) =>
+    Promise.reject(explained(error, chunk)),
   );
   const ended = await publishFiles(work, plan, { chunk, manifest, output, rejects });
   lastStep();

@@ -9,9 +9,16 @@ import { looksGzipped } from "../../inputs/gunzip.js";
 import { utf16Of } from "../../inputs/byte-reader.js";
 import { InputSplitter } from "../../inputs/split-input.js";
 import type { OpenedSource, SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
-import { announceReading, readingOf, type ReadingSettings } from "../run/reading.js";
+import {
+  announceReading,
+  type PrepareInput,
+  readingOf,
+  type ReadingSettings,
+} from "../run/reading.js";
 import type { Fingerprint } from "../state/fingerprint.js";
+import { copyTable } from "./split-table.js";
 import { createFolder, type WorkFolder } from "./work-folder.js";
 import {
   inputPaths,
@@ -47,7 +54,7 @@ export interface SplitJob {
 
 /**
  * Divides an input into chunks and writes the plan. Plain files are left where they are; anything
- * else (gzip, UTF-16, stdin) is decompressed into the work folder on the way.
+ * else (gzip, UTF-16, stdin, objects, tables) is copied into the work folder.
  *
  * @throws UsageError `work_exists`; as `openSource`; FatalError `output_*`
  */
@@ -55,18 +62,18 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   const { input, work, settings, clock = systemClock, signal } = job;
   await mustBeFree(work);
   createFolder(work.pathOf("."));
-  const needsCopy = !("path" in input) || !(await isPlainFile(input.path));
-  const copy = needsCopy ? "input" : null;
-  const file = copy === null ? null : await openCopy(work.pathOf(copy));
+  const table = await copyTable(job);
+  const needsCopy = table === null && !("path" in input && (await isPlainFile(input.path)));
+  const file = needsCopy ? await openCopy(work.pathOf("input")) : null;
+  const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
     const splitter = new InputSplitter({
       rowsPerPart: settings.rowsPerChunk,
       onRow: job.onRow,
       copy: file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
     });
-    const reading = readingOf(input, settings, clock, (each, options) =>
-      splitter.open(each, options),
-    );
+    const prepare: PrepareInput = (each, options) => splitter.open(each, options);
+    const reading = table?.read(prepare) ?? readingOf(input, settings, clock, prepare);
     const source = await raceAbort(reading.open(null), signal, (late) => late.close());
     const { columns } = source;
     announceReading(job, source);
@@ -77,7 +84,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
       plan_id: randomUUID(),
       created_at: new Date(clock.now()).toISOString(),
       input: {
-        ...inputPaths(work, "path" in input ? input.path : null),
+        ...(table?.paths ?? inputPaths(work, "path" in input ? input.path : null)),
         copy,
         bytes: source.bytesTotal ?? source.bytesRead(),
         rows: chunks.reduce((sum, { rows }) => sum + rows, 0),
@@ -133,7 +140,7 @@ function settingsOf(
 /** A folder with the remains of a split that was killed is free; its copy is written anew. */
 async function mustBeFree(work: WorkFolder): Promise<void> {
   const names = await work.list();
-  if (names.some((name) => name !== "input" && !name.endsWith(".new"))) throw taken(work);
+  if (names.some((name) => !/^input(?:\.|$)|\.new$/.test(name))) throw taken(work);
 }
 
 function taken(work: WorkFolder): UsageError {
@@ -144,6 +151,7 @@ function taken(work: WorkFolder): UsageError {
 
 /** Whether ranges of a file can be read as they are. */
 async function isPlainFile(path: string): Promise<boolean> {
+  if (isObjectAddress(path)) return false;
   const handle = await open(path, "r").catch(() => null);
   // Opening the input reports why it cannot be read.
   if (handle === null) return true;

@@ -5,7 +5,9 @@ import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
-import type { SourceInput } from "../../inputs/types.js";
+import type { CopiedFrom, SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../objects/address.js";
+import type { CopyForm } from "../copy/copy-writer.js";
 import type { EnrichSettings } from "../options.js";
 import type { Fingerprint } from "../state/fingerprint.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -49,13 +51,15 @@ export interface WorkPlan {
   readonly plan_id: string;
   readonly created_at: string;
   readonly input: {
-    /** As given; null for stdin. */
+    /** As given, without a password; null for stdin. */
     readonly path: string | null;
     /** The same, absolute, and as seen from the work folder. */
     readonly absolute: string | null;
     readonly from_work: string | null;
     /** Name of the decompressed copy in the work folder; null if ranges of the input itself are read. */
     readonly copy: string | null;
+    /** Set if the copy is that of a table. */
+    readonly table?: CopiedFrom & CopyForm;
     /** Size as stored. */
     readonly bytes: number;
     readonly rows: number;
@@ -114,10 +118,12 @@ export function chunkInput(
   work: WorkFolder,
   { input, columns, reading }: WorkPlan,
   { start, end, first_row, lines_before, crc32 }: PlannedChunk,
-): SourceInput {
+): Extract<SourceInput, { readonly path: string }> {
   const checksum = { bytes: end - start, crc: Number.parseInt(crc32, 16), marks: [] };
   const range = { start, end, row: first_row - 1, line: lines_before, columns, reading, checksum };
-  return { path: inputFile(work, input), range };
+  const { table } = input;
+  const copyOf = table && { name: table.name, kind: table.kind };
+  return { path: inputFile(work, input), range, ...(copyOf && { copyOf }) };
 }
 
 /** The work folder and the input may be mounted elsewhere on this machine. */
@@ -129,7 +135,7 @@ function inputFile(work: WorkFolder, { copy, absolute, from_work }: WorkPlan["in
 
 /** Both ways to find an input from a work folder. */
 export function inputPaths(work: WorkFolder, path: string | null) {
-  if (path === null) return { path, absolute: null, from_work: null };
+  if (path === null || isObjectAddress(path)) return { path, absolute: null, from_work: null };
   const absolute = resolve(path);
   const from_work = relative(resolve(work.pathOf(".")), absolute);
   return { path, absolute, from_work: isAbsolute(from_work) ? null : join(from_work) };

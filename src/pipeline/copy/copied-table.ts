@@ -5,11 +5,11 @@ import { FatalError, UsageError, startOver } from "../../core/errors.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import type { Row } from "../../core/row.js";
 import { mapLists } from "../../formats/reading/lines.js";
-import type { OpenedSource, SourcePosition } from "../../inputs/types.js";
+import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
-import { readingOf, type ReadingSettings, type RowJob } from "../run/reading.js";
+import { type PrepareInput, readingOf, type ReadingSettings, type RowJob } from "../run/reading.js";
 import {
   type CopyForm,
   type CopyFormat,
@@ -47,24 +47,8 @@ export function tableReading(table: TableInput, settings: ReadingSettings, clock
     );
   }
   const copyOf = { name: table.name, kind: table.kind };
-  const inFolder = ({
-    folder,
-    format,
-    keepsNulls,
-  }: CopyForm & { readonly folder: string }): RowJob => {
-    const input = { path: copyPath(folder, format), copyOf };
-    const own: ReadingSettings = {
-      ...settings,
-      from: format,
-      ...(format === "tsv" && { header: true }),
-    };
-    const reading = readingOf(input, own, clock);
-    if (format === "ndjson") return reading;
-    return {
-      ...reading,
-      open: async (resume) => asCsv(await reading.open(asTsv(resume)), keepsNulls),
-    };
-  };
+  const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowJob =>
+    readCopy({ path: copyPath(folder, form.format), copyOf }, settings, form, clock);
   const unopened = inFolder({ folder: "", format: "tsv", keepsNulls: false });
   return {
     ...unopened,
@@ -83,7 +67,35 @@ export function tableReading(table: TableInput, settings: ReadingSettings, clock
   };
 }
 
-function copyPath(folder: string, format: CopyFormat): string {
+/** The rows of a copy, or of a part of it. */
+export function readCopy(
+  input: FileInput,
+  settings: ReadingSettings,
+  { format, keepsNulls }: CopyForm,
+  clock?: Clock,
+  prepare?: PrepareInput,
+): RowJob {
+  const own: ReadingSettings = {
+    ...settings,
+    from: format,
+    ...(format === "tsv" && { header: true }),
+  };
+  if (format === "ndjson") return readingOf(input, own, clock, prepare);
+  const { range } = input;
+  const text = range === undefined ? input : { ...input, range: { ...range, ...asTsv(range) } };
+  const reading = readingOf(text, own, clock, prepare);
+  return {
+    ...reading,
+    open: async (resume) => {
+      const source = await reading.open(resume && { ...resume, ...asTsv(resume) });
+      return asCsv(source, keepsNulls);
+    },
+  };
+}
+
+type FileInput = Extract<SourceInput, { readonly path: string }>;
+
+export function copyPath(folder: string, format: CopyFormat): string {
   return join(folder, `input.${format}`);
 }
 
@@ -144,9 +156,8 @@ async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): P
 }
 
 /** The reading of the copy, which is given out as CSV. */
-function asTsv(resume: SourcePosition | null): SourcePosition | null {
-  if (resume === null) return null;
-  return { ...resume, reading: { ...resume.reading, format: "tsv", delimiter: "\t" } };
+function asTsv({ reading }: Pick<SourcePosition, "reading">): Pick<SourcePosition, "reading"> {
+  return { reading: { ...reading, format: "tsv", delimiter: "\t" } };
 }
 
 /** Gives rejected rows the form of CSV, and tells null from an empty text. */

@@ -40,9 +40,14 @@ export const splitCommand = defineCommand({
   summary: "divide an input into chunks that machines can do on their own",
   description: [
     "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
-    "A plain file stays where it is and has to be readable from every machine; gzip, UTF-16 and stdin are copied into WORK, decompressed.",
+    "A plain file stays where it is and has to be readable from every machine; gzip, UTF-16, stdin, objects and tables are copied into WORK, decompressed.",
   ],
-  operands: [["input", "file to read, or - for stdin [default -]; gzip is detected"]],
+  operands: [
+    [
+      "input",
+      "file to read, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+    ],
+  ],
   groups,
   examples: {
     "repute split dump.csv -o work": "divide a file into chunks of 100,000 rows",
