@@ -58,6 +58,7 @@ async function manifest(): Promise<Manifest> {
 const failed = {
   tag: "no:such",
   status: "failed",
+  snapshot: null,
   total: null,
   added: null,
   removed: null,
@@ -73,6 +74,7 @@ function exported() {
   return {
     tag: "spam:bulk",
     status: "exported",
+    snapshot: expect.stringMatching(/^.{24}$/) as string,
     total: 2,
     added: 2,
     removed: 0,

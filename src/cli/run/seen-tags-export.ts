@@ -9,6 +9,7 @@ import type { Manifest, TagExportRecord } from "../../pipeline/types.js";
 import type { ExportReport } from "../../tags/types.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
+import { exitCodes } from "../exit-code.js";
 import { exportSummary, exportTagLists } from "./tag-export.js";
 import { shellWord } from "../../core/quantity.js";
 import type { RequestCall } from "../services/with-client.js";
@@ -62,7 +63,8 @@ export async function exportSeenTags(
     records = [...records, uncountedRecord(seen)];
   }
   const failed = records.filter(({ status }) => status === "failed").length;
-  const recorded: Manifest = { ...manifest, tag_exports: records };
+  const ending = failed === 0 ? {} : rowsFailed;
+  const recorded: Manifest = { ...manifest, ...ending, tag_exports: records };
   // Rows on stdout have no manifest file.
   if (manifest.output.path !== null) {
     await writeManifest(outputBase(settings.output, settings.stateDir), recorded).catch(
@@ -73,6 +75,9 @@ export async function exportSeenTags(
   }
   return { manifest: recorded, failed, fault };
 }
+
+/** Failed tags count like failed rows. */
+const rowsFailed = { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed } as const;
 
 function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
   return tags.map(({ name, status, snapshot, total, added, removed, files, error }) => ({

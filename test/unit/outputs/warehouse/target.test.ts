@@ -25,7 +25,7 @@ describe("an output that isn't a warehouse", () => {
 it.each([
   ["sqlite:out.db", "sqlite:", ""],
   ["SQLite:out.parquet", "sqlite:", ""],
-  ["s3://bucket/out.parquet", "s3:", ""],
+  ["gs://bucket/out.parquet", "gs:", ""],
   ["postgre://h/db", "postgre:", " (did you mean postgres:?)"],
   ["dukdb:w.db", "dukdb:", " (did you mean duckdb:?)"],
 ])("%s is neither an output nor a file of that name", (output, scheme, near) => {
