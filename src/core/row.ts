@@ -31,6 +31,8 @@ export interface Row {
   readonly kindText: string;
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
+  /** Its number in the run that wrote it, for a retry in a table. */
+  readonly savedNumber?: number;
   /** What an earlier run found, for a retry. */
   readonly earlier?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */

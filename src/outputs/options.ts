@@ -28,6 +28,10 @@ export const sinkOptions = z.strictObject({
       "Also write rows that are neither complete nor partial to this file. They keep the format of the input, plus the reason, so the file can be run again",
     value: "PATH",
   }),
+  onlyNew: option(z.boolean().default(false), {
+    description:
+      "Skip rows whose item has a row in the output table already, whatever its status. They are counted, not written",
+  }),
   prefix: option(
     z
       .string()

@@ -203,6 +203,8 @@ export interface Manifest extends RunEnding {
     /** Files of a data set, in order. */
     readonly parts?: readonly PartRecord[];
   };
+  /** With `--only-new`: rows that were read and not written, because the table has their item. */
+  readonly skipped?: number;
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict. Rows without an answer are not counted. */
   readonly verdicts: Readonly<Record<Verdict, number>>;

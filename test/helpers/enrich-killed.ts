@@ -5,7 +5,9 @@ import type { RunReputeResult } from "./run-repute.js";
 export interface KilledRun {
   readonly server: AnsweringServer;
   readonly cwd: string;
-  /** Arguments after `enrich`. */
+  /** @default enrich */
+  readonly command?: string;
+  /** Arguments after the command. */
   readonly args: readonly string[];
   /**
    * Number of requests after which the program is killed, and the delay until then; null for never.
@@ -18,10 +20,11 @@ export async function enrichKilled({
   server,
   cwd,
   args,
+  command = "enrich",
   kill,
 }: KilledRun): Promise<RunReputeResult> {
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  const { child, result } = startRepute(["enrich", ...args, ...service, "--quiet"], { cwd });
+  const { child, result } = startRepute([command, ...args, ...service, "--quiet"], { cwd });
   const last = server.total + (kill?.requests ?? Number.POSITIVE_INFINITY);
   let timer: NodeJS.Timeout | undefined;
   server.onRequest = (total) => {

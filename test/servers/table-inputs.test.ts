@@ -1,10 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
+import { mostQueued } from "../helpers/killed-run.js";
 import { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
@@ -147,6 +148,46 @@ describe("a PostgreSQL table as input", () => {
       "SELECT count(*) AS rows, count(DISTINCT n) AS distinct, count(DISTINCT rep_run_id) AS runs FROM results",
     );
     expect(counts).toEqual({ rows: "4500", distinct: "4500", runs: "1" });
+  });
+});
+
+describe("retry in a PostgreSQL table", () => {
+  it("fills in 1,000 failed rows, killed on the way, and changes nothing else", async () => {
+    const { cwd, server } = await prepared();
+    const lines = Array.from({ length: 4_000 }, (_, n) => `${n},host-${n}.example.com\n`);
+    await writeFile(join(cwd, "in.csv"), `n,item\n${lines.join("")}`);
+    for (let n = 0; n < 4_000; n += 4) server.absent.add(`host-${n}.example.com`);
+    const output = cluster.url({ parameters: { table: "gaps" } });
+    const enriched = await enrichKilled({
+      server,
+      cwd,
+      args: ["in.csv", "-o", output],
+      kill: null,
+    });
+    expect(enriched.code).toBe(3);
+    server.absent.clear();
+    const sums = `SELECT
+      (SELECT md5(string_agg(t::text, '|' ORDER BY rep_row)) FROM gaps t WHERE n::int % 4 <> 0) AS others,
+      md5(string_agg(concat_ws('|', rep_run_id, rep_row, n, item, rep_item, rep_kind, rep_extra), '|' ORDER BY rep_row)) AS own,
+      count(DISTINCT rep_run_id) AS runs, count(*) AS rows FROM gaps`;
+    const before = await cluster.query(sums);
+    expect(before).toMatchObject([{ runs: "1", rows: "4000" }]);
+    const failed = "SELECT count(*) AS n FROM gaps WHERE rep_status = 'failed'";
+    expect(await cluster.query(failed)).toEqual([{ n: "1000" }]);
+    const asked = server.total;
+
+    const command = "retry";
+    const kill = { requests: 500, ms: 0 };
+    const killed = await enrichKilled({ server, cwd, command, args: [output], kill });
+    expect(killed.signal).toBe("SIGKILL");
+    const args = [output, "--resume"];
+    expect(await enrichKilled({ server, cwd, command, args, kill: null })).toMatchObject({
+      code: 0,
+    });
+    expect(server.total - asked).toBeLessThanOrEqual(1_000 + 32 + mostQueued);
+    expect(await cluster.query(failed)).toEqual([{ n: "0" }]);
+    expect(await cluster.query(sums)).toEqual(before);
+    expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
   });
 });
 

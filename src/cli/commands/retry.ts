@@ -1,3 +1,8 @@
+import { z } from "zod";
+import { retrySuffix } from "../../core/files/make-folder.js";
+import { option } from "../../core/options.js";
+import { outputBase } from "../../pipeline/output/check-paths.js";
+import { statePath } from "../../pipeline/state/state-folder.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -9,6 +14,12 @@ const { to, rejects, prefix, formulaGuard } = sinkOptions.shape;
 
 const groups = {
   ...runGroups,
+  Input: {
+    run: option(z.string().min(1).optional(), {
+      description: "Run in a table whose rows are filled in: its rep_run_id [default: the newest]",
+      value: "ID",
+    }),
+  },
   Output: { output, to, rejects, prefix, formulaGuard, unordered, tagIps, report },
 };
 
@@ -16,12 +27,18 @@ const groups = {
 export const retryCommand = defineCommand({
   name: "retry",
   isJob: true,
-  usage: "OUT -o OUT2 [flags]",
+  usage: "OUT [-o OUT2] [flags]",
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [
     "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged.",
+    "The rows of a table are filled in where they are, without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
   ],
-  operands: [["OUT", "earlier output: CSV, TSV or NDJSON; gzip is detected"]],
+  operands: [
+    [
+      "OUT",
+      "earlier output: CSV, TSV or NDJSON, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
+    ],
+  ],
   onlyOperand: { what: "an earlier output" },
   groups,
   examples: {
@@ -30,6 +47,8 @@ export const retryCommand = defineCommand({
       "re-ask more often for partial answers",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
+    "repute retry 'duckdb:intel.duckdb?table=enriched'":
+      "fill in the rows of a table where they are",
     "repute retry enriched.csv -o enriched.2.csv --resume": "continue an interrupted retry",
   },
   exitCodes: jobExitCodes(),
@@ -37,11 +56,23 @@ export const retryCommand = defineCommand({
 });
 
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const settings = { ...sourceOptions.parse({}), gzip: false, raw: false, ...call.settings };
+  const { run = null, ...own } = call.settings;
+  const path = call.operand;
+  const isTable = /^(?:duckdb|postgres(?:ql)?):/i.test(path);
+  const output = isTable && own.output === "-" ? path : own.output;
+  const settings = {
+    ...sourceOptions.parse({}),
+    gzip: false,
+    raw: false,
+    ...own,
+    output,
+    onlyNew: false,
+  };
+  const stateFolder = isTable ? statePath(outputBase(path, own.stateDir) + retrySuffix) : undefined;
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings }, intel, { input: { path: call.operand } }, async () => {
+    runEnrichJob({ ...call, settings, stateFolder }, intel, { input: { path } }, async () => {
       const { retryOutput } = await import("../../pipeline/retry/retry-output.js");
-      return retryOutput;
+      return (job) => retryOutput(job, run);
     }),
   );
 }

@@ -28,17 +28,16 @@ export type EnrichJobSettings = EnrichSettings & {
   readonly profile?: string | undefined;
 } & UnattendedSettings;
 
-type EnrichJobCall = Pick<
-  CommandCall<EnrichJobSettings>,
-  "settings" | "context" | "shownCommand"
-> & {
+type CallOf<T> = Pick<CommandCall<T>, "settings" | "context">;
+type EnrichJobCall = CallOf<EnrichJobSettings> & {
+  readonly shownCommand: readonly string[];
   /** Whether an interrupted run can be resumed. @default true if its state folder exists */
   readonly isKept?: () => boolean;
+  readonly stateFolder?: string | undefined;
 };
 
-type SummaryCall = Pick<
-  CommandCall<Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color">>,
-  "settings" | "context"
+type SummaryCall = CallOf<
+  Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color">
 >;
 
 /** Loads the job: enrich an input, or retry an output. */
@@ -53,7 +52,8 @@ export async function runEnrichJob(
 ): Promise<number> {
   const { context, settings } = call;
   const { watch } = context;
-  const kept = { stateFolder: stateFolderOf(settings) };
+  const stateFolder = call.stateFolder ?? stateFolderOf(settings);
+  const kept = { stateFolder, toStdout: settings.output !== "-" };
   watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept() });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   const reports = settings.report === undefined ? null : await import("./make-report.js");
@@ -157,7 +157,7 @@ async function runJob(call: EnrichJobCall, load: LoadWork, job: EnrichJob): Prom
     });
   } catch (error) {
     const { explainInterruption } = await import("./interrupted-run.js");
-    const kept = call.isKept?.() ?? existsSync(stateFolderOf(settings) ?? "");
+    const kept = call.isKept?.() ?? existsSync(call.stateFolder ?? stateFolderOf(settings) ?? "");
     throw explainInterruption(error, settings.output, display.reached(), kept);
   } finally {
     display.stop();

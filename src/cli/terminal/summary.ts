@@ -27,7 +27,7 @@ export function formatSummary(manifest: Manifest, width: number, stateDir?: stri
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
     ["verdict", verdictLines(manifest)],
-    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
+    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}${skippedText(manifest)}`]],
     ["status", statusLines(manifest)],
     ["retried", retriedLines(manifest)],
     ["kinds", list(manifest.kinds)],
@@ -79,6 +79,10 @@ function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string)
 function writtenText({ rows, indicators }: Manifest["output"]): string {
   if (indicators === undefined) return `${formatCount(rows)} written`;
   return `${formatCount(indicators)} indicators written`;
+}
+
+function skippedText({ skipped }: Manifest): string {
+  return skipped === undefined ? "" : `, ${formatCount(skipped)} skipped (already in the table)`;
 }
 
 /** `none` must not read as safe. */

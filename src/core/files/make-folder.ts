@@ -71,6 +71,9 @@ function xdgFolder(
   return home === "" ? null : join(home, ...belowHome, "repute");
 }
 
+/** Appended to the names of a retry in a table, which must not be those of a run into it. */
+export const retrySuffix = ".retry";
+
 /**
  * Suffix for the rows of a run with too many failed lookups. The output of an earlier run stays as
  * it is.

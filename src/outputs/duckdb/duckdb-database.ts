@@ -72,13 +72,13 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   };
 
   /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
-  start(sql: string, values: readonly string[]): Promise<DuckDBResult> {
-    return this.#parts.connection.stream(sql, [...values]);
+  start(sql: string): Promise<DuckDBResult> {
+    return this.#parts.connection.stream(sql);
   }
 
   /** The same, with explained errors. */
-  stream(sql: string, values: readonly string[]): Promise<DuckDBResult> {
-    return this.start(sql, values).catch((error: unknown) => {
+  stream(sql: string): Promise<DuckDBResult> {
+    return this.start(sql).catch((error: unknown) => {
       throw this.#parts.explain(error);
     });
   }

@@ -40,9 +40,7 @@ export async function readDuckdbTable(
   try {
     const isQuery = "query" in selection;
     const sql = isQuery ? selection.query : await selectAll(database, target, selection.table);
-    const result = isQuery
-      ? await checked(database, selection, sql)
-      : await database.stream(sql, []);
+    const result = isQuery ? await checked(database, sql) : await database.stream(sql);
     const types = result.columnTypes();
     await receiver.begin(result.columnNames());
     const valueOf = valueReader(driver);
@@ -77,16 +75,12 @@ async function selectAll(
 }
 
 /** Starts a query after checking that it is a single one that reads. */
-async function checked(
-  database: DuckdbDatabase,
-  { values = [] }: Extract<Selection, { query: string }>,
-  sql: string,
-): Promise<duckdb.DuckDBResult> {
+async function checked(database: DuckdbDatabase, sql: string): Promise<duckdb.DuckDBResult> {
   try {
     const { count, isSelect } = await database.statement(sql);
     if (count > 1) throw severalStatements();
     if (!isSelect) throw queryRefused("it is not a SELECT", sql, null, undefined);
-    return await database.start(sql, values);
+    return await database.start(sql);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const text = error instanceof Error ? error.message : String(error);

@@ -48,7 +48,7 @@ async function declare(
   selection: Selection,
 ): Promise<void> {
   if ("query" in selection) {
-    await session.declareCursor(selection.query, selection.values);
+    await session.declareCursor(selection.query);
     return;
   }
   const { table } = selection;

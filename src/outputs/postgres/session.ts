@@ -128,10 +128,9 @@ export class Session implements TableSession {
   }
 
   /** Declares a cursor for a single query; the extended protocol refuses more. */
-  async declareCursor(query: string, values: readonly string[] = []): Promise<void> {
+  async declareCursor(query: string): Promise<void> {
     const statement: CursorQuery = {
       text: cursorPrefix + query,
-      values: [...values],
       queryMode: "extended",
       query_timeout: fetchTimeoutMs,
     };

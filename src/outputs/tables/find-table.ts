@@ -35,7 +35,7 @@ export function findTable(name: string): TableInput | null {
 }
 
 /** A selection from a DuckDB file. */
-function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
+export function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
   const { file, kind } = target;
   const display = displayOf(target.display, selection);
   return {
@@ -51,7 +51,7 @@ function duckdbInput(target: DuckdbTarget, selection: Selection): TableInput {
 }
 
 /** A selection from a PostgreSQL database. */
-function postgresInput(target: PostgresTarget, selection: Selection): TableInput {
+export function postgresInput(target: PostgresTarget, selection: Selection): TableInput {
   const display = displayOf(target.display, selection);
   return {
     kind: target.kind,

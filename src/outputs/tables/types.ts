@@ -33,5 +33,5 @@ export interface TableInput {
 /** What is read of a database. */
 export type Selection =
   | { readonly table: TableName }
-  /** A single statement that returns rows, with values for `$1`, `$2` … */
-  | { readonly query: string; readonly values?: readonly string[] };
+  /** A single statement that returns rows. */
+  | { readonly query: string };

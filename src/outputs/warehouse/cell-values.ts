@@ -36,7 +36,7 @@ export function cellReaders(
       case "run_id":
         return () => options.runId;
       case "row":
-        return ({ row }) => BigInt(row.number);
+        return ({ row }) => BigInt(row.savedNumber ?? row.number);
       case "input":
         return ({ row }) => {
           const cell = row.cells[from.index];

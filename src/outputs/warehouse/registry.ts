@@ -2,6 +2,7 @@ import { didYouMean } from "../../core/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import { parseDataSetTarget } from "../data-set/data-set.js";
 import { localPath } from "../staged-output.js";
+import type { TableInput } from "../tables/types.js";
 import type { TableTarget } from "./table-database.js";
 import type { Connect } from "./table-warehouse.js";
 import {
@@ -33,6 +34,24 @@ export interface Warehouse {
   recount(run: WarehouseRun): Promise<WarehouseAudit | null>;
   /** Opens the saved rows for reading; null where the kind cannot. @throws ReputeError */
   rows(options: SavedRowsOptions): Promise<SavedRows | null>;
+  /** Null where rows cannot be changed. */
+  readonly fill: TableFill | null;
+}
+
+/** Fills in rows of a table. */
+export interface TableFill {
+  /** Finds a run, and what selects its rows. @throws ReputeError */
+  find(options: {
+    readonly prefix: string;
+    /** Null for the newest run. */
+    readonly runId: string | null;
+  }): Promise<{ readonly runId: string; readonly query: string }>;
+  /** What selects kind and item of all rows; null for a table that does not exist. @throws ReputeError */
+  items(options: { readonly prefix: string }): Promise<string | null>;
+  /** What a query on the table's database reads. */
+  input(query: string): Promise<TableInput>;
+  /** Opens the rows of a run. @throws ReputeError */
+  open(options: WarehouseOptions): Promise<OpenedWarehouse>;
 }
 
 /** Parses `-o`: a warehouse of one kind, or null. */
@@ -42,6 +61,7 @@ export type FindWarehouse = (output: string) => Warehouse | null;
 const parquet = () => import("../parquet/open-parquet.js");
 const parquetReader = () => import("../parquet/read-back.js");
 const tables = () => import("./table-warehouse.js");
+const inputs = () => import("../tables/find-table.js");
 const duckdb = () => import("../duckdb/duckdb-database.js");
 const postgres = () => import("../postgres/postgres-database.js");
 
@@ -59,11 +79,15 @@ export const warehouses: readonly FindWarehouse[] = [
     open: async (target, options) =>
       (await import("../data-set/open-data-set.js")).openDataSet(target, options),
   }),
-  defineTable(parseDuckdbTarget, async (target, options) =>
-    (await duckdb()).DuckdbDatabase.open(target, options),
+  defineTable(
+    parseDuckdbTarget,
+    async (target, options) => (await duckdb()).DuckdbDatabase.open(target, options),
+    async (target, query) => (await inputs()).duckdbInput(target, { query }),
   ),
-  defineTable(parsePostgresTarget, async (target, options) =>
-    (await postgres()).PostgresDatabase.open(target, options),
+  defineTable(
+    parsePostgresTarget,
+    async (target, options) => (await postgres()).PostgresDatabase.open(target, options),
+    async (target, query) => (await inputs()).postgresInput(target, { query }),
   ),
 ];
 
@@ -88,7 +112,10 @@ export function findWarehouse(output: string, kinds = warehouses): Warehouse | n
 }
 
 /** Registry entry of a warehouse kind. */
-export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T>): FindWarehouse {
+export function defineWarehouse<T extends WarehouseTarget>(
+  kind: WarehouseKind<T>,
+  fillOf: (target: T) => TableFill | null = () => null,
+): FindWarehouse {
   return (output) => {
     const target = kind.parse(output);
     if (target === null) return null;
@@ -98,6 +125,7 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
       discard: async (run) => kind.discard?.(target, run),
       recount: async (run) => (await kind.recount?.(target, run)) ?? null,
       rows: async (options) => (await kind.rows?.(target, options)) ?? null,
+      fill: fillOf(target),
     };
   };
 }
@@ -106,13 +134,22 @@ export function defineWarehouse<T extends WarehouseTarget>(kind: WarehouseKind<T
 function defineTable<T extends TableTarget>(
   parse: (output: string) => T | null,
   connect: Connect<T>,
+  inputOf: (target: T, query: string) => Promise<TableInput>,
 ): FindWarehouse {
-  return defineWarehouse({
+  const kind: WarehouseKind<T> = {
     parse,
     open: async (target, options) => (await tables()).openTable(connect, target, options),
     discard: async (target, run) => (await tables()).discardRows(connect, target, run),
     recount: async (target, run) => (await tables()).recountRows(connect, target, run),
     rows: async (target, options) =>
       (await import("./saved-rows.js")).tableRows(connect, target, options),
-  });
+  };
+  const fills = () => import("./fill-rows.js");
+  return defineWarehouse(kind, (target) => ({
+    find: async (options) => (await fills()).findSavedRun(connect, target, options),
+    items: async (options) => (await fills()).savedItemsQuery(connect, target, options),
+    input: (query) => inputOf(target, query),
+    open: async (options) =>
+      (await import("./filling-sink.js")).openFilling(connect, target, options),
+  }));
 }

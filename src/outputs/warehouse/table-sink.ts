@@ -11,10 +11,10 @@ import type { TableSchema } from "./table-schema.js";
 import type { WarehouseAudit } from "./types.js";
 
 /** Buffered characters at which a checkpoint is requested. */
-const checkpointAt = 8 * 1024 * 1024;
+export const checkpointAt = 8 * 1024 * 1024;
 
 /** Size of a batch sent to a database. DuckDB's vectors hold 2,048 rows. */
-const chunkBounds: BatchBounds = { rows: 2_048, characters: checkpointAt };
+export const chunkBounds: BatchBounds = { rows: 2_048, characters: checkpointAt };
 
 export interface TableSinkParts {
   readonly database: TableDatabase;

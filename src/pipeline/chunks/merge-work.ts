@@ -92,7 +92,16 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
       hint: "name a file of that format, or split again with --to",
     });
   }
-  const sink = { to: text, rejects, prefix, esIndex, formulaGuard: false, gzip: false, raw: false };
+  const sink = {
+    to: text,
+    rejects,
+    prefix,
+    esIndex,
+    formulaGuard: false,
+    gzip: false,
+    onlyNew: false,
+    raw: false,
+  };
   return chooseOutput(output, sink, async () => plan.reading.format, plannedPaths(plan));
 }
 

@@ -9,6 +9,7 @@ import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/typ
 import { verifyInput } from "../../inputs/verify-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { TableInput } from "../../outputs/tables/types.js";
+import type { CopyPlace } from "./copied-input.js";
 import { type PrepareInput, readingOf, type ReadingSettings, type RowJob } from "../run/reading.js";
 import {
   type CopyForm,
@@ -17,15 +18,6 @@ import {
   CopyWriter,
   emptyText,
 } from "./copy-writer.js";
-
-/** Where a run's input is copied, and what a run needs while it is. */
-export interface CopyPlace extends CopyForm {
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly clock?: Clock | undefined;
-  readonly onWarning?: ((message: string) => void) | undefined;
-  readonly onNotice?: ((message: string) => void) | undefined;
-}
 
 /** Options that apply only to text. */
 const textOptions = { from: "--from", header: "--header", comment: "--comment" } as const;
@@ -62,7 +54,7 @@ export function tableReading(table: TableInput, settings: ReadingSettings, clock
         input: { path: copyPath(place.folder, place.format), copyOf },
         open: (resume) => inFolder(place).open(resume),
       }),
-      make: (place, isResumed) => (isResumed ? checkCopy(table, place) : makeCopy(table, place)),
+      make: (place, isResumed) => copyOnce(table, place, isResumed),
     },
   };
 }
@@ -95,6 +87,12 @@ export function readCopy(
 
 type FileInput = Extract<SourceInput, { readonly path: string }>;
 
+/** Copies a table, or checks the copy that the interrupted run made. @throws ReputeError */
+export function copyOnce(table: TableInput, place: CopyPlace, isResumed: boolean): Promise<void> {
+  return isResumed ? checkCopy(table, place) : makeCopy(table, place);
+}
+
+/** Path of a copy. */
 export function copyPath(folder: string, format: CopyFormat): string {
   return join(folder, `input.${format}`);
 }

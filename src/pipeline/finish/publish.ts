@@ -91,7 +91,7 @@ async function auditText(
 }
 
 /**
- * Checks that rows read = rows written = sum of the statuses, in memory and in the file, and that
+ * Checks that rows read = rows written (and skipped) = sum of the statuses, in memory and in the file, and that
  * the verdicts in the file match those counted. A bundle does not hold its rows one by one, so its
  * indicators are compared instead.
  */
@@ -100,10 +100,13 @@ function checkCounts(
   audit: Audit | null,
   indicators: number | undefined,
 ): void {
-  const { rows, statuses, verdicts } = tally;
+  const { rows, skipped, statuses, verdicts } = tally;
   const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
   const faults: string[] = [];
-  if (rows !== rowsRead) faults.push(`${rowsRead} rows read, ${rows} written`);
+  if (rows + skipped !== rowsRead) {
+    const also = skipped === 0 ? "" : `, ${skipped} skipped`;
+    faults.push(`${rowsRead} rows read, ${rows} written${also}`);
+  }
   if (counted !== rows) faults.push(`${rows} rows written, ${counted} with a status`);
   const wrong = audit === null ? [] : wrongCounts({ rows, statuses, verdicts, indicators }, audit);
   for (const { what, phrase, recorded, found } of wrong) {

@@ -25,7 +25,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
-import type { CopyPlace } from "../copy/copied-table.js";
+import type { CopyPlace } from "../copy/copied-input.js";
 import { findTableInput } from "../copy/find-table-input.js";
 
 export interface PlanJob {

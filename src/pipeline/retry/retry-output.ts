@@ -13,21 +13,37 @@ import {
   openEarlierOutput,
   shapeRefused,
 } from "./earlier-output.js";
-import { type EarlierRow, isNoWorse, shouldRetry } from "./earlier-record.js";
+import type { EarlierRow } from "./earlier-record.js";
+import { retryStart } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
 /**
  * Looks up the failed and partial rows of an earlier output again and fills them in place. Every
  * other row, and every row that does not improve, is copied verbatim.
  *
+ * @param run of a table: `rep_run_id` of the rows; null for the newest run
  * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
  *   `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
  */
-export async function retryOutput(job: EnrichJob): Promise<Manifest> {
+export async function retryOutput(job: EnrichJob, run: string | null = null): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
   const { path } = job.input;
+  const warehouse = findWarehouse(path);
+  const fill = warehouse?.fill ?? null;
+  if (warehouse !== null && fill !== null) {
+    const { retryTable } = await import("./retry-table.js");
+    const { output } = job.settings;
+    const { base, display } = warehouse.target;
+    if (output !== "-" && findWarehouse(output)?.target.base !== base) throw fillsInPlace(display);
+    return retryTable(job, warehouse, fill, run);
+  }
+  if (run !== null) {
+    throw new UsageError("run_of_table", `--run names a run in a table, and ${path} is a file`, {
+      hint: "leave out --run",
+    });
+  }
   refuseWarehouses(path, job.settings.output, job.settings.prefix);
   if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
@@ -60,13 +76,19 @@ export async function retryOutput(job: EnrichJob): Promise<Manifest> {
       // Retry exists to complete partial answers.
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, before, resume),
-      start: (lookup) => (row, signal) => {
-        const { item, earlier } = row as EarlierRow;
-        if (item === null || !shouldRetry(row as EarlierRow)) return { item, finding: earlier };
-        const asked = lookup(item, { signal, row: row.number });
-        return { item, finding: asked.then((now) => (isNoWorse(earlier, now) ? now : earlier)) };
-      },
+      start: retryStart,
       encoder: (encoder) => copying(encoder, before, settings),
+    },
+  );
+}
+
+/** The error for a retry of a table into anything else. */
+function fillsInPlace(display: string): UsageError {
+  return new UsageError(
+    "retry_keeps_format",
+    `the rows of ${display} are filled in where they are`,
+    {
+      hint: "leave out -o",
     },
   );
 }

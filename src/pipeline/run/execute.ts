@@ -11,10 +11,12 @@ import { discardRows, removeParts } from "../finish/publish.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
-import type { CopyPlace } from "../copy/copied-table.js";
+import type { CopyPlace } from "../copy/copied-input.js";
 import { findTableInput } from "../copy/find-table-input.js";
 import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import type { TableFill } from "../../outputs/warehouse/registry.js";
+import { KnownItems, withoutKnown } from "./known-items.js";
 import { readingOf, type RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
@@ -43,6 +45,12 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
   const chosen = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
+  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) {
+    const message = `--only-new needs a table as output, and ${target.name} is not one`;
+    throw new UsageError("only_new_needs_table", message, {
+      hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME",
+    });
+  }
   if (job.durable === false) {
     if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
@@ -96,7 +104,23 @@ interface ReadyJob {
 async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Promise<ReadyJob> {
   const placed = inPlace(job, rows, options);
   await rows.copied?.make(copyPlace(job, options), options.isResumed);
-  return placed;
+  const fill = options.target.warehouse?.fill ?? null;
+  if (!job.settings.onlyNew || fill === null) return placed;
+  const known = await knownItems(job, fill, options);
+  return { ...placed, rows: withoutKnown(placed.rows, known) };
+}
+
+/** The items of the output table when the run began. */
+async function knownItems(
+  { settings, signal, clock, onWarning = () => undefined }: EnrichJob,
+  fill: TableFill,
+  { folder, isResumed }: Preparation,
+): Promise<KnownItems> {
+  if (isResumed) return KnownItems.restore(folder);
+  const query = await fill.items(settings);
+  const table = query === null ? null : await fill.input(query);
+  const options = { signal, onWarning, ...(clock === undefined ? {} : { clock }) };
+  return KnownItems.read(folder, table, options);
 }
 
 /** The same without copying: enough to tell what the input is. */
@@ -130,7 +154,12 @@ function executeToStream(job: EnrichJob, rows: RowJob, target: OutputTarget): Pr
   });
 }
 
-async function executeResumably(
+/**
+ * Executes a run whose state is kept beside its output.
+ *
+ * @param base path from which the name of the state folder derives
+ */
+export async function executeResumably(
   job: EnrichJob,
   rows: RowJob,
   target: OutputTarget,

@@ -6,6 +6,7 @@ import type { Row } from "../../core/row.js";
 import type { Slots } from "../../lookup/pace/slots.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
+import { skipped } from "./skipped.js";
 import type { StartRow } from "./reading.js";
 import { RowWindow, type WindowPosition } from "./row-window.js";
 import type { RunSignals } from "./run-signals.js";
@@ -85,8 +86,10 @@ function windowFor(options: RowMoveOptions): RowWindow {
       slots,
       ordered,
       async write(rows) {
-        await sink.write(rows);
-        for (const row of rows) tally.row(row);
+        const kept = rows.filter(({ finding }) => finding !== skipped);
+        await sink.write(kept);
+        for (const row of kept) tally.row(row);
+        tally.skipped += rows.length - kept.length;
         await options.onWritten(window.position(), false);
       },
     },

@@ -62,7 +62,7 @@ export async function openRun(
   const fingerprint = await takeFingerprint(job, rows, target);
   const inputGrew = saved !== null && (await checkSameRun(job, saved.fingerprint, fingerprint));
   const optional = optionalColumnsOf(job, rows);
-  const runId = saved?.runId ?? job.runId ?? randomUUID();
+  const runId = saved?.runId ?? rows.runId ?? job.runId ?? randomUUID();
   job.onRunId?.(runId);
   const warehouse =
     target.warehouse === null || state === null

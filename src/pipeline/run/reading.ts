@@ -12,15 +12,13 @@ import { type SniffedInput, sniffFormat } from "../../inputs/sniff-format.js";
 import type { Encoder, SourceFormat } from "../../formats/types.js";
 import type {
   AnyInput,
-  CopiedFrom,
   NamedInput,
   OpenedSource,
   RunInput,
-  SourceInput,
   SourcePosition,
 } from "../../inputs/types.js";
 import type { Lookup } from "../../lookup/types.js";
-import type { CopyPlace } from "../copy/copied-table.js";
+import type { CopiedInput } from "../copy/copied-input.js";
 import type { EnrichSettings } from "../options.js";
 
 /** Settings that determine how the rows of an input are read. */
@@ -55,21 +53,12 @@ export interface RowJob {
   readonly synthetic?: boolean;
   /** The optional columns of the output. @default those that the inputs and settings ask for */
   readonly optional?: OptionalColumns;
+  /** Run whose rows are filled in; by default a run has an identifier of its own. */
+  readonly runId?: string;
   /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
   /** Set for a table, which is copied to the run's folder before it is opened. */
   readonly copied?: CopiedInput;
-}
-
-/** An input that a run copies first. */
-interface CopiedInput {
-  /** The file that holds the table; null for a server. */
-  readonly file: string | null;
-  readonly copyOf: CopiedFrom;
-  /** The copy as input. */
-  inFolder(place: CopyPlace): { readonly input: SourceInput } & Pick<RowJob, "open">;
-  /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
-  make(place: CopyPlace, isResumed: boolean): Promise<void>;
 }
 
 /** Replaces an input right before it is opened. */

@@ -26,6 +26,8 @@ export type RetriedRows = Partial<
 /** The counts of a run as plain JSON, stored in checkpoints. */
 export interface TallySnapshot {
   readonly rows: number;
+  /** Rows that were read and not written; absent for none. */
+  readonly skipped?: number;
   readonly statuses: Record<FindingStatus, number>;
   /** Rows without an answer have no verdict. */
   readonly verdicts: Record<Verdict, number>;
@@ -51,6 +53,8 @@ export interface TallySnapshot {
 /** Counts rows as they are written and requests as they end. */
 export class Tally {
   rows = 0;
+  /** Rows that were read and not written. */
+  skipped = 0;
   requestTotal = 0;
   /** True once the service has answered, whatever the status. */
   answered = false;
@@ -84,6 +88,7 @@ export class Tally {
     if (from === undefined) return;
     this.rows = from.rows;
     this.synthetic = from.synthetic === true;
+    this.skipped = from.skipped ?? 0;
     Object.assign(this.statuses, from.statuses);
     Object.assign(this.verdicts, from.verdicts);
     Object.assign(this.#kinds, from.kinds);
@@ -165,6 +170,7 @@ export class Tally {
   snapshot(): TallySnapshot {
     return {
       rows: this.rows,
+      ...(this.skipped === 0 ? {} : { skipped: this.skipped }),
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },

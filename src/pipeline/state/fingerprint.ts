@@ -97,6 +97,7 @@ export async function takeFingerprint(
     "es-index": settings.esIndex ?? null,
     unordered: settings.unordered,
     lookups: settings.lookups,
+    "only-new": settings.onlyNew ? true : null,
     bogons: settings.bogons === "local" ? "local" : null,
     "rows-per-file":
       target.base?.endsWith("/") === true ? (settings.rowsPerFile ?? defaultRowsPerFile) : null,

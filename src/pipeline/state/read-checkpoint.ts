@@ -99,6 +99,7 @@ const ownFiles = [
   /^input\.(tsv|ndjson|json)(\.new)?$/,
   /^(parts\/\d+\/)?parquet-(groups|rows-\d+)\.ndjson$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
+  /^known-items(\.new)?$/,
   /^lock(\.[\w-]+)?$/,
   // Also files that releases before 4 left in the journal's folder.
   /^journal\/(records|arrivals-[01]|index-\d+|(data|lock)\.mdb)$/,

@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { checkpointTableName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
+import { checkTable } from "./prepare-table.js";
+import { RunRows } from "./run-rows.js";
+import type { TableSession, TableTarget } from "./table-database.js";
+import { tableSchema } from "./table-schema.js";
+import type { Connect } from "./table-warehouse.js";
+
+/**
+ * Finds the rows of a run.
+ *
+ * @param runId default the newest run
+ * @returns the run and the query that selects what a retry needs of its rows
+ * @throws FatalError `output_missing`, `no_such_run`; UsageError `run_unfinished`, `table_lacks_columns`;
+ *   errors of the database
+ */
+export async function findSavedRun<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  { prefix, runId }: { readonly prefix: string; readonly runId: string | null },
+): Promise<{ readonly runId: string; readonly query: string }> {
+  const { kind, display, file } = target;
+  const missing = (): FatalError =>
+    new FatalError("output_missing", `there is no table ${display}`, { hint: "check the name" });
+  if (file !== null && !existsSync(file)) throw missing();
+  const database = await connect(target, { access: "read", onWarning: () => undefined });
+  try {
+    return await database.transaction(async (session) => {
+      const found = await session.find(target.table);
+      if (found === null) throw missing();
+      const table = { ...target.table, schema: found.schema };
+      const schema = tableSchema(kind, { inputColumns: [], prefix });
+      checkTable(kind, table, schema, await session.columnsOf(table));
+      const id = runId ?? (await newestRun(session, target, table, prefix));
+      const run = new RunRows(kind, table, { runId: id, prefix });
+      if ((await run.count(session.query)) === 0) {
+        throw new FatalError("no_such_run", `${display} has no rows of the run ${id}`, {
+          hint: "leave out --run to retry the newest run",
+        });
+      }
+      const notes = await session.find({ ...table, name: checkpointTableName });
+      if (notes !== null && (await run.note(session.query)) !== null) throw unfinished(display, id);
+      return { runId: id, query: savedRowsQuery(target, table, prefix, id) };
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * The query that selects kind and item of all rows; null for a table that does not exist.
+ *
+ * @throws UsageError `table_lacks_columns`; errors of the database
+ */
+export async function savedItemsQuery<T extends TableTarget>(
+  connect: Connect<T>,
+  target: T,
+  { prefix }: { readonly prefix: string },
+): Promise<string | null> {
+  const { kind, file } = target;
+  if (file !== null && !existsSync(file)) return null;
+  const database = await connect(target, { access: "read", onWarning: () => undefined });
+  try {
+    return await database.transaction(async (session) => {
+      const found = await session.find(target.table);
+      if (found === null) return null;
+      const table = { ...target.table, schema: found.schema };
+      checkTable(
+        kind,
+        table,
+        tableSchema(kind, { inputColumns: [], prefix }),
+        await session.columnsOf(table),
+      );
+      const [itemKind, item] = ["kind", "item"].map((name) => quoteIdentifier(kind, prefix + name));
+      return `SELECT DISTINCT ${itemKind}, ${item} FROM ${quoteTable(kind, table)} WHERE ${item} IS NOT NULL`;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+function unfinished(display: string, runId: string): UsageError {
+  return new UsageError("run_unfinished", `the run ${runId} in ${display} is not finished`, {
+    hint: "continue it with repute enrich … --resume, or name another with --run",
+  });
+}
+
+async function newestRun(
+  { query }: TableSession,
+  { kind, display }: TableTarget,
+  table: TableName,
+  prefix: string,
+): Promise<string> {
+  const quoted = (name: string): string => quoteIdentifier(kind, prefix + name);
+  const [newest] = await query(
+    `SELECT ${quoted("run_id")} FROM ${quoteTable(kind, table)} GROUP BY 1
+     ORDER BY max(${quoted("looked_up_at")}) DESC NULLS LAST, 1 DESC LIMIT 1`,
+  );
+  if (newest !== undefined) return String(newest[0]);
+  throw new FatalError("no_such_run", `${display} has no rows`, { hint: "check the name" });
+}
+
+/** Columns that a retry reads, without the prefix: enough to tell and to count each row. */
+const readColumns = [
+  "row",
+  "item",
+  "kind",
+  "status",
+  "verdict",
+  "missing",
+  "tags",
+  "source",
+] as const;
+
+function savedRowsQuery(
+  { kind }: TableTarget,
+  table: TableName,
+  prefix: string,
+  runId: string,
+): string {
+  const quoted = (name: string): string => quoteIdentifier(kind, name);
+  const columns = [...readColumns, "error_code", "error"].map(
+    (name) => `${quoted(prefix + name)} AS ${quoted(name)}`,
+  );
+  return `SELECT ${columns.join(", ")} FROM ${quoteTable(kind, table)}
+    WHERE ${quoted(`${prefix}run_id`)} = '${runId.replaceAll("'", "''")}' ORDER BY ${quoted(`${prefix}row`)}`;
+}

@@ -1,0 +1,88 @@
+import { readdir, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
+
+const table = "duckdb:out.duckdb?table=enriched";
+
+function hosts(from: number, to: number): string {
+  const lines = Array.from({ length: to - from }, (_, n) => `host-${from + n}.example.com\n`);
+  return `item\n${lines.join("")}`;
+}
+
+async function prepared() {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  const enrich = (...args: readonly string[]): Promise<RunReputeResult> =>
+    runRepute(["enrich", ...args, "-o", table, ...service], { cwd });
+  await writeFile(join(cwd, "first.csv"), hosts(0, 200));
+  expect(await enrich("first.csv", "--only-new")).toMatchObject({ code: 0 });
+  expect(server.total).toBe(200);
+  return { cwd, server, enrich, rows: (sql: string) => queryDuckdb(sql, join(cwd, "out.duckdb")) };
+}
+
+describe("--only-new", () => {
+  it("skips items that the table has, in any spelling, and counts them", async () => {
+    const { cwd, server, enrich, rows } = await prepared();
+    const more = "HOST-7[.]example.com\nsetup.exe\nnew.example.com\nnew.example.com\n";
+    await writeFile(join(cwd, "second.csv"), hosts(100, 300) + more);
+    const run = await enrich("second.csv", "--only-new", "--json");
+    expect(run.code).toBe(0);
+    expect(server.total).toBe(301);
+    expect(JSON.parse(run.stdout) as Manifest).toMatchObject({
+      input: { rows: 204 },
+      output: { rows: 103 },
+      skipped: 101,
+      statuses: { complete: 102, unsupported: 1 },
+      sources: { live: 101, duplicate: 1 },
+    });
+    const found = await rows(
+      "SELECT count(*) AS n, count(DISTINCT rep_item) AS items FROM enriched",
+    );
+    expect(found).toEqual([{ n: 303n, items: 301n }]);
+    expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
+    const again = await enrich("second.csv", "--only-new");
+    expect(again.stderr).toMatch(/204 read, 1 written, 203 skipped \(already in the table\)/);
+  });
+
+  it("decides by the table as it was when the run began, also after --resume", async () => {
+    const { cwd, server, enrich, rows } = await prepared();
+    await writeFile(join(cwd, "third.csv"), hosts(150, 400) + hosts(150, 400).slice(5));
+    const args = ["third.csv", "--only-new", "--resume"];
+    expect(await enrich(...args, "--max-requests", "60")).toMatchObject({ code: 75 });
+    const state = (await readdir(cwd)).find((name) => name.endsWith(".state")) ?? "";
+    expect(await readdir(join(cwd, state))).toContain("known-items");
+    const different = await enrich("third.csv", "--resume");
+    expect(different.stderr).toContain("--only-new was true, now null");
+    const run = await enrich(...args, "--json");
+    expect(run.code).toBe(0);
+    expect(JSON.parse(run.stdout) as Manifest).toMatchObject({
+      input: { rows: 500 },
+      output: { rows: 400 },
+      skipped: 100,
+    });
+    expect(server.total).toBe(400);
+    expect(await rows("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 600n }]);
+  });
+
+  it("notices a damaged list of known items, and needs a table", async () => {
+    const { cwd, enrich } = await prepared();
+    await writeFile(join(cwd, "third.csv"), hosts(150, 400));
+    const args = ["third.csv", "--only-new", "--resume"];
+    expect(await enrich(...args, "--max-requests", "60")).toMatchObject({ code: 75 });
+    const state = (await readdir(cwd)).find((name) => name.endsWith(".state")) ?? "";
+    await truncate(join(cwd, state, "known-items"), 100);
+    const damaged = await enrich(...args);
+    expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining("known-items") });
+    const file = await runRepute(["enrich", "third.csv", "-o", "x.csv", "--only-new", "--local"], {
+      cwd,
+    });
+    expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a table") });
+  });
+});
