@@ -13,14 +13,22 @@ export const outcomeNames: Readonly<Record<Outcome, string>> = {
 /** The result in one sentence. */
 export function headline({ rows, outcomes }: Report): string {
   if (rows === 0) return "There were no rows to check.";
-  if (outcomes.unchecked === rows) return `None of the ${rowsText(rows)} could be checked.`;
+  if (outcomes.unchecked === rows) {
+    return rows === 1
+      ? "The only row could not be checked."
+      : `None of the ${rowsText(rows)} could be checked.`;
+  }
   const found = (["malicious", "suspicious", "listed"] as const).filter(
     (name) => outcomes[name] > 0,
   );
   const [first, ...others] = found.map(
     (name) => `${formatCount(outcomes[name])} ${outcomeNames[name]}`,
   );
-  if (first === undefined) return `Nothing is known against any of the ${rowsText(rows)}.`;
+  if (first === undefined) {
+    return rows === 1
+      ? "Nothing is known against the only row."
+      : `Nothing is known against any of the ${rowsText(rows)}.`;
+  }
   const list =
     others.length === 0
       ? first
@@ -34,7 +42,7 @@ export function headlineDetail({ rows, outcomes, statuses }: Report): string {
   const { none, unchecked } = outcomes;
   if (none > 0) {
     parts.push(
-      `Nothing is known against ${formatCount(none)} (${formatPercent(none, rows)}), which does not make them safe.`,
+      `Nothing is known against ${formatCount(none)} (${formatPercent(none, rows)}), which does not make ${none === 1 ? "it" : "them"} safe.`,
     );
   }
   if (unchecked > 0) {
@@ -43,7 +51,8 @@ export function headlineDetail({ rows, outcomes, statuses }: Report): string {
     );
   }
   if (statuses.partial > 0) {
-    parts.push(`${formatCount(statuses.partial)} were answered only in part.`);
+    const were = statuses.partial === 1 ? "was" : "were";
+    parts.push(`${formatCount(statuses.partial)} ${were} answered only in part.`);
   }
   return parts.join(" ");
 }

@@ -91,7 +91,7 @@ test("text has a bar for each count", async () => {
   expect(reportText(await reportOf(rows), 60)).toMatchInlineSnapshot(`
     "Of 2 rows, 1 is malicious.
 
-    Nothing is known against 1 (50.0%), which does not make them
+    Nothing is known against 1 (50.0%), which does not make it
     safe.
 
     Verdicts
