@@ -23,6 +23,11 @@ const session: readonly (readonly string[])[] = [
   ["plan", "monday.csv", ...local],
   ["enrich", "monday.csv", "-o", "monday.out.csv", ...once],
   ["enrich", "tuesday.csv", "-o", "tuesday.out.csv", "--cache", "cache", ...once],
+  ["split", "monday.csv", "-o", "work", "--rows-per-chunk", "20"],
+  ["enrich", "work", "--chunk", "0", ...once],
+  ["merge", "work", "-o", "merged.out.csv"],
+  ["enrich", "work", "--chunk", "1", ...once],
+  ["merge", "work", "-o", "merged.out.csv"],
   ["retry", "monday.out.csv", "-o", "again.csv", "--local", "--partial-retries", "0"],
   ["verify", "monday.out.csv"],
   ["report", "tuesday.out.csv"],
@@ -125,8 +130,12 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
   const code = await clock.run(runToEnd(args, context, { debug: false }));
   const end = code === 0 ? "" : `[exit code ${code}]\n`;
-  return masked(screen.text) + end;
+  const text = name === "init" ? screen.text.replaceAll(answers, "$1\n") : screen.text;
+  return masked(text) + end;
 }
+
+/** Ends of questions: a terminal shows the Enter key after the answer. */
+const answers = /((?:beta|KEY\)|\d|[\]/\w]\]): )(?=\w| {2}it)/g;
 
 /** What is erased again, and what differs from run to run. */
 function masked(text: string): string {
@@ -139,8 +148,7 @@ function masked(text: string): string {
       .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
       .replaceAll(/\b\d+ ms\b/g, "5 ms")
       .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
-      // A terminal shows the Enter key after an answer.
-      .replaceAll(/((?:beta|KEY\)|\d|[\]/\w]\]): )(?=\w| {2}it)/g, "$1\n")
+      .replaceAll(/(?<=chunk-\d{5}\.)[\da-f]{8}/g, "12345678")
       .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
       .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE")
   );
