@@ -18,8 +18,8 @@ export function pinnedObject(
 }
 
 /**
- * Opens an object. It is read from its start, also by a resumed run, which compares the bytes that
- * were read before.
+ * Opens an object. A resumed run also reads it from the start, to compare the bytes that were read
+ * before.
  *
  * @throws UsageError `input_not_found`, FatalError `object_*`
  */

@@ -96,7 +96,7 @@ export class Repute implements AsyncDisposable {
     try {
       yield* inOrder(inputs, work, this.#parts.settings.concurrency * 2);
     } finally {
-      // Ends lookups whose results nobody takes any more.
+      // Ends lookups whose results are no longer read.
       own.abort();
     }
   }
@@ -177,7 +177,7 @@ export class Repute implements AsyncDisposable {
   }
 
   /**
-   * Renders a webhook for a case and calls its endpoint. What the receiver answers is data. Bears
+   * Renders a webhook for a case and calls its endpoint. The receiver's answer is data. Sends
    * `caseApiKey` if the endpoint is at `caseUrl`, and the keys in `apiKeys` at their origins.
    *
    * @param about a case id, whose context is read first, or a context

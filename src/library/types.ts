@@ -62,7 +62,7 @@ export interface ReputeOptions {
    * of a Redis, `redis://HOST[:PORT]/DB`, in which all programs that name it share `rate` for `url`.
    */
   readonly pace?: RequestPace | string | undefined;
-  /** With the address of a Redis as `pace`: who goes first. @default "normal" */
+  /** Priority among the clients that share a Redis as `pace`. @default "normal" */
   readonly priority?: Priority | undefined;
   /** Retries of a lookup or call after a transient fault or throttling, 0 to 100. @default 5 */
   readonly retries?: number | undefined;

@@ -29,17 +29,17 @@ export interface Store<Value> {
 
 /** Findings that outlive the run: the cache. */
 export interface FindingStore extends Store<Finding> {
-  /** Present if other processes that use the store may be asking for the same. */
+  /** Present if other processes that use the store may be requesting the same. */
   readonly claims?: Claims | undefined;
 }
 
-/** Who asks for what isn't stored yet. A claim ends with `put` or `release`, or when its owner dies. */
+/** Claims on answers that are not stored yet. A claim ends with `put` or `release`, or when its owner dies. */
 export interface Claims {
   /**
    * Claims a key.
    *
    * @param despite whether an answer is stored that the caller cannot use
-   * @returns `theirs` while another process asks; `answered` if an answer is stored by now
+   * @returns `theirs` while another process requests it; `answered` if an answer is stored by now
    */
   claim(key: string, despite: boolean): Promise<"mine" | "theirs" | "answered">;
   release(key: string): void;

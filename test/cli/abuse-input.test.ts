@@ -25,7 +25,7 @@ async function refused(name: string, cwd: string, args: readonly string[] = []) 
   return result;
 }
 
-describe("an unusable input is reported in a line, with advice", () => {
+describe("reports an unusable input in one line with advice", () => {
   test("a missing column", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), "id,source_ip\n1,192.0.2.1\n");
@@ -119,7 +119,7 @@ describe("an unusable input is reported in a line, with advice", () => {
   });
 });
 
-describe("an almost empty input is not an error", () => {
+describe("accepts an almost empty input", () => {
   test.each([
     ["a header alone", "in.csv", "id,ip\n"],
     ["a header alone, without a line end", "in.csv", "id,ip"],
@@ -135,7 +135,7 @@ describe("an almost empty input is not an error", () => {
   test.each([
     ["a list", "in.txt", "unsupported", 0],
     ["NDJSON", "in.ndjson", "failed", 3],
-  ] as const)("binary junk as %s is rows without items", async (_, name, status, exit) => {
+  ] as const)("reads binary junk as %s as rows without items", async (_, name, status, exit) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, name), junk(100_000));
     const args = ["enrich", name, "-o", "out.csv", "--local", "--json"];
@@ -146,7 +146,7 @@ describe("an almost empty input is not an error", () => {
   });
 });
 
-test("an unreachable server ends the run and is named", async () => {
+test("names an unreachable server and ends the run", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
   // Port 9 (discard) of the loopback interface: nothing listens there.

@@ -36,7 +36,7 @@ function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: str
   });
 }
 
-describe("an impossible output is reported before anything is requested or overwritten", () => {
+describe("reports an impossible output before it requests or overwrites anything", () => {
   test.each([
     [
       "a folder that is not there",
@@ -125,7 +125,7 @@ describe("a full device", () => {
   test.each([
     ["as OUT", ["-o", "/dev/full"]],
     ["behind stdout", ["-o", "-"]],
-  ])("%s ends the run with a line", async (_, args) => {
+  ])("%s ends the run with a one-line error", async (_, args) => {
     const cwd = await folderWithInput();
     const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
     const { stderr } = await shell(line, cwd);

@@ -23,7 +23,7 @@ async function service(answers: number): Promise<{ url: string; silent: Promise<
 }
 
 describe("SIGKILL during a run", () => {
-  test("leaves no file under the final name, and what --resume needs", async () => {
+  test("leaves no file under the final name and keeps what --resume needs", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), many);
     const { url, silent } = await service(400);
@@ -40,7 +40,7 @@ describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s", (name, code) => {
-  test("ends a run whose stdin has no data yet, and leaves nothing", async () => {
+  test("ends a run that waits for stdin, and leaves no files", async () => {
     const cwd = await temporaryFolder();
     const { child, result } = startRepute(["enrich", "-o", "out.csv", "--local"], { cwd });
     await stateOf(cwd);
@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-test("SIGINT ends a run whose named pipe has no more data", async () => {
+test("SIGINT ends a run that waits for a silent named pipe", async () => {
   const cwd = await temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "in.csv")]);
   const { child, result } = startRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });

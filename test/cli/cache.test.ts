@@ -38,7 +38,7 @@ async function prepared(server: AnsweringServer, rows: number) {
   return { cwd, args, enrich: (...more: string[]) => runRepute(args(...more), { cwd }) };
 }
 
-test("a second run over the same file sends no request, and reports where its answers are from", async () => {
+test("repeats a run without requests and names the sources of its answers", async () => {
   const cwd = await temporaryFolder();
   await copyFile(new URL("indicators.csv", samples), join(cwd, "in.csv"));
   const service = startRepute(["serve", "--json"]);
@@ -65,7 +65,7 @@ test("a second run over the same file sends no request, and reports where its an
   expect(second.records).toEqual(fromCache);
 });
 
-test("a plan counts what is cached, line by line and as JSON", async () => {
+test("plan counts cached answers, as text and as JSON", async () => {
   const server = await serving();
   const { cwd, enrich } = await prepared(server, 20);
   await enrich("-o", "out.csv", "--lookups", "query");
@@ -87,7 +87,7 @@ test("a plan counts what is cached, line by line and as JSON", async () => {
   expect(server.total).toBe(asked);
 });
 
-test("a plan with a cache needs the address of the service", async () => {
+test("plan needs the service's address to read a cache", async () => {
   const server = await serving();
   const { cwd } = await prepared(server, 1);
   const { code, stderr } = await runRepute(["plan", "in.csv", "--cache", "cache"], { cwd });
@@ -96,7 +96,7 @@ test("a plan with a cache needs the address of the service", async () => {
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-test("a killed and resumed run with a cache ends with the rows of an undisturbed one", async () => {
+test("a killed and resumed run with a cache writes the rows of an uninterrupted run", async () => {
   const server = await serving();
   const rows = 3000;
   const { cwd, args, enrich } = await prepared(server, rows);
@@ -133,7 +133,7 @@ test("a killed and resumed run with a cache ends with the rows of an undisturbed
   );
 });
 
-test("retry requests partial answers again although a cache has them", async () => {
+test("retry requests partial answers again even if they are cached", async () => {
   const server = await serving();
   const { cwd, enrich } = await prepared(server, 10);
   server.partial.add("n3.example.com");
@@ -157,10 +157,10 @@ test("retry requests partial answers again although a cache has them", async () 
   ]).toEqual([1, 0]);
 });
 
-describe("a damaged cache costs one warning", () => {
+describe("an unusable cache causes one warning", () => {
   const entries = (cwd: string): string => join(cwd, "cache", "answers", "answers.db");
 
-  test("a run continues without it; once cleared, it is filled again", async () => {
+  test("runs without a damaged cache and fills it again once cleared", async () => {
     const server = await serving();
     const { cwd, enrich } = await prepared(server, 200);
     await enrich("-o", "first.csv");
@@ -185,7 +185,7 @@ describe("a damaged cache costs one warning", () => {
     expect(server.total).toBe(before);
   });
 
-  test("a file in its place", async () => {
+  test("a file at its path", async () => {
     const { cwd, enrich } = await prepared(await serving(), 5);
     await writeFile(join(cwd, "cache"), "");
     const { code, stderr } = await enrich("-o", "out.csv");
@@ -195,7 +195,7 @@ describe("a damaged cache costs one warning", () => {
     );
   });
 
-  test("a place where no folder can be created", async () => {
+  test("a path where no folder can be created", async () => {
     const { cwd, args } = await prepared(await serving(), 5);
     const elsewhere = args("-o", "out.csv").with(3, "/proc/self/none");
     const { code, stderr } = await runRepute(elsewhere, { cwd });
@@ -255,7 +255,7 @@ describe("cache commands", () => {
     expect(await readdir(join(cwd, "cache"))).toEqual(["notes.txt"]);
   });
 
-  test.each(["stats", "prune", "clear"])("%s without a cache is wrong usage", async (name) => {
+  test.each(["stats", "prune", "clear"])("%s without a cache is a usage error", async (name) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await runRepute(["cache", name, "none"], { cwd });
     expect({ code, stdout, stderr }).toEqual({

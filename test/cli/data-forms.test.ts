@@ -25,7 +25,7 @@ function firstCells(line: string, count: number): string {
   return line.split(",").slice(0, count).join(",");
 }
 
-test("cells with invalid UTF-8 are copied byte for byte", async () => {
+test("copies cells with invalid UTF-8 byte for byte", async () => {
   const rows = [
     Buffer.from("1,192.0.2.1,caf\u00e9 \u00ff\u00fe", "latin1"),
     Buffer.from('2,192.0.2.2,"\u00e9,\u00e8"', "latin1"),
@@ -43,7 +43,7 @@ test("cells with invalid UTF-8 are copied byte for byte", async () => {
   );
 });
 
-test("gzipped NDJSON in, gzipped NDJSON out", async () => {
+test("reads and writes gzipped NDJSON", async () => {
   const records = '{"n":1.50,"ip":"192.0.2.1"}\n{"n":2,"ip":"192.0.2.2","more":[1]}\n';
   const output = await enriched("in.ndjson.gz", gzipSync(records), "out.ndjson.gz");
   const lines = gunzipSync(output).toString().trimEnd().split("\n");
@@ -53,12 +53,12 @@ test("gzipped NDJSON in, gzipped NDJSON out", async () => {
   ]);
 });
 
-test("a gzipped file without .gz in its name is detected", async () => {
+test("detects gzip in a file without .gz in its name", async () => {
   const output = await enriched("in.csv", gzipSync("ip\n192.0.2.1\n"), "out.csv");
   expect(output.toString()).toMatch(/\n192\.0\.2\.1,192\.0\.2\.1,ip,complete,/);
 });
 
-test("stdin in, stdout out", async () => {
+test("reads stdin and writes stdout", async () => {
   const stdin = "id,ip\r\n1,192.0.2.1\r\n2,192.0.2.2";
   const { code, stdout } = await runRepute(["enrich", "--local", "--quiet"], { stdin });
   const lines = stdout.trimEnd().split("\n");
@@ -70,13 +70,13 @@ test("stdin in, stdout out", async () => {
   ]);
 });
 
-test("-o - writes to stdout what a file of that format would hold", async () => {
+test("-o - writes the same bytes to stdout as to a file of that format", async () => {
   const args = ["enrich", "-o", "-", "--to", "ndjson", "--local", "--quiet"];
   const { stdout } = await runRepute(args, { stdin: "ip\n192.0.2.1\n" });
   expect(JSON.parse(stdout)).toMatchObject({ ip: "192.0.2.1", rep: { status: "complete" } });
 });
 
-test("--unordered writes the same rows in some order", async () => {
+test("--unordered writes the same rows in any order", async () => {
   const rows = Array.from({ length: 300 }, (_, n) => `${n},198.51.100.${n % 250}`);
   const input = `id,ip\n${rows.join("\n")}\n`;
   const output = await enriched("in.csv", input, "out.csv", ["--local", "--unordered"]);
@@ -85,7 +85,7 @@ test("--unordered writes the same rows in some order", async () => {
   expect(back.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))).toEqual(rows);
 });
 
-test("rows without a header have column_1 … and comment lines are skipped", async () => {
+test("names columns column_1 … without a header and skips comment lines", async () => {
   const input = "# feed\n192.0.2.1\t10\n# more\n192.0.2.2\t9\n";
   const output = await enriched("feed.txt", input, "out.csv", [
     "--local",
@@ -103,7 +103,7 @@ test("rows without a header have column_1 … and comment lines are skipped", as
   ]);
 });
 
-test("surplus cells and members beyond the first record's go to rep_extra", async () => {
+test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
   const csv = await enriched("in.csv", "ip\n192.0.2.1,a,b\n192.0.2.2\n", "out.csv");
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');
   const ndjson = '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2","more":[1]}\n{broken\n';
@@ -115,7 +115,7 @@ test("surplus cells and members beyond the first record's go to rep_extra", asyn
 test.each([
   ["are neutralised", [], "'=cmd|tag"],
   ["stay as received with --no-formula-guard", ["--no-formula-guard"], "=cmd|tag"],
-])("added cells that a spreadsheet would run %s, and input cells stay", async (_, args, tags) => {
+])("formulas in added cells %s; input cells stay unchanged", async (_, args, tags) => {
   const result = { ...ipResult(), tags: ["=cmd", "tag"] };
   const server = await startScriptedServer([reply(200, success(result))]);
   try {

@@ -26,7 +26,7 @@ describe.each([
   ["ndjson", ["--gzip"], "ndjson.gz"],
   ["es-bulk", [], "ndjson"],
 ])("enrich -o DIR/ --to %s", (to, flags, extension) => {
-  test("writes parts, and a manifest that verify compares them with", async () => {
+  test("writes parts and a manifest that verify checks", async () => {
     const set = join(await temporaryFolder(), "set/");
     expect(await enrich(set, ["--to", to, "--rows-per-file", "10", ...flags])).toMatchObject({
       code: 0,
@@ -88,7 +88,7 @@ test("replaces an earlier data set with parts of other names, and keeps foreign 
   );
 });
 
-test("an input without rows is one part with the columns", async () => {
+test("writes one part with the columns for an input without rows", async () => {
   const folder = await temporaryFolder();
   const input = join(folder, "in.csv");
   await writeFile(input, "ip\n");
@@ -98,7 +98,7 @@ test("an input without rows is one part with the columns", async () => {
   expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
 });
 
-test("too many failures leave the earlier data set and keep the rows beside it", async () => {
+test("keeps the earlier data set after too many failures, with the new rows beside it", async () => {
   const folder = await temporaryFolder();
   const input = join(folder, "in.ndjson");
   await writeFile(input, '{"ip":"192.0.2.1"}\n');
@@ -118,7 +118,7 @@ test("too many failures leave the earlier data set and keep the rows beside it",
   expect((await readdir(folder)).sort()).toEqual(["in.ndjson", "set"]);
 });
 
-test("refuses what it cannot write", async () => {
+test("refuses unsuitable folders, formats and flags", async () => {
   const folder = await temporaryFolder();
   const foreign = join(folder, "foreign/");
   await mkdir(foreign);
@@ -141,7 +141,7 @@ test("refuses what it cannot write", async () => {
   expect(await readdir(folder)).toEqual(["foreign"]);
 });
 
-test("a file may say --to parquet too", async () => {
+test("accepts --to parquet for a single file", async () => {
   const out = join(await temporaryFolder(), "out.parquet");
   expect(await enrich(out, ["--to", "parquet"])).toMatchObject({ code: 0 });
   expect(await readParquet(out)).toHaveLength(rows);

@@ -20,7 +20,7 @@ async function nights(extension = "csv"): Promise<string> {
   return cwd;
 }
 
-test("a diff prints a summary and the changes, and exits with 0", async () => {
+test("prints a summary and the changes, and exits with 0", async () => {
   const cwd = await nights();
   const { code, stdout, stderr } = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
   expect([code, stderr]).toEqual([0, ""]);
@@ -28,7 +28,7 @@ test("a diff prints a summary and the changes, and exits with 0", async () => {
   expect(stdout).toMatch(/^gone +domain +host-/m);
 });
 
-test("a file has every change once, in each format", async () => {
+test("writes every change once to a file, in each format", async () => {
   const cwd = await nights();
   const written = async (name: string): Promise<string> => {
     const args = ["diff", "1.csv", "2.csv", "-o", name, "--quiet"];
@@ -56,7 +56,7 @@ test("--exit-code exits with 3 only if something got worse", async () => {
   expect(same.stdout).toBe("0 worse, 0 new, 0 changed, 0 better, 0 gone; 30 the same\n");
 });
 
-test.each(["ndjson", "parquet"])("outputs in %s differ as those in CSV do", async (extension) => {
+test.each(["ndjson", "parquet"])("finds the same changes in %s as in CSV", async (extension) => {
   const [csv, other] = [await nights(), await nights(extension)];
   const args = (ending: string): string[] => ["diff", `1.${ending}`, `2.${ending}`, "--json"];
   const expected = await runRepute(args("csv"), { cwd: csv });
@@ -64,7 +64,7 @@ test.each(["ndjson", "parquet"])("outputs in %s differ as those in CSV do", asyn
   expect([found.code, found.stdout]).toEqual([0, expected.stdout]);
 });
 
-test("two runs in one table are compared by their ids", async () => {
+test("compares two runs in one table by run ID", async () => {
   const cwd = await nights("csv");
   const table = "duckdb:n.duckdb?table=nightly";
   for (const night of ["1", "2"]) {
@@ -85,7 +85,7 @@ test("two runs in one table are compared by their ids", async () => {
   expect([found.stderr, found.stdout]).toEqual(["", expected.stdout]);
 });
 
-test("a wrong call says what to do", async () => {
+test("a usage error says what to do", async () => {
   const cwd = await temporaryFolder();
   const one = await runRepute(["diff", "1.csv"], { cwd });
   expect([one.code, one.stderr]).toEqual([

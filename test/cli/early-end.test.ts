@@ -52,7 +52,7 @@ test("a run stops at its deadline, completes open requests and can be resumed", 
   expect(requests()).toBe(40);
 });
 
-test("reserved addresses cost no request with --bogons local", async () => {
+test("--bogons local sends no request for reserved addresses", async () => {
   const { cwd, args, requests } = await serviceAndInput("0ms");
   const result = await runRepute([...args, "--bogons", "local"], { cwd });
   expect([result.code, requests()]).toEqual([0, 0]);

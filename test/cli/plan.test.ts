@@ -10,7 +10,7 @@ async function inputFolder(): Promise<string> {
   return cwd;
 }
 
-test("a plan is printed line by line, and sends nothing", async () => {
+test("prints a plan line by line and sends nothing", async () => {
   const cwd = await inputFolder();
   const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
   const { code, stdout, stderr } = await runRepute(args, { cwd });
@@ -23,7 +23,7 @@ test("a plan is printed line by line, and sends nothing", async () => {
   expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 requests left$/m);
 });
 
-test("a plan is one JSON object with --json", async () => {
+test("prints a plan as one JSON object with --json", async () => {
   const cwd = await inputFolder();
   const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ rows: 4, distinct_items: 2, chosen: { requests: 4 } });

@@ -61,7 +61,7 @@ test("three runs with --restart together stay within the quota", async () => {
   expect([second.code, third.code, requests()]).toEqual([75, 75, 10]);
 });
 
-test("a finished run counts for the next one, whatever its output", async () => {
+test("counts a finished run against the next one, whatever its output", async () => {
   const { input, run, requests, countFiles } = await prepared();
   await input(6);
   expect((await run("--rate", "10/d")).code).toBe(0);
@@ -70,7 +70,7 @@ test("a finished run counts for the next one, whatever its output", async () => 
   expect(await countFiles()).toHaveLength(1);
 });
 
-test("the same address in another spelling has the same quota", async () => {
+test("shares one quota between spellings of an address", async () => {
   const { input, run, requests, url } = await prepared();
   await input(6);
   await run("--rate", "10/d");
@@ -79,7 +79,7 @@ test("the same address in another spelling has the same quota", async () => {
   expect([second.code, requests()]).toEqual([75, 10]);
 });
 
-test("retry, query and tags use the quota of the main job", async () => {
+test("retry, query and tags share the quota of enrich", async () => {
   const { input, run, requests, url, cwd, env } = await prepared();
   await input(3);
   const limit = ["--rate", "6/d", "--intel-url", url];
@@ -102,7 +102,7 @@ test("retry, query and tags use the quota of the main job", async () => {
   expect([(await runRepute(retry, { cwd, env })).code, requests()]).toEqual([75, 6]);
 });
 
-test("with --local nothing is counted beyond the run", async () => {
+test("forgets the counts of a run with --local", async () => {
   const { cwd, env } = await prepared();
   await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.1\n198.51.100.2\n198.51.100.3\n");
   const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--lookups", "query", "--quiet"];
@@ -112,7 +112,7 @@ test("with --local nothing is counted beyond the run", async () => {
   expect(existsSync(env.XDG_STATE_HOME)).toBe(false);
 });
 
-test("without a state folder quotas are counted beside the output, also for --restart", async () => {
+test("counts quotas beside the output without a state folder, also for --restart", async () => {
   const { cwd, input, args, requests } = await prepared();
   await input(12);
   const homeless = { cwd, env: { XDG_STATE_HOME: "", HOME: "" } };
@@ -125,7 +125,7 @@ test("without a state folder quotas are counted beside the output, also for --re
   expect([(await runRepute(startOver, homeless)).code, requests()]).toEqual([75, 10]);
 });
 
-test.skipIf(process.getuid?.() === 0)("a read-only home folder is not an error", async () => {
+test.skipIf(process.getuid?.() === 0)("accepts a read-only home folder", async () => {
   const { cwd, env, input, run, requests } = await prepared();
   await input(12);
   await mkdir(env.XDG_STATE_HOME);
@@ -137,7 +137,7 @@ test.skipIf(process.getuid?.() === 0)("a read-only home folder is not an error",
   expect(await readdir(cwd)).toContain("repute-quota");
 });
 
-test("a plan reports what is already spent", async () => {
+test("plan reports the spent part of a quota", async () => {
   const { cwd, env, input, run, url } = await prepared();
   await input(6);
   await run("--rate", "10/d");
@@ -151,7 +151,7 @@ test("a plan reports what is already spent", async () => {
   expect(told.stdout).toMatch(/^quota +6 of 10 in 24 h 0 min already used$/m);
 });
 
-test("a run with a spent quota ends at once, can be resumed, and keeps the count", async () => {
+test("ends at once with a spent quota, can be resumed and keeps the count", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());
@@ -171,7 +171,7 @@ test("a run with a spent quota ends at once, can be resumed, and keeps the count
   expect([last.code, requests, existsSync(join(cwd, "out.csv.state"))]).toEqual([0, 40, false]);
 });
 
-test("an endpoint obeys its own rate besides that of all", async () => {
+test("applies the rate of an endpoint as well as the common rate", async () => {
   const counts = { query: 0, other: 0 };
   const service = await startService({
     onRequest: (endpoint) => void (endpoint === "query" ? counts.query++ : counts.other++),
@@ -186,7 +186,7 @@ test("an endpoint obeys its own rate besides that of all", async () => {
   expect(counts.other).toBeGreaterThanOrEqual(2);
 });
 
-test("two processes use up a daily quota together without exceeding it", async () => {
+test("two processes never exceed a daily quota together", async () => {
   let requests = 0;
   const service = await startService({ onRequest: () => void requests++ });
   onTestFinished(() => service.close());

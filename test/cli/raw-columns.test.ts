@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-test("--raw adds the results as received as last columns", async () => {
+test("--raw adds the results as received in the last columns", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\nno item\n");
   for (const out of ["out.csv", "out.ndjson"]) {
@@ -30,7 +30,7 @@ test("--raw adds the results as received as last columns", async () => {
   expect(await runRepute(["verify", "out.csv"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("--raw is refused where there are no columns", async () => {
+test("refuses --raw for outputs without columns", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
   const args = ["enrich", "in.csv", "-o", "out.ndjson", "--local", "--raw"];

@@ -24,7 +24,7 @@ async function nights(): Promise<string> {
   return cwd;
 }
 
-test("a report shows what changed since an earlier output, as a diff does", async () => {
+test("shows the same changes since an earlier output as diff", async () => {
   const cwd = await nights();
   const report = await runRepute(["report", "2.csv", "--against", "1.csv"], { cwd });
   const diff = await runRepute(["diff", "1.csv", "2.csv"], { cwd });
@@ -34,7 +34,7 @@ test("a report shows what changed since an earlier output, as a diff does", asyn
   expect(report.stdout.replaceAll(/\s+/g, " ")).toContain(`${counts} since 1.csv`);
 });
 
-test("a report shows the nights and marks what is unusual tonight", async () => {
+test("shows earlier nights and marks what is unusual tonight", async () => {
   const cwd = await nights();
   const text = await runRepute(["report", "2.csv", "--history", "nights"], { cwd });
   expect([text.code, text.stderr]).toEqual([0, ""]);
@@ -46,7 +46,7 @@ test("a report shows the nights and marks what is unusual tonight", async () => 
   expect(page).toContain("7 nights");
 });
 
-test("a file that is not a manifest is left out with a warning", async () => {
+test("leaves out a file that is not a manifest, with a warning", async () => {
   const cwd = await nights();
   await writeFile(join(cwd, "nights", "x.json"), "{}");
   const { code, stderr } = await runRepute(["report", "2.csv", "--history", "nights"], { cwd });
@@ -59,7 +59,7 @@ test("a file that is not a manifest is left out with a warning", async () => {
 test.each([
   [["--history", "nowhere"], "cannot read nowhere"],
   [["--against", "nowhere.csv"], "nowhere.csv"],
-])("a report says what is wrong with %j", async (args, message) => {
+])("says what is wrong with %j", async (args, message) => {
   const cwd = await nights();
   const { code, stderr } = await runRepute(["report", "2.csv", ...args], { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -24,13 +24,13 @@ test.each([
   ["out.ndjson", "--shape", "flat"],
   ["out.parquet"],
   ["duckdb:out.duckdb?table=enriched"],
-])("the report on %s is that on CSV", async (name, ...flags) => {
+])("the report on %s equals the report on CSV", async (name, ...flags) => {
   const report = await printedReport(name, ...flags);
   expect(report).toMatch(/^Of 40 rows, \d+ are malicious/);
   expect(report).toBe(await printedReport("out.csv"));
 });
 
-test("enrich --report writes the page that report writes", async () => {
+test("enrich --report writes the same page as report", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), input);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--synthetic", "1", "-q"];
@@ -67,7 +67,7 @@ test.each([
   ["a flag", [], ["--local", "--synthetic", "1"], {}],
   ["a variable", [], ["--local"], { REPUTE_SYNTHETIC: "1" }],
   ["a configuration file", ["synthetic: 1"], ["--local", "--config", "c.yaml"], {}],
-])("says that the data was invented when %s asked for it", async (_, config, flags, env) => {
+])("says that the data is invented if %s requested it", async (_, config, flags, env) => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), input);
   await writeFile(join(cwd, "c.yaml"), config.join("\n"));
@@ -75,7 +75,7 @@ test.each([
   expect((await runRepute(["report", "out.csv"], { cwd })).stdout).toContain(invented);
 });
 
-test("says that the data was invented when the service says so, and after a retry elsewhere", async () => {
+test("says that the data is invented if the service says so, also after a retry elsewhere", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), input);
   const service = await startService({ synthetic: 1 });
@@ -88,7 +88,7 @@ test("says that the data was invented when the service says so, and after a retr
   }
 });
 
-test("does not say it of other data, nor where the manifest of an older run does not", async () => {
+test("says nothing about other data or a manifest that does not tell", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), input);
   await runRepute(["enrich", "in.csv", "-o", "real.csv", "--local", "-q"], { cwd });

@@ -18,7 +18,7 @@ async function schemaOf(...args: readonly string[]): Promise<string> {
 }
 
 describe.each(tableFormats)("repute schema --format %s", (format) => {
-  test("has every added column, and the input's own where an input is named", async () => {
+  test("lists every added column, and the input's columns if an input is named", async () => {
     const [bare, full] = [
       await schemaOf("--format", format),
       await schemaOf(join(samples, "indicators.csv"), "--format", format),
@@ -48,7 +48,7 @@ describe.each([
   ["indicators.csv", "nested", "indicator"],
   ["indicators.csv", "flat", "indicator"],
 ])("the JSON Schema for %s", (name, shape, itemColumn) => {
-  test(`is what the ${shape} rows keep to`, async () => {
+  test(`matches the ${shape} rows`, async () => {
     const input = [join(samples, name), "--item-column", itemColumn];
     const schema = z.fromJSONSchema(
       JSON.parse(
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-test("the statements for DuckDB make a table and a view that can be read", async () => {
+test("the DuckDB statements create a readable table and view", async () => {
   const input = join(samples, "indicators.csv");
   const statements = await schemaOf(input, "--format", "duckdb", "--table", "intel.hits");
   const instance = await DuckDBInstance.create(":memory:");
@@ -87,13 +87,13 @@ test("the statements for DuckDB make a table and a view that can be read", async
   instance.closeSync();
 });
 
-test("the schema of the interface takes no input", async () => {
+test("refuses an input with --format openapi", async () => {
   const { code, stderr } = await runRepute(["schema", "dump.csv", "--format", "openapi"]);
   expect(code).toBe(2);
   expect(stderr).toContain("schema --format openapi takes no arguments; got dump.csv");
 });
 
-test("an input that is not there is named", async () => {
+test("names a missing input", async () => {
   const { code, stderr } = await runRepute(["schema", "absent.csv", "--format", "duckdb"]);
   expect(code).not.toBe(0);
   expect(stderr).toContain("absent.csv");

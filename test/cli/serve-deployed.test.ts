@@ -75,7 +75,7 @@ test("--blocklist-field names the member in full, partial and quick-check result
   expect(statuses).toEqual([200, 503, 200, 200, 200]);
 });
 
-test("the rows are the same whatever the name of the member", async () => {
+test("writes the same rows whatever the member is called", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "key"), `${key}\n`, { mode: 0o600 });
   const stdin = "item\n192.0.2.1\n203.0.113.50\nlogin.example.com\n45.33.32.156\n";
@@ -98,20 +98,20 @@ test("the rows are the same whatever the name of the member", async () => {
   expect(rows).toEqual(await enrich("--local"));
 });
 
-test("an unknown --blocklist-field is refused with the known names", async () => {
+test("refuses an unknown --blocklist-field and lists the known names", async () => {
   const { code, stderr } = await runRepute(["serve", "--blocklist-field", "mailBlocklist"]);
   expect(code).toBe(2);
   expect(stderr).toContain("serviceMailBlocklist, abusixMailBlocklist");
 });
 
-test("a key that does not fit in a header is refused and not printed", async () => {
+test("refuses a key that a header cannot hold and does not print it", async () => {
   const { code, stderr } = await runRepute(["serve", "--api-key", "first secret"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--api-key must be one line of ASCII without spaces");
   expect(stderr).not.toContain("first");
 });
 
-test("the key is not allowed in the configuration", async () => {
+test("refuses the key in the config file", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "repute.json"), `{"api-key": "${key}"}`);
   const { code, stderr } = await runRepute(["serve", "--config", "repute.json"], { cwd });

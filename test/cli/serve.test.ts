@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 
-test("prints its address, and serves there", async () => {
+test("prints its address and serves there", async () => {
   const { waitFor } = startRepute(["serve"]);
   const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/);
   const answer = await fetch(`${intelUrl}/query/192.0.2.1`);
@@ -24,7 +24,7 @@ test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
   },
 );
 
-test("SIGUSR1 prints the request counts, and it continues", async () => {
+test("prints the request counts on SIGUSR1 and continues", async () => {
   const { child, waitFor, result } = startRepute(["serve"]);
   const [, intelUrl] = await waitFor("stdout", /^intel (\S+\/beta) /);
   await fetch(`${intelUrl}/quick-check/192.0.2.1`);

@@ -29,7 +29,7 @@ async function enriched(
   return { ...result, rows: parse(text, { columns: true }) };
 }
 
-test("files that differ in columns and dialect become one output", async () => {
+test("writes files that differ in columns and dialect to one output", async () => {
   const cwd = await temporaryFolder();
   await reportsIn(join(cwd, "more"));
   await writeFile(join(cwd, "more/notes.md"), "");
@@ -75,7 +75,7 @@ test("files that differ in columns and dialect become one output", async () => {
   expect(await runRepute(["verify", "all.csv"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("a run stopped in any file resumes to the same output", async () => {
+test("resumes a run stopped in any file to the same output", async () => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const files = ["a.csv", "b.csv", "c.tsv.gz", "d.txt"];
@@ -100,7 +100,7 @@ test("a run stopped in any file resumes to the same output", async () => {
 test.each([
   ["is gone", ["a.csv", "d.txt"], /the inputs were 3, now 2: b\.csv is gone/],
   ["is new", ["a.csv", "b.csv", "c.tsv.gz", "d.txt"], /now 4: c\.tsv\.gz is new/],
-])("a resumed run notices that a file %s", async (_, files, message) => {
+])("a resumed run detects that a file %s", async (_, files, message) => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const args = ["-o", "out.csv", "--max-requests", "3", "--concurrency", "1", "--resume"];
@@ -110,7 +110,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("a resumed run notices that a file it has finished was changed", async () => {
+test("a resumed run detects a changed file that it has finished", async () => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const long = Array.from({ length: 300 }, (_, n) => `192.0.2.1,${n}${" ".repeat(999)}\n`).join("");
@@ -125,7 +125,7 @@ test("a resumed run notices that a file it has finished was changed", async () =
   expect(stderr).toContain("a.csv has changed since it was read");
 });
 
-test("objects keep their members, and rep names the file", async () => {
+test("keeps the members of objects and names the file in rep", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\nnot JSON\n');
   await writeFile(join(cwd, "b.ndjson"), '{"host":"a.example.com","n":2}\n');
@@ -152,7 +152,7 @@ test("objects keep their members, and rep names the file", async () => {
   ]);
 });
 
-test("objects and rows don't mix", async () => {
+test("refuses a mix of objects and rows", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "a.csv"), "ip\n192.0.2.1\n");
   await writeFile(join(cwd, "b.ndjson"), '{"ip":"192.0.2.1"}\n');
@@ -176,7 +176,7 @@ test("--item-column applies to the files that have the column", async () => {
   expect(unclear.stderr).toContain("a.csv: several columns could hold the items");
 });
 
-test("rejected rows name file and item, so that they can be run again", async () => {
+test("names file and item in rejected rows, ready for another run", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "a.csv"), `ip\n${"a".repeat(64)}\n192.0.2.1\n`);
   await writeFile(join(cwd, "b.csv"), `ioc,n\n192.0.2.1,1\n${"b".repeat(64)},2\n`);
@@ -200,7 +200,7 @@ test("plan and schema read several inputs as one", async () => {
   expect(schema.stdout).toMatch(/"domain" [^]*"rep_extra" [^]*"rep_file" /);
 });
 
-test("the output may be none of the inputs", async () => {
+test("refuses an output that is also an input", async () => {
   const cwd = await temporaryFolder();
   await reportsIn(cwd);
   const { code, stderr } = await enriched(cwd, ["a.csv", "b.csv", "-o", "b.csv"]);

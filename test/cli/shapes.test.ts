@@ -104,7 +104,7 @@ describe.each(["ecs", "ocsf", "splunk-hec"])("enrich --to %s", (to) => {
 });
 
 describe("enrich --to es-bulk", () => {
-  test("writes pairs that verify counts and retry and report refuse", async () => {
+  test("writes pairs, which verify counts and retry and report refuse", async () => {
     const { out, text } = await shaped("es-bulk", { flags: ["--es-index", "intel"] });
     const lines = linesOf(text);
     expect(lines).toHaveLength(2 * rows);
@@ -160,14 +160,14 @@ describe("enrich --to stix", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${found.length} indicators`)]);
   });
 
-  test("has the same identifiers in another run", async () => {
+  test("has the same identifiers in every run", async () => {
     const [one, other] = [await shaped("stix"), await shaped("stix")];
     const ids = ({ text }: Shaped): readonly unknown[] => bundleOf(text).map(({ id }) => id);
     expect(ids(other)).toEqual(ids(one));
     expect(other.text).not.toBe(one.text);
   });
 
-  test("is a complete bundle if nothing is known of any item", async () => {
+  test("is a complete bundle if nothing is known about any item", async () => {
     const input = await inputOf("domain\nnever-heard-of.example.org\nsetup.exe\n");
     const { out, text, manifest } = await shaped("stix", { input });
     expect(bundleOf(text)).toHaveLength(1);
@@ -195,7 +195,7 @@ describe("enrich --to stix", () => {
     expect(stderr).toContain(`indicators: the manifest says ${before}, the file has ${before - 1}`);
   });
 
-  test("also keeps rejected rows apart", async () => {
+  test("writes rejected rows to a file of their own", async () => {
     const rejects = join(await temporaryFolder(), "rejects.csv");
     const { manifest } = await shaped("stix", { flags: ["--rejects", rejects] });
     const { invalid = 0, unsupported = 0, failed = 0 } = manifest.statuses;
@@ -209,7 +209,7 @@ test.each([
   ["ocsf", "out.json.gz", []],
   ["stix", "out.json", []],
   ["stix", "out.csv", ["--to", "stix"]],
-])("%s in %s is recognised whatever its name, and retry refuses it", async (...given) => {
+])("recognises %s in %s under any name, and retry refuses it", async (...given) => {
   const [to, name, flags] = given;
   const { out, manifest } = await shaped(to, { name });
   expect(manifest.output["format"]).toBe(to);

@@ -21,7 +21,7 @@ async function folderWithInput(): Promise<string> {
 
 // `script` (util-linux) gives the program a terminal.
 describe.skipIf(process.platform !== "linux" || !existsSync(script))("on a terminal", () => {
-  test("rows cannot control it", async () => {
+  test("escapes control sequences in rows", async () => {
     const cwd = await folderWithInput();
     const command = `${process.execPath} ${program} enrich in.csv --local --quiet`;
     const { stdout } = await promisify(execFile)(script, ["-qec", command, "/dev/null"], { cwd });
@@ -30,19 +30,19 @@ describe.skipIf(process.platform !== "linux" || !existsSync(script))("on a termi
   });
 });
 
-test("a pipe gets rows verbatim", async () => {
+test("writes rows verbatim to a pipe", async () => {
   const cwd = await folderWithInput();
   const { stdout } = await runRepute(["enrich", "in.csv", "--local", "--quiet"], { cwd });
   expect(stdout).toContain("\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe,192.0.2.1,");
 });
 
-test("JSON in a pipe has texts verbatim", async () => {
+test("writes JSON texts verbatim to a pipe", async () => {
   const item = "a\u202Eb.example";
   const { stdout } = await runRepute(["query", item, "--local"]);
   expect(stdout).toContain(JSON.stringify(item));
 });
 
-test("messages on stderr never control a terminal", async () => {
+test("escapes control sequences in messages on stderr", async () => {
   const cwd = await folderWithInput();
   const args = ["enrich", "in.csv", "--local", "--item-column", "\u202E\u001B[2J"];
   const { code, stderr } = await runRepute(args, { cwd });

@@ -159,7 +159,7 @@ describe("the files of such a run", () => {
     ]);
   });
 
-  test("stay if they are the input of the run, or foreign", async () => {
+  test("stay if they are the input of the run or were not written by repute", async () => {
     const { run, failing, cwd, read } = await prepared();
     failing(100);
     await run("enrich", "in.csv", "-o", "out.csv");
@@ -175,7 +175,7 @@ describe("the files of such a run", () => {
   });
 });
 
-test("a run interrupted between the name of its rows and their manifest keeps the output", async () => {
+test("a run interrupted between publishing its rows and their manifest keeps the output", async () => {
   const { run, failing, cwd, read } = await prepared();
   await run("enrich", "in.csv", "-o", "out.csv");
   const before = await read("out.csv");
@@ -195,7 +195,7 @@ test("a run interrupted between the name of its rows and their manifest keeps th
   expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 0 });
 });
 
-test("a table keeps the rows of such a run under its run id, like those of an unfinished one", async () => {
+test("a table keeps the rows under the run ID, as for an unfinished run", async () => {
   const { run, failing, cwd, manifest } = await prepared();
   const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t"];
   expect(await run(...args)).toMatchObject({ code: 0 });

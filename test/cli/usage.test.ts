@@ -13,13 +13,13 @@ test.each([[["--version"]], [["-V"]], [["-v"]], [["version"]], [["enrich", "--ve
   },
 );
 
-test("without arguments the help is shown", async () => {
+test("prints the help without arguments", async () => {
   const { code, stdout } = await runRepute([]);
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
 });
 
 test.each(["enrich", "tags", "tags list", "case enrich", "webhook send", "schema", "serve"])(
-  "%s --help goes to stdout",
+  "prints %s --help to stdout",
   async (name) => {
     const { code, stdout, stderr } = await runRepute([...name.split(" "), "--help"]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -44,7 +44,7 @@ describe("-h", () => {
   });
 });
 
-describe("wrong usage ends with 2 and says", () => {
+describe("a usage error exits with 2 and names", () => {
   test.each([
     [
       ["enirch"],
@@ -105,7 +105,7 @@ describe("wrong usage ends with 2 and says", () => {
   });
 });
 
-test("a mistyped variable is warned about", async () => {
+test("warns about a mistyped variable", async () => {
   const env = { REPUTE_RETRYS: "1" };
   const { stderr } = await runRepute(["enrich", "a.csv"], { env });
   expect(stderr).toMatch(
@@ -113,7 +113,7 @@ test("a mistyped variable is warned about", async () => {
   );
 });
 
-test("stack traces are shown on request only", async () => {
+test("prints stack traces only on request", async () => {
   const quiet = await runRepute(["enirch"]);
   const debug = await runRepute(["enirch"], { env: { REPUTE_DEBUG: "1" } });
   expect([quiet.stderr.includes("    at "), debug.stderr.includes("    at ")]).toEqual([

@@ -43,7 +43,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Array.isArray(row?.["rep_tags"])).toBe(true);
   });
 
-  it("has each row once when rows are written out of order, and starts over only with --restart", async () => {
+  it("stores each row once if rows arrive out of order, and starts over only with --restart", async () => {
     const { cwd, server, enrich } = await prepared(3_000);
     const args = ["in.csv", "-o", output, "--unordered", "--resume"];
     const first = await enrichKilled({ server, cwd, args, kill: { requests: 1_500, ms: 0 } });
@@ -79,7 +79,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     });
   });
 
-  it("is written by one run at a time", async () => {
+  it("accepts one run at a time", async () => {
     const { cwd, server, enrich } = await prepared(2_000);
     const asked = new Promise<void>((resolve) => {
       server.onRequest = (total) => {
@@ -101,7 +101,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     await result;
   });
 
-  it("is completed if the run was interrupted before its manifest", async () => {
+  it("completes a run that was interrupted before its manifest", async () => {
     const { cwd, enrich } = await prepared(10);
     await mkdir(join(cwd, `${base}.manifest.json`));
     expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
@@ -111,7 +111,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed: 1 });
   });
 
-  it("is checked by verify, which detects a missing row", async () => {
+  it("lets verify detect a missing row", async () => {
     const { cwd, enrich } = await prepared(10);
     await enrich(["in.csv", "-o", output]);
     const fine = await runRepute(["verify", output], { cwd });
@@ -130,7 +130,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(stderr).toMatch(database === undefined ? /sha256|not as it was written/ : /table has 9/);
   });
 
-  it("cannot be retried into another kind of output, and says what to do instead", async () => {
+  it("refuses retry into another kind of output and says what to do instead", async () => {
     const { cwd, enrich } = await prepared(10);
     await enrich(["in.csv", "-o", output]);
     await enrich(["in.csv", "-o", "out.csv"]);
@@ -155,7 +155,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     expect(Object.keys(row ?? {})).toHaveLength(2 + hostileNames.length + 36);
   });
 
-  it("replaces what NDJSON can hold and a database cannot, and counts it", async () => {
+  it("replaces and counts NDJSON values that a database cannot store", async () => {
     const { cwd, enrich } = await prepared(0);
     const large = "ä".repeat(512 * 1024);
     const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
@@ -246,7 +246,7 @@ describe("a table of a DuckDB file", () => {
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 500n, keys: 500n, last: 500n }]);
   });
 
-  it("without some columns is refused with the statements that add them", async () => {
+  it("with missing columns is refused with the statements that add them", async () => {
     const { cwd, server, enrich } = await prepared(3);
     await query(cwd, "CREATE TABLE nightly (rep_run_id VARCHAR, rep_row BIGINT, n VARCHAR)");
     const { code, stderr } = await enrich(["in.csv", "-o", output]);
@@ -255,7 +255,7 @@ describe("a table of a DuckDB file", () => {
     expect(existsSync(join(cwd, "out.duckdb.nightly.state"))).toBe(false);
   });
 
-  it("is the same table through a link", async () => {
+  it("is recognised through a link", async () => {
     const { cwd, enrich } = await prepared(3);
     await enrich(["in.csv", "-o", output]);
     await symlink("out.duckdb", join(cwd, "link.duckdb"));

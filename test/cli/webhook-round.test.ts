@@ -45,7 +45,7 @@ function only({ requests }: ScriptedServer) {
   return requests[0];
 }
 
-test("a case that changes its state calls the receiver with method, path, header and rendered body", async () => {
+test("calls the receiver with method, path, header and rendered body when a case changes state", async () => {
   const { receiver, url } = await stage([reply(202, {})], {
     to: "{{ s.resolver_data.CustomerEmail }}",
     subject: "Contract {{ s.resolver_data.Contract.Number }}",
@@ -74,21 +74,21 @@ test("a case that changes its state calls the receiver with method, path, header
   });
 });
 
-test("the case shows its new state to the command line", async () => {
+test("case show prints the new state", async () => {
   const { url } = await stage([reply(202, {})], "hello");
   await move(url);
   const { code, stdout } = await runRepute(["case", "show", "case-2001", "--ops-url", url]);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: "case-2001", state: "RESOLVED" }]);
 });
 
-test("a receiver that fails at first is called again with the same key", async () => {
+test("repeats a failed call with the same idempotency key", async () => {
   const { receiver, url } = await stage([reply(503), reply(204)], "hello");
   expect(await move(url)).toMatchObject({ fired: [{ status: 204 }] });
   const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
   expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
 });
 
-test("a receiver that refuses is reported with advice, and not called again", async () => {
+test("reports a refused call with advice and does not repeat it", async () => {
   const { receiver, url } = await stage([reply(401)], "hello");
   expect(await move(url)).toMatchObject({
     to: "RESOLVED",
@@ -97,7 +97,7 @@ test("a receiver that refuses is reported with advice, and not called again", as
   only(receiver);
 });
 
-test("the same webhook is sent by hand, for the same case, from a file", async () => {
+test("webhook send sends the same webhook for the same case from a file", async () => {
   const { receiver, url } = await stage([reply(202, {})], "unused");
   const file = join(await temporaryFolder(), "webhook.json");
   const payload = "{{ s.resolver_data.CustomerName }}";

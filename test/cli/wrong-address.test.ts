@@ -43,7 +43,7 @@ async function folderWith(rows: number): Promise<string> {
 
 const onlyBelowBeta = (path: string): boolean => path.startsWith("/beta/");
 
-test("an address without /beta stops the run and leaves the output unchanged and nothing else", async () => {
+test("stops the run on an address without /beta, keeps the output and leaves no other file", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(300);
   await writeFile(join(cwd, "out.csv"), "of last night\n");
@@ -62,7 +62,7 @@ test("an address without /beta stops the run and leaves the output unchanged and
   expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
 });
 
-test("a missing endpoint stops the run although the other one answers", async () => {
+test("stops the run if one endpoint is missing, even if the other answers", async () => {
   const server = await serving((path) => path.startsWith("/beta/query/"));
   const cwd = await folderWith(200);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", `${server.url}/beta`];
@@ -72,7 +72,7 @@ test("a missing endpoint stops the run although the other one answers", async ()
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
 
-test("rows already in a table are removed", async () => {
+test("removes rows that are already in a table", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(200);
   const args = ["enrich", "in.csv", "-o", "duckdb:w.db?table=t", "--lookups", "query"];
@@ -90,7 +90,7 @@ test("rows already in a table are removed", async () => {
   expect(counted.getRows()).toEqual([[0n, 0n]]);
 });
 
-test("a shorter run ends, and warns of the address", async () => {
+test("completes a shorter run and warns about the address", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(12);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--quiet"];
@@ -105,7 +105,7 @@ test("a shorter run ends, and warns of the address", async () => {
   });
 });
 
-test("retry also stops, and keeps the earlier output", async () => {
+test("retry also stops and keeps the earlier output", async () => {
   const server = await serving(onlyBelowBeta);
   const cwd = await folderWith(50);
   const enrich = ["enrich", "in.csv", "-o", "out.csv", "--local", "--fail-on", "never", "--quiet"];
@@ -132,14 +132,14 @@ test("single lookups also stop", async () => {
   expect(few.stderr).toContain("all 2 answers of quick-check");
 });
 
-test("20 single lookups are enough", async () => {
+test("needs only 20 single lookups", async () => {
   const server = await serving(onlyBelowBeta);
   const items = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
   const { code } = await runRepute(["query", ...items, "--intel-url", server.url]);
   expect(code).toBe(1);
 });
 
-test("items unknown to the service are normal rows if it knows others", async () => {
+test("writes normal rows for unknown items if the service knows others", async () => {
   const server = await serving((path) => path.endsWith("h3.example.com"));
   const cwd = await folderWith(60);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--concurrency", "4"];

@@ -44,7 +44,7 @@ export function decodeBody(answer: Answer, maxBytes: number, origin: string): Bu
     const message = `the answer of ${origin} claims the encoding ${name} but cannot be decoded`;
     return new TransportError("unreadable_encoding", message, options);
   };
-  // Codings are listed in the order applied. Nobody sends more than two in earnest.
+  // Codings are listed in the order applied. No real server sends more than two.
   if (codings.length > 2) throw faultOf(undefined, codings.join(", "));
   return codings.reduceRight((body, coding) => {
     const decode = decoders.get(coding);

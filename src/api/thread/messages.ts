@@ -12,7 +12,7 @@ export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
 export interface Orders {
   /** `path` is below the base address and encoded. */
   readonly requests: { readonly id: number; readonly path: string }[];
-  /** IDs of requests that nobody waits for any more. */
+  /** IDs of requests with no caller waiting. */
   readonly cancelled: number[];
 }
 

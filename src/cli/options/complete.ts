@@ -3,7 +3,7 @@ import { commandTree, completionFlag } from "./command-tree.js";
 import { optionSpecs } from "./option-spec.js";
 
 /**
- * Lists what may stand at the end of a command line, one candidate a line: commands, flags, values of
+ * Lists completions for the end of a command line, one candidate a line: commands, flags, values of
  * a flag. Nothing where a file is expected. yargs adds descriptions when `SHELL` is zsh or fish.
  *
  * @param words from the program's name to the word under the cursor, which may be empty

@@ -37,7 +37,9 @@ type EnrichJobCall = CallOf<EnrichJobSettings> & {
 };
 
 type SummaryCall = CallOf<
-  Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color">
+  Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color"> & {
+    readonly prefix?: string;
+  }
 >;
 
 /** Loads the job: enrich an input, or retry an output. */
@@ -184,7 +186,7 @@ export async function printSummary(
     import("../terminal/summary.js"),
     import("../terminal/colors.js"),
   ]);
-  const text = formatSummary(manifest, context.reporter.width ?? 100, settings.stateDir);
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
   const isColored = usesColor(color, context.env, context.stderr);
   context.reporter.print(text, isColored ? paintSummary : undefined);
 }

@@ -1,10 +1,10 @@
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { FatalError } from "../../core/errors.js";
-import { earlierFormats } from "../../formats/registry.js";
 import type { EnrichSettings } from "../../pipeline/options.js";
 import { lookedUp } from "../../pipeline/run/failure-limits.js";
 import type { Manifest } from "../../pipeline/types.js";
-import { formatCount, shellWord } from "../../core/quantity.js";
+import { formatCount } from "../../core/quantity.js";
+import { retryCommand } from "./retry-command.js";
 
 type Settings = Pick<EnrichSettings, "output" | "prefix" | "maxFailed" | "tagIps">;
 
@@ -39,9 +39,7 @@ function hintFor({ output, run_id }: Manifest, { output: target, prefix }: Setti
   if (!isFile(output.path)) {
     return `${again}; to remove these rows, delete those with ${prefix}run_id = '${run_id}'`;
   }
-  if (!earlierFormats.includes(output.format)) return again;
-  const flag = prefix === "rep_" ? "" : ` --prefix ${prefix}`;
-  return `to retry the failed rows: repute retry ${shellWord(output.path)} -o ${shellWord(target)}${flag}`;
+  return retryCommand(output, target, prefix) ?? again;
 }
 
 function isFile(path: string): boolean {

@@ -1,4 +1,6 @@
 import { relative } from "node:path";
+import { exitCodes } from "../exit-code.js";
+import { retryCommand } from "../run/retry-command.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { findingStatuses, type Verdict, verdicts } from "../../core/finding.js";
 import { manifestPath, recordBase } from "../../pipeline/output/check-paths.js";
@@ -21,8 +23,21 @@ const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 /** Width below which the counts go below their labels. */
 const narrow = 60;
 
-/** The result of a finished run as text: a headline and a table of counts. */
-export function formatSummary(manifest: Manifest, width: number, stateDir?: string): string {
+interface SummarySettings {
+  readonly stateDir?: string | undefined;
+  /** What the names of added columns begin with. Without it, no retry is proposed. */
+  readonly prefix?: string | undefined;
+}
+
+/**
+ * The result of a finished run as text: a headline, a table of counts and, if rows failed, the command
+ * that retries them.
+ */
+export function formatSummary(
+  manifest: Manifest,
+  width: number,
+  { stateDir, prefix }: SummarySettings = {},
+): string {
   const { input, output, seconds } = manifest;
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const table: (readonly [label: string, lines: readonly string[]])[] = [
@@ -58,7 +73,26 @@ export function formatSummary(manifest: Manifest, width: number, stateDir?: stri
   return [
     `repute: ${formatCount(output.rows)} rows in ${formatSeconds(seconds)}${speed}`,
     ...body,
+    ...retryLines(manifest, prefix),
   ].join("\n");
+}
+
+/** How to retry the failed rows of a local file, on one line that can be copied. */
+function retryLines(
+  { output, statuses, exit_code }: Manifest,
+  prefix: string | undefined,
+): readonly string[] {
+  const { path } = output;
+  if (prefix === undefined || path === null || statuses.failed === 0) return [];
+  if (exit_code !== exitCodes.rowsFailed) return [];
+  if (path.includes("://") || path.endsWith("/") || findWarehouse(path) !== null) return [];
+  const command = retryCommand(output, numbered(path), prefix);
+  return command === null ? [] : [`  ${command}`];
+}
+
+/** `out.2.ndjson.gz` for `out.ndjson.gz`. */
+function numbered(path: string): string {
+  return path.replace(/(?:\.[^./]+(?:\.gz)?)?$/, (extension) => `.2${extension}`);
 }
 
 function outputLine({ path, bytes }: Manifest["output"]): string {

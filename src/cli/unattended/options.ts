@@ -2,7 +2,7 @@ import { z } from "zod";
 import { option } from "../../core/options.js";
 import { logFormats } from "../terminal/reporter.js";
 
-/** Options for runs that nobody watches. */
+/** Options for unattended runs. */
 export const unattendedOptions = z.strictObject({
   metrics: option(z.string().min(1).optional(), {
     description:

@@ -52,7 +52,7 @@ export const chunkCodes = {
   plan_version: ["another version of repute made the plan", "use one version for all steps"],
   chunk_unknown: ["the plan has no chunk of that number", "give one of those in the hint"],
   chunk_option: ["the option is decided by split or merge", "give it to that command"],
-  chunks_missing: ["chunks are missing or damaged", "do those that the message names"],
+  chunks_missing: ["chunks are missing or damaged", "run the chunks that the message names"],
   workers_need_file: [
     "--workers cannot read or write this",
     "read one text file; write text or Parquet",

@@ -77,7 +77,7 @@ function summedUp(attempt: Attempt, { history }: LookupOptions): Attempt {
  * Merges the partial answers to one lookup. Starts from the most complete one (the latest of several)
  * and fills its gaps from the others, latest first. `missing` lists what none of them had.
  *
- * The result stays `partial` even without gaps, since no single answer vouched for all of it.
+ * The result stays `partial` even without gaps, since no single answer confirms all of it.
  *
  * @param partials in order of arrival
  */

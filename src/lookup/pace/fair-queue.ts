@@ -39,7 +39,7 @@ export class FairQueue<T> {
     });
   }
 
-  /** Releases the first caller. False if nobody waits. */
+  /** Releases the first caller. False if the queue is empty. */
   release(value: T): boolean {
     for (const go of this.#waiting) {
       this.#waiting.delete(go);

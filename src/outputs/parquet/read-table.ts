@@ -18,7 +18,7 @@ const sliceBytes = 32 * 1024 * 1024;
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
-/** Codecs that hyparquet reads by itself. */
+/** Codecs built into hyparquet. */
 const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
 
 /**

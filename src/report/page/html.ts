@@ -1,6 +1,6 @@
 import { printable } from "../../core/printable.js";
 
-/** HTML that may stand in a page as it is. */
+/** HTML that is safe to insert into a page. */
 export class Html {
   readonly text: string;
 

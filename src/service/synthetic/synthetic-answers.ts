@@ -60,7 +60,7 @@ function verdictOf(draw: Draw): Verdict {
   return share < malicious + suspicious + listed ? "listed" : "none";
 }
 
-/** Most of what nobody accuses was never seen. */
+/** Most items without accusations were never seen. */
 const seenAnyway = 0.3;
 
 function invent(seed: number, item: Item, verdict: Verdict) {

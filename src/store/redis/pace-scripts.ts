@@ -30,10 +30,10 @@ const keep = "redis.call('PEXPIRE', h, 86400000)";
 
 /**
  * Hands out a block of time slots: the generic cell rate algorithm (ITU-T I.371, annex A) with one due
- * time per window. Slots reach at most 100 ms ahead, so that a pause holds everybody soon.
+ * time per window. Slots reach at most 100 ms ahead, so that a pause soon holds every caller.
  *
- * Those who come too early are queued by priority, then by arrival, and told when to come back. When
- * hardly any slot is handed out ahead, whoever asks is served, so that no time is lost to a queue whose
+ * Early callers are queued by priority, then by arrival, and get the time at which to call again. When
+ * hardly any slot is handed out ahead, every caller is served, so that no time is lost to a queue whose
  * first member is late or dead.
  *
  * ARGV: time, caller, priority (0 is highest), slots wanted, microseconds until the caller has the
@@ -55,7 +55,7 @@ local isNew = not next
 local hold = tonumber(f[4]) or 0
 local ticket, version = tonumber(f[5]) or 0, f[6] or '0'
 local left, probed = tonumber(f[7]), tonumber(f[8]) or 0
--- No recent slot: nobody asked, all data were lost, or the clock was set forward. In the latter cases,
+-- No recent slot: no caller asked, all data were lost, or the clock was set forward. In the latter cases,
 -- slots handed out before may still be in use.
 local idle = isNew or next + SECOND < now
 if idle then next = now + FRESH end
@@ -143,7 +143,7 @@ return { text(now), slots, text(at), text(spacing), ticket, version, text(hold),
 `);
 
 /**
- * Stores what was learned from answers, unless somebody else did since: then the reply has their state,
+ * Stores what was learned from answers, unless another caller did since: then the reply has its state,
  * from which the caller derives its own again.
  *
  * ARGV: time, expected version, learned state, ticket, pause in microseconds, whether the pause has to

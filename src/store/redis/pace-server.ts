@@ -29,7 +29,7 @@ export interface TakeRequest {
 /** Times are microseconds of the server. */
 export interface Grant {
   readonly now: number;
-  /** 0: none; ask again at `at`. */
+  /** 0: none; call again at `at`. */
   readonly slots: number;
   /** Start of the first slot. */
   readonly at: number;
@@ -61,7 +61,7 @@ export interface Published {
   readonly learned: string;
 }
 
-/** Who asks, and for what. */
+/** A caller, and the limit that it obeys. */
 export interface PaceCaller {
   readonly id: string;
   /** Address of the service. */

@@ -36,7 +36,7 @@ export interface RedisLinkOptions {
 const waits = { connect: 5_000, command: 3_000, reconnect: { least: 50, most: 1_000 } };
 
 /**
- * A connection to a Redis server that reconnects by itself: after a restart, a lost connection, a
+ * A connection to a Redis server that reconnects automatically: after a restart, a lost connection, a
  * server that hangs, and a failover that leaves a read-only replica behind the address.
  */
 export class RedisLink implements ScriptServer {

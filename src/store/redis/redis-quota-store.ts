@@ -72,7 +72,7 @@ const spentScript = script(`${counting}
 return sum(0)
 `);
 
-/** Asked again after this time, in milliseconds, while the server is away. */
+/** Retry interval in milliseconds while the server is unavailable. */
 const againMs = 250;
 
 /**

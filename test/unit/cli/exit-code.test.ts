@@ -50,6 +50,6 @@ test.each([
   [new InterruptedError("SIGTERM"), 143],
   [new OutputClosedError(null), 0],
   [new TypeError("a fault of the program"), 1],
-])("%s ends with its code", (error, code) => {
+])("%s exits with its own code", (error, code) => {
   expect(exitCodeOfError(error)).toBe(code);
 });

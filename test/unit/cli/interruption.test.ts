@@ -54,7 +54,7 @@ describe("signals", () => {
     expect(process.exits).toEqual([code]);
   });
 
-  test("one that npm passes on a second time is the same one", async () => {
+  test("a signal that npm forwards again counts once", async () => {
     const { process, clock } = setUp();
     process.emit("SIGINT");
     await clock.advance(5);
@@ -81,18 +81,18 @@ describe("stdout", () => {
     return { controller, watch };
   }
 
-  test("a reader that has gone ends the run, and is no fault", () => {
+  test("a closed reader ends the run without an error", () => {
     const { controller, watch } = failing("EPIPE");
     expect(isBrokenPipe(controller.signal.reason)).toBe(true);
     expect(isBrokenPipe(watch.fault())).toBe(true);
   });
 
-  test("a full disk ends the run with what to do", () => {
+  test("a full disk ends the run with advice", () => {
     const { controller } = failing("ENOSPC");
     expect(controller.signal.reason).toMatchObject({ code: "output_disk_full" });
   });
 
-  test("nothing is wrong until something is", () => {
+  test("reports no fault before one occurs", () => {
     expect(abortOnBrokenOutput(new AbortController(), new Writable()).fault()).toBeNull();
   });
 });

@@ -35,7 +35,7 @@ export interface SharedLimitOptions {
 
 /**
  * What all processes that share a pace have learned from answers. Each keeps a copy, applies its own
- * answers to it and publishes the result; if somebody else was faster, it starts from their state.
+ * answers to it and publishes the result; if another client was faster, it starts from that state.
  */
 export class SharedLimit {
   readonly #options: SharedLimitOptions;
@@ -86,7 +86,7 @@ export class SharedLimit {
     else this.#publishLater();
   }
 
-  /** Resolves once all who share the pace hold. */
+  /** Resolves once every client of the pace holds. */
   throttled(afterMs: number | null, ticket: number): Promise<void> {
     this.#events.push({ is: "throttled", at: this.#options.serverMs(), ticket, afterMs });
     return this.publish();

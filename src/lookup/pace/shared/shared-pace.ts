@@ -109,7 +109,7 @@ export class SharedPace implements RequestPace {
     this.#limit.advise(by, rate);
   }
 
-  /** Number of pauses so far, of all who share the pace. */
+  /** Number of pauses so far, over all clients of the pace. */
   get pauses(): number {
     return this.#ticket;
   }

@@ -49,7 +49,7 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
   return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
 }
 
-test("puts the remedy behind what was found", async () => {
+test("prints the remedy after the finding", async () => {
   const { stdout } = await runInProcess(["doctor"], { env: { HOME: await temporaryFolder() } });
   expect(stdout).toMatch(/^fail {2}address {8}no service configured; set its address, .*[^.]$/m);
 });
@@ -84,7 +84,7 @@ describe("the service", () => {
     expect(stdout).not.toContain("s3cret");
   });
 
-  test.each([401, 403])("that refuses the key with %d fails the key", async (status) => {
+  test.each([401, 403])("that refuses the key with %d fails the key check", async (status) => {
     const url = await serving([reply(status)]);
     const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
     expect([code, of("service")?.status, of("key")?.status]).toEqual([1, "ok", "fail"]);
@@ -92,7 +92,7 @@ describe("the service", () => {
     expect(stdout).not.toContain("s3cret");
   });
 
-  test("that answers below /beta alone gets that address proposed", async () => {
+  test("that answers only below /beta has that address suggested", async () => {
     const answer = (request: { readonly path: string }): Step =>
       request.path.startsWith("/beta/") ? good : reply(404);
     const url = (await serving(answer)).replace(/\/beta$/, "");
@@ -120,14 +120,14 @@ describe("the service", () => {
     expect(server?.requests).toHaveLength(1);
   });
 
-  test("that does not answer is given up after --timeout", async () => {
+  test("that does not answer fails after --timeout", async () => {
     const url = await serving([silence()]);
     const { code, of } = await doctor(["--intel-url", url, "--timeout", "50ms"]);
     expect([code, of("service")?.status]).toEqual([1, "fail"]);
     expect(of("service")?.remedy).toContain("--timeout");
   });
 
-  test("that nobody serves fails the connection, and gets no request", async () => {
+  test("without a listener fails the connection check and gets no request", async () => {
     const url = await serving([good]);
     await server?.close();
     const { code, of } = await doctor(["--intel-url", url]);
@@ -178,7 +178,7 @@ test("counts its request against a quota, and sends none once that is used up", 
   expect([second.code, server?.requests.length]).toEqual([0, 1]);
 });
 
-test("a quota with requests left is in order", async () => {
+test("a quota with requests left passes", async () => {
   const url = await serving([good]);
   const { of } = await doctor(["--intel-url", url, "--rate", "100/d"]);
   expect(of("quota")).toMatchObject({ status: "ok" });
@@ -186,7 +186,7 @@ test("a quota with requests left is in order", async () => {
 });
 
 describe("a cache", () => {
-  test("that is sound is in order", async () => {
+  test("that is sound passes", async () => {
     const cache = await temporaryFolder();
     const run = ["enrich", "--local", "--cache", cache, "--quiet"];
     expect((await runInProcess(run, { stdin: "192.0.2.1\n" })).code).toBe(0);
@@ -205,7 +205,7 @@ describe("a cache", () => {
     expect(of("cache")?.remedy).toContain(`repute cache clear ${cache}`);
   });
 
-  test("that does not exist yet is in order, and is not made", async () => {
+  test("that does not exist yet passes and is not created", async () => {
     const cache = join(await temporaryFolder(), "none");
     const { of } = await doctor(["--local", "--cache", cache]);
     expect(of("cache")?.finding).toContain("is empty");
@@ -213,7 +213,7 @@ describe("a cache", () => {
   });
 });
 
-test("an output in a place that is no folder fails", async () => {
+test("an output below a file fails", async () => {
   const file = join(await temporaryFolder(), "file");
   await writeFile(file, "");
   const { code, of } = await doctor(["--local", "-o", join(file, "out.csv")]);

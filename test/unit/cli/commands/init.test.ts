@@ -103,7 +103,7 @@ describe("without questions", () => {
   test.each([
     ["--yes", ["--yes"], { typed: [] }],
     ["stdin that is no terminal", [], { stdin: "" }],
-  ])("because of %s, uses flags and defaults", async (_, args, options) => {
+  ])("uses flags and defaults because of %s", async (_, args, options) => {
     const { env, path } = await home();
     const all = ["init", ...args, "--intel-url", url];
     const { code, stderr } = await runInProcess(all, { env, ...options });
@@ -165,7 +165,7 @@ describe("an existing config file", () => {
     expect(await settingsOf(json)).toMatchObject({ "intel-url": "https://other.example/beta" });
   });
 
-  test("gets no second one beside it", async () => {
+  test("gets no second file in another format beside it", async () => {
     const { env, HOME, path } = await home();
     await runInProcess(["init", "--yes", "--intel-url", url], { env, stdin: "" });
     const toml = join(HOME, ".config", "repute", "config.toml");
@@ -181,7 +181,7 @@ test("refuses a file with another extension", async () => {
   expect(stderr).toContain("use .yaml, .json or .toml");
 });
 
-test("needs a place when there is no home folder", async () => {
+test("needs a path if there is no home folder", async () => {
   const { code, stderr } = await runInProcess(["init", "--yes"], { stdin: "" });
   expect(code).toBe(2);
   expect(stderr).toContain("repute init FILE");

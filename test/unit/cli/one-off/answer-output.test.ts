@@ -10,19 +10,19 @@ const columns = [
   ["blocklist", "mail_blocklist"],
 ] as const;
 
-test("lines are written as answers come", async () => {
+test("writes each line as its answer arrives", async () => {
   const context = fakeContext();
   await answerOutput({ settings: { json: false }, context }, columns).add(answer);
   expect(JSON.parse(context.stdout.text)).toMatchObject({ item: "192.0.2.1", kind: "ip" });
 });
 
-test("--json makes lines for a terminal too", async () => {
+test("--json writes lines on a terminal too", async () => {
   const context = fakeContext({ columns: 80 });
   await answerOutput({ settings: { json: true }, context }, columns).add(answer);
   expect(JSON.parse(context.stdout.text)).toMatchObject({ item: "192.0.2.1" });
 });
 
-test("a terminal gets one answer as a card with everything its JSON has", async () => {
+test("prints one answer on a terminal as a card with every member of its JSON", async () => {
   const context = fakeContext({ columns: 80 });
   const output = answerOutput({ settings: { json: false }, context }, columns);
   await output.add(answer);
@@ -34,7 +34,7 @@ test("a terminal gets one answer as a card with everything its JSON has", async 
   for (const value of leaves(JSON.parse(answerLine(answer)))) expect(shown).toContain(value);
 });
 
-test("a terminal gets several answers as a table, and their errors below", async () => {
+test("prints several answers on a terminal as a table with errors below", async () => {
   const context = fakeContext({ columns: 80 });
   const output = answerOutput({ settings: { json: false }, context }, columns);
   const error = { code: "http_404", message: "nothing at this address" } as const;

@@ -5,7 +5,7 @@ import { aFinding, aRow, anItem, fullIpResult } from "../../../helpers/enriched-
 
 const finding = aFinding({ query: fullIpResult });
 
-test("the record has the members that nested output has", () => {
+test("has the members of nested output", () => {
   const encoder = ndjsonEncoder({
     columns: [],
     prefix: "rep_",
@@ -17,7 +17,7 @@ test("the record has the members that nested output has", () => {
   expect(JSON.parse(answerLine({ text: "192.0.2[.]1", item: anItem, finding }))).toEqual(rep);
 });
 
-test("an unsupported argument is its own item", () => {
+test("keeps an unsupported argument as the item", () => {
   const unsupported = aFinding({ status: "unsupported", source: "local" });
   expect(
     JSON.parse(answerLine({ text: "setup.exe", item: null, finding: unsupported })),
@@ -28,7 +28,7 @@ test("an unsupported argument is its own item", () => {
   });
 });
 
-test("cells are the columns' values as text", () => {
+test("prints the columns' values as text in cells", () => {
   const answer = { text: "x", item: anItem, finding };
   expect(answerCells(answer, ["item", "mail_blocklist", "tags", "bogon", "missing"])).toEqual([
     "192.0.2.1",

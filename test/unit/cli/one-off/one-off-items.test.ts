@@ -9,11 +9,11 @@ async function items(operands: readonly string[], stdin: string | null): Promise
   return found;
 }
 
-test("are the arguments as they stand", async () => {
+test("reads the arguments unchanged", async () => {
   expect(await items(["192.0.2.1", " a.example "], null)).toEqual(["192.0.2.1", " a.example "]);
 });
 
-test("are the lines of stdin where no argument is given", async () => {
+test("reads the lines of stdin without arguments", async () => {
   expect(await items([], "a.example\r\n\r\n# note\n 192.0.2.1 \nlast.example")).toEqual([
     "a.example",
     "192.0.2.1",
@@ -21,7 +21,7 @@ test("are the lines of stdin where no argument is given", async () => {
   ]);
 });
 
-test("are the lines of stdin in the place of a dash", async () => {
+test("reads the lines of stdin in place of a dash", async () => {
   expect(await items(["first.example", "-", "last.example"], "a.example\n")).toEqual([
     "first.example",
     "a.example",
@@ -29,11 +29,11 @@ test("are the lines of stdin in the place of a dash", async () => {
   ]);
 });
 
-test("must be named where stdin is a terminal", async () => {
+test("requires arguments if stdin is a terminal", async () => {
   await expect(items([], null)).rejects.toMatchObject({ code: "item_missing" });
 });
 
-test("end with the reason of an abort while stdin is silent", async () => {
+test("ends with the abort reason while stdin is silent", async () => {
   const context = fakeContext({ stdin: null });
   const reading = oneOffItems(["-"], context, context.signal)[Symbol.asyncIterator]().next();
   const reason = new Error("stopped");

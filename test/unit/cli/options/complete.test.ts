@@ -16,25 +16,25 @@ const topWords = [
   ...groups.map(({ name }) => name),
 ];
 
-test("the first word is a command, a group, help or version", async () => {
+test("offers commands, groups, help and version as the first word", async () => {
   expect((await candidates("repute ")).toSorted()).toEqual(
     [...topWords, "help", "version"].toSorted(),
   );
 });
 
-test("a command's name still being typed is completed, and also after help", async () => {
+test("completes a partly typed command, also after help", async () => {
   expect(await candidates("repute enrich")).toContain("enrich");
   expect(await candidates("repute help en")).toContain("enrich");
 });
 
-test.each(groups.map(({ name }) => name))("%s is followed by its commands", async (group) => {
+test.each(groups.map(({ name }) => name))("offers the commands of %s", async (group) => {
   const members = commandNames.filter((name) => name.startsWith(`${group} `));
   expect(await candidates(`repute ${group} `)).toEqual(
     members.map((name) => name.slice(group.length + 1)),
   );
 });
 
-test.each(commandNames)("%s is followed by each of its flags", async (name) => {
+test.each(commandNames)("offers every flag of %s", async (name) => {
   const command = await loadCommand(name);
   const specs = command === null ? [] : optionSpecs(command.options);
   const flags = specs.map(({ flag, isNegated }) => `--${isNegated ? "no-" : ""}${flag}`);
@@ -43,7 +43,7 @@ test.each(commandNames)("%s is followed by each of its flags", async (name) => {
   );
 });
 
-test("a flag already given is left out", async () => {
+test("leaves out a flag that is already given", async () => {
   expect(await candidates("repute enrich --quiet --")).not.toContain("--quiet");
 });
 
@@ -59,13 +59,13 @@ test.each([
 });
 
 test.each(["repute enrich ", "repute enrich --config ", "repute enrich -o ", "repute verify a"])(
-  "%s leaves the word to the shell's file names",
+  "%s leaves file names to the shell",
   async (line) => {
     expect(await candidates(line)).toEqual([]);
   },
 );
 
-test("zsh and fish get the meaning beside each candidate", async () => {
+test("describes each candidate for zsh and fish", async () => {
   vi.stubEnv("SHELL", "/bin/zsh");
   expect(await candidates("repute ver")).toContainEqual(expect.stringMatching(/^verify:\w/));
   vi.stubEnv("SHELL", "fish");

@@ -54,7 +54,7 @@ lookups = ["query"]
 ] as const;
 
 describe.each(formats)("%s", (file, text, places) => {
-  test("yields values of their own types", async () => {
+  test("yields typed values", async () => {
     const { general } = await read(text, file);
     expect([...general].map(([key, { value }]) => [key, value])).toEqual([
       ["retries", 1],
@@ -156,11 +156,11 @@ describe("an unknown key", () => {
   test.each([
     ["config", "a config file cannot name another one"],
     ["profile", "select a profile with --profile NAME or REPUTE_PROFILE"],
-  ])("named %s gets a hint of its own", async (key, hint) => {
+  ])("named %s gets its own hint", async (key, hint) => {
     await expect(read(JSON.stringify({ [key]: "x" }))).rejects.toMatchObject({ hint });
   });
 
-  test("that resembles profiles gets that suggested", async () => {
+  test("that resembles profiles gets that suggestion", async () => {
     await expect(read("profile-s: {}\n", "c.yaml")).rejects.toMatchObject({
       hint: 'did you mean "profiles"?',
     });

@@ -11,14 +11,14 @@ async function keysFile(text: string, mode = 0o600): Promise<string> {
   return path;
 }
 
-test("keys come with their origins, without white space around them", async () => {
+test("trims keys and keeps their origins", async () => {
   const path = await keysFile('{"https://crm.example": " k-1\\n"}');
   expect(await readEndpointKeys(path, fakeContext())).toEqual([
     { origin: "https://crm.example", key: "k-1" },
   ]);
 });
 
-test("a key with invalid characters is rejected, naming its origin but not the key", async () => {
+test("rejects a key with invalid characters and names its origin, not the key", async () => {
   const path = await keysFile('{"https://crm.example": "first\\nsecond"}');
   const error: unknown = await readEndpointKeys(path, fakeContext()).catch(
     (error: unknown) => error,
@@ -29,7 +29,7 @@ test("a key with invalid characters is rejected, naming its origin but not the k
   });
 });
 
-test("an endless file is rejected", async () => {
+test("rejects an endless file", async () => {
   await expect(readEndpointKeys("/dev/zero", fakeContext())).rejects.toThrow(
     "/dev/zero is larger than 1048576 bytes",
   );

@@ -10,7 +10,7 @@ import {
 
 const commands = await loadCommands();
 
-test("each command is loaded under its own name", async () => {
+test("loads each command under its own name", async () => {
   expect(commands.map(({ name }) => name)).toEqual(commandNames);
   for (const command of commands) await expect(loadCommand(command.name)).resolves.toBe(command);
   await expect(loadCommand("tags")).resolves.toBeNull();
@@ -88,7 +88,7 @@ describe.each(commands.map((command) => [command.name, command] as const))(
   },
 );
 
-test("a switch that is on by default is shown as its negative", () => {
+test("shows a switch that is on by default as its negative", () => {
   const [enrich] = commands;
   expect(enrich && commandHelp(enrich, 80)).toContain("\n  --no-header ");
 });

@@ -30,11 +30,11 @@ describe.each(commands.map((command) => [command.name, command] as const))(
   },
 );
 
-test("the variables of all secrets are named", () => {
+test("names the variables of all secrets", () => {
   for (const { variable } of Object.values(secrets)) expect(page).toContain(`\\fB${variable}\\fR`);
 });
 
-test("no line starts a request by accident, and all of it is ASCII", () => {
+test("is ASCII, and no text line starts a roff request", () => {
   const requests = page.match(/^[.'].*$/gm) ?? [];
   expect(requests.filter((line) => !/^\.(?:TH|SH|SS|PP|TP|B|I)\b/.test(line))).toEqual([]);
   expect(page).toMatch(/^[\n -~]+$/);

@@ -22,23 +22,23 @@ const schema = z.strictObject({
 
 const specs = Object.fromEntries(optionSpecs(schema).map((spec) => [spec.key, spec]));
 
-test("a flag is the member's name in kebab case", () => {
+test("names a flag after its member in kebab case", () => {
   expect(flagName("partialRetries")).toBe("partial-retries");
 });
 
-test("a variable is REPUTE_ and the name in upper snake case", () => {
+test("names a variable REPUTE_ plus the member in upper snake case", () => {
   expect(variableName("partialRetries")).toBe("REPUTE_PARTIAL_RETRIES");
 });
 
-test("a switch is recognised through its default", () => {
+test("recognises a switch by its default", () => {
   expect(specs["header"]?.isSwitch).toBe(true);
 });
 
-test("an option that is no boolean takes a value", () => {
+test("takes a value unless the option is boolean", () => {
   expect(specs["itemColumn"]?.isSwitch).toBe(false);
 });
 
-test("a default is shown as typed on the command line, with default() and prefault()", () => {
+test("shows a default as typed on the command line, with default() and prefault()", () => {
   expect([specs["retries"]?.defaultText, specs["level"]?.defaultText]).toEqual([
     "5",
     "first-choice",
@@ -49,22 +49,22 @@ test("an option without a default has none", () => {
   expect(specs["itemColumn"]?.defaultText).toBeNull();
 });
 
-test("few choices are the placeholder themselves", () => {
+test("uses few choices as the placeholder", () => {
   expect(specs["shape"]?.placeholder).toBe("flat|nested");
 });
 
-test("many choices are listed beside a placeholder", () => {
+test("lists many choices beside a placeholder", () => {
   expect(specs["level"]).toMatchObject({
     placeholder: "LEVEL",
     choices: ["first-choice", "second-choice"],
   });
 });
 
-test("description and alias come from the schema", () => {
+test("takes description and alias from the schema", () => {
   expect(specs["quiet"]).toMatchObject({ description: "Say nothing", alias: "q" });
 });
 
-test("a switch that is on is written as its negative", () => {
+test("writes a switch that is on as its negative", () => {
   expect(optionSpecs(schema).map(writtenFlag)).toEqual([
     "--item-column NAME",
     "--no-header",

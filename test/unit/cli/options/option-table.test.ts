@@ -22,7 +22,7 @@ test("lists flag, default and meaning of each option, with bars escaped", () => 
   );
 });
 
-test("choices that are too long for the flag are listed with the meaning", () => {
+test("lists choices that are too long for the flag with the meaning", () => {
   expect(optionTable(enrichOptions)).toContain(
     "one of csv, tsv, ndjson, ecs, ocsf, stix, es-bulk, splunk-hec |",
   );

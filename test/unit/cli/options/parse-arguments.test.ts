@@ -230,13 +230,13 @@ describe("mistakes", () => {
     });
   });
 
-  test("a file in place of the command gets the enrich command as a hint", async () => {
+  test("suggests enrich for a file in place of the command", async () => {
     await expect(parse("dump.csv")).rejects.toMatchObject({
       hint: expect.stringContaining("repute enrich FILE") as string,
     });
   });
 
-  test("an unknown one-letter flag is named as typed", async () => {
+  test("names an unknown one-letter flag as typed", async () => {
     await expect(parse("enrich", "-z")).rejects.toThrow("enrich has no flag -z");
   });
 });

@@ -34,7 +34,7 @@ test("warns before connecting to the database, even if that fails", async () => 
   expect(stderr).not.toContain("secret");
 });
 
-test("an address in a variable is not warned about", async () => {
+test("does not warn about an address in a variable", async () => {
   const env = { REPUTE_OUTPUT: address };
   const { stderr } = await runInProcess(["enrich", "no-such-file.csv", "--local"], { env });
   expect(stderr).not.toContain("warning");

@@ -17,7 +17,7 @@ test.each([
   expect(redactAddress(address)).toBe(shown);
 });
 
-test("the command line is kept without credentials", () => {
+test("removes credentials from the command line", () => {
   expect(shownCommand(["enrich", "a.csv", "--intel-url=https://me:secret@h/beta"])).toEqual([
     "repute",
     "enrich",
@@ -34,6 +34,6 @@ test.each([
     "--output=postgres://h/db?password=***&table=t",
   ],
   ["a b@example.com", "a b@example.com"],
-])("an argument is kept without what the address in it is no place for: %s", (arg, shown) => {
+])("masks secrets in the address of an argument: %s", (arg, shown) => {
   expect(shownCommand([arg])).toEqual(["repute", shown]);
 });

@@ -24,7 +24,7 @@ function readKey(given: GivenSettings, env: Readonly<Record<string, string>> = {
 
 const none: GivenSettings = new Map();
 
-test("there is no key unless one is configured", async () => {
+test("has no key unless one is configured", async () => {
   expect(await readKey(none)).toBeNull();
 });
 
@@ -53,12 +53,12 @@ test("names a missing file and its source", async () => {
   );
 });
 
-test("an empty file is refused", async () => {
+test("refuses an empty file", async () => {
   const given = fileGiven(await keyFile("\n"), "flag");
   await expect(readKey(given)).rejects.toThrow(/contains no API key: it is empty$/);
 });
 
-test("what can be no key is refused and not shown", async () => {
+test("refuses an invalid key and does not show it", async () => {
   const given = fileGiven(await keyFile("first-line\nsecond-line"), "flag");
   const error: unknown = await readKey(given).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: "secret_malformed" });
@@ -80,26 +80,26 @@ test.each([
   ],
   ["16 KiB and one character", "k".repeat(16_385), "it is longer than 16384 characters"],
   ["two megabytes", "k".repeat(2_000_000), "it is longer than 17408 bytes"],
-])("a key with %s is refused with the reason", async (_, text, reason) => {
+])("refuses a key with %s and says why", async (_, text, reason) => {
   const path = await keyFile(text);
   await expect(readKey(fileGiven(path, "flag"))).rejects.toThrow(
     `${path} contains no API key: ${reason}`,
   );
 });
 
-test("a key of 16 KiB is read", async () => {
+test("reads a key of 16 KiB", async () => {
   const key = "k".repeat(16_384);
   expect(await readKey(fileGiven(await keyFile(`${key}\n`), "flag"))).toBe(key);
 });
 
-test("a variable is checked like a file", async () => {
+test("checks a variable like a file", async () => {
   await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
     "REPUTE_API_KEY contains no API key: it contains a line break",
   );
 });
 
 describe.skipIf(process.platform === "win32")("special files", () => {
-  test("an endless device is refused", async () => {
+  test("refuses an endless device", async () => {
     await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
       "/dev/zero contains no API key: it is longer than",
     );
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     return path;
   }
 
-  test("a named pipe is read to its end, without a warning", async () => {
+  test("reads a named pipe to its end, without a warning", async () => {
     const path = await namedPipe();
     const context = fakeContext();
     const reading = readSecret(secrets.intel, fileGiven(path, "flag"), context);
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     );
   });
 
-  test.each([0o600, 0o400, 0o700])("of mode %o is not warned about", async (mode) => {
+  test.each([0o600, 0o400, 0o700])("of mode %o is read without a warning", async (mode) => {
     const path = await keyFile("k-6");
     await chmod(path, mode);
     const context = fakeContext();
@@ -151,7 +151,7 @@ describe.skipIf(process.platform === "win32")("a file that others can read", () 
     expect(context.stderr.text).toBe("");
   });
 
-  test("the command in the warning is quoted for a shell", async () => {
+  test("quotes the command in the warning for a shell", async () => {
     const path = join(await temporaryFolder(), "my key");
     await writeFile(path, "k-7", { mode: 0o644 });
     const context = fakeContext();
@@ -171,6 +171,6 @@ test.each([
   expect(secretNamed(name)?.variable).toBe(variable);
 });
 
-test("a file's flag is no secret", () => {
+test("the flag of a secret file is not a secret", () => {
   expect(secretNamed("api-key-file")).toBeNull();
 });

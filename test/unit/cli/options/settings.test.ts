@@ -86,7 +86,7 @@ describe("a wrong value", () => {
     ],
     ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
     ["itemColumn", "", '--x must not be empty; got ""'],
-  ])("of %s gets a message with what is allowed", (key, value, message) => {
+  ])("of %s gets a message with the allowed values", (key, value, message) => {
     expect(messageOf([given("flag", { [key]: value })])).toBe(message);
   });
 

@@ -52,7 +52,7 @@ test("finds the state next to the target of a link", async () => {
   });
 });
 
-test("a run that could not go on keeps its own advice, and how to go on follows", async () => {
+test("a run that failed keeps its own advice, followed by how to continue", async () => {
   const error = new FatalError("output_disk_full", "the disk is full", { hint: "free some space" });
   expect(explainInterruption(error, await keptOutput(), null)).toMatchObject({
     code: "output_disk_full",

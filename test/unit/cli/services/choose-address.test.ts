@@ -19,7 +19,7 @@ test("uses the address", () => {
   );
 });
 
-test("--local is the embedded service", () => {
+test("--local selects the embedded service", () => {
   expect(chooseAddress("intel", { local: true }, given({ local: "flag" }))).toBeNull();
 });
 

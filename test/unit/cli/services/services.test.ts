@@ -45,7 +45,7 @@ describe("the embedded service", () => {
     });
   });
 
-  test("wants no key for a variable or a file that the configuration names", async () => {
+  test("needs no key file that the configuration names", async () => {
     const file = {
       value: "no-such-file",
       level: "file",

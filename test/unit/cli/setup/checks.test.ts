@@ -43,7 +43,7 @@ describe("free space", () => {
     expect((await diskCheck("cache folder", folder, async () => free)).status).toBe(status);
   });
 
-  test("is that of the folder in which a missing one would be made", async () => {
+  test("is measured on the parent of a missing folder", async () => {
     const folder = await temporaryFolder();
     const asked: string[] = [];
     await diskCheck("cache folder", `${folder}/a/b`, async (path) => asked.push(path));
@@ -95,7 +95,7 @@ describe("a certificate", () => {
       "not trusted: SELF_SIGNED_CERT_IN_CHAIN",
       "NODE_EXTRA_CA_CERTS",
     ],
-  ])("%o is reported with what to do", (certificate, status, finding, remedy) => {
+  ])("reports %o with advice", (certificate, status, finding, remedy) => {
     const check = certificateCheck(certificate, "intel.example", now);
     expect(check).toMatchObject({ status, finding });
     expect(check.remedy ?? "").toContain(remedy ?? "");
@@ -126,7 +126,7 @@ const key = createPrivateKey({
   },
 }).export({ format: "pem", type: "pkcs8" });
 
-test("a certificate that nobody vouches for is reported, and no request is sent", async () => {
+test("reports an untrusted certificate and sends no request", async () => {
   let received = 0;
   const server = createServer({ cert, key }, (socket) => {
     socket.on("data", () => received++).on("error", () => undefined);

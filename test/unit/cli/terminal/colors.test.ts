@@ -22,7 +22,7 @@ test.each([
   expect(usesColor(choice, env, stream)).toBe(expected);
 });
 
-test("a table colours titles and verdicts, and escapes what looks like a colour", async () => {
+test("colours titles and verdicts of a table and escapes colour codes in its data", async () => {
   const screen = new FakeStream(80);
   const stdout = new TerminalOutput(screen);
   const paint = paintFor({ settings: { color: "always" }, context: { stdout, env: {} } });
@@ -41,7 +41,7 @@ test("a table colours titles and verdicts, and escapes what looks like a colour"
   ]);
 });
 
-test("a summary colours its verdicts and nothing else", () => {
+test("colours only the verdicts of a summary", () => {
   const text = ["  verdict    malicious    2   20.0%", "             listed       1   <0.1%"];
   const other = "  tags       malicious 3, listed 2";
   const painted = paintSummary([...text, other].join("\n"))

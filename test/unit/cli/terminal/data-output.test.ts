@@ -11,7 +11,7 @@ test.each([
   expect(wantsLines(json, context)).toBe(lines);
 });
 
-test("each record is one line of JSON", async () => {
+test("prints each record as one line of JSON", async () => {
   const context = fakeContext();
   const output = dataOutput<object>({ settings: { json: false }, context }, []);
   await output.add({ name: "a\nb" });
@@ -19,7 +19,7 @@ test("each record is one line of JSON", async () => {
   expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{}\n');
 });
 
-test("waiting for a reader that is gone ends with the reason of the abort", async () => {
+test("an abort ends the wait for a stalled reader with its reason", async () => {
   const context = fakeContext();
   const reason = new Error("stopped");
   const stdout = new FakeStream();

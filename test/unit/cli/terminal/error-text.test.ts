@@ -4,7 +4,7 @@ import { errorText } from "../../../../src/cli/terminal/reporter.js";
 
 const plain = { command: "enrich", debug: false };
 
-test("a wrong usage says what, what to do and where help is", () => {
+test("a usage error says what is wrong, what to do and where to find help", () => {
   const error = new UsageError("input_not_found", "there is no column ioc", {
     hint: "did you mean ip?",
   });
@@ -13,12 +13,12 @@ test("a wrong usage says what, what to do and where help is", () => {
   );
 });
 
-test("a wrong usage before any command points at the program's help", () => {
+test("a usage error before any command points to the program's help", () => {
   const error = new UsageError("input_not_found", "there is no command");
   expect(errorText(error, { command: null, debug: false })).toMatch(/\n {2}see: repute --help$/);
 });
 
-test("each line of a message bears the program's name", () => {
+test("starts each line of a message with the program's name", () => {
   expect(errorText(new FatalError("input_not_found", "one\ntwo"), plain)).toBe(
     "repute: one\nrepute: two",
   );
@@ -30,13 +30,13 @@ test("reports an unexpected error as a bug, without a stack trace", () => {
   expect(text).not.toContain("    at ");
 });
 
-test("with debugging the stacks of the error and of its cause are shown", () => {
+test("prints the stacks of the error and its cause when debugging", () => {
   const error = new FatalError("input_not_found", "outer", { cause: new Error("inner") });
   const text = errorText(error, { command: null, debug: true });
   expect(text).toMatch(/FatalError: outer\n {4}at [\s\S]*Error: inner\n {4}at /);
 });
 
-test("a failed request has its code, as in JSON", () => {
+test("prints the code of a failed request, as in JSON", () => {
   const error = new FatalError("connect_refused", "the service refused the connection");
   expect(errorText(error, { command: null, debug: false })).toBe(
     "repute: the service refused the connection (connect_refused)",

@@ -26,13 +26,13 @@ function start(columns: number | null, shown = true, now = progress) {
   return { stream, reporter, display, controller };
 }
 
-test("a line is drawn four times a second on a terminal", () => {
+test("draws a line four times a second on a terminal", () => {
   const { stream } = start(80);
   vi.advanceTimersByTime(1000);
   expect(stream.text.split("10 rows").length - 1).toBe(4);
 });
 
-test("without a terminal, a line is printed once a minute", () => {
+test("prints a line once a minute without a terminal", () => {
   const { stream } = start(null);
   vi.advanceTimersByTime(59_999);
   expect(stream.text).toBe("");
@@ -40,27 +40,30 @@ test("without a terminal, a line is printed once a minute", () => {
   expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n".repeat(2));
 });
 
-test.each([80, null])("nothing is shown if it is not wanted (width %s)", (columns) => {
+test.each([80, null])("prints nothing if progress is off (width %s)", (columns) => {
   const { stream } = start(columns, false);
   vi.advanceTimersByTime(120_000);
   expect(stream.text).toBe("");
 });
 
-test("tells how far a run got, even after it has stopped", () => {
+test("reports how far a run got, even after it has stopped", () => {
   const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
   display.stop();
   expect(display.reached()).toBe("10 rows (10%)");
 });
 
-test("tells only the rows if the share is unknown", () => {
+test("reports only the rows if the share is unknown", () => {
   expect(start(null, true, { ...progress, rowsWritten: 1 }).display.reached()).toBe("1 row");
 });
 
-test.each([80, null])("the status is the whole progress, drawn or not (width %s)", (columns) => {
-  const { stream, reporter } = start(columns, false);
-  reporter.printStatus();
-  expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
-});
+test.each([80, null])(
+  "prints the full status even if no progress is drawn (width %s)",
+  (columns) => {
+    const { stream, reporter } = start(columns, false);
+    reporter.printStatus();
+    expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
+  },
+);
 
 test("has no progress once stopped", () => {
   const { stream, reporter, display } = start(null);
@@ -69,7 +72,7 @@ test("has no progress once stopped", () => {
   expect(stream.text).toBe("repute: running, no progress yet\n");
 });
 
-test("once stopped the line is gone and does not come back", () => {
+test("removes the line for good once stopped", () => {
   const { stream, display } = start(80);
   vi.advanceTimersByTime(250);
   display.stop();
@@ -79,7 +82,7 @@ test("once stopped the line is gone and does not come back", () => {
   expect(stream.text).toBe(before);
 });
 
-test("a stopping run says what it waits for", () => {
+test("says what a stopping run waits for", () => {
   const { stream, controller } = start(80);
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);

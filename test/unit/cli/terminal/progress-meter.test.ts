@@ -68,7 +68,7 @@ describe("with the number of lookups", () => {
     expect(meters[0]).toEqual(meters[1]);
   });
 
-  test("is not all done while rows are left to write", () => {
+  test("stays below 100 percent while rows are left to write", () => {
     const now = aProgress({ lookups: { planned: 10, settled: 10, requests: 10 } });
     expect(meterFrom().measure(now, 1000).share).toBe(0.99);
   });

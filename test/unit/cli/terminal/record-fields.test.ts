@@ -18,7 +18,7 @@ test("prints each field with its path", async () => {
   ]);
 });
 
-test("a list of plain values stays on one line, a list of objects does not", async () => {
+test("prints a list of plain values on one line, a list of objects on several", async () => {
   expect(
     await shown({ ips: ["192.0.2.1", "192.0.2.2"], refs: [{ url: "a" }, { url: "b" }] }),
   ).toEqual(["ips          192.0.2.1, 192.0.2.2", "refs[0].url  a", "refs[1].url  b"]);
@@ -28,13 +28,13 @@ test("prints null and empty values as empty", async () => {
   expect(await shown({ a: null, b: [], c: {}, d: "x" })).toEqual(["a", "b", "c", "d  x"]);
 });
 
-test("a record nested as deep as an answer may be is shown", async () => {
+test("prints a record of the maximum depth", async () => {
   let record: object = { leaf: 1 };
   for (let depth = 0; depth < 990; depth++) record = { a: record };
   expect((await shown(record)).join("").replaceAll(/\s/g, "")).toContain("a.a.a");
 });
 
-test("a record of very many fields is cut, and says so", async () => {
+test("truncates a record with very many fields and says so", async () => {
   const record = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`m${at}`, at]));
   const lines = await shown(record);
   expect([lines.length, lines.at(-1)]).toEqual([

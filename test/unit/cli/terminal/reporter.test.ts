@@ -10,7 +10,7 @@ test("prints a warning once", () => {
   expect(stream.text).toBe("repute: warning: the input is odd\n");
 });
 
-test("a line printed above the progress line leaves that one in place", () => {
+test("keeps the progress line below a printed line", () => {
   const stream = new FakeStream(80);
   const reporter = new Reporter(stream);
   reporter.draw("10 rows");
@@ -18,7 +18,7 @@ test("a line printed above the progress line leaves that one in place", () => {
   expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
 });
 
-test("clearing takes the progress line away once", () => {
+test("clears the progress line once", () => {
   const stream = new FakeStream(80);
   const reporter = new Reporter(stream);
   reporter.draw("10 rows");
@@ -47,7 +47,7 @@ test("prints the latest status above the progress line", () => {
   );
 });
 
-test("characters that reorder text are shown in messages and in the progress line", () => {
+test("escapes characters that reorder text in messages and in the progress line", () => {
   const stream = new FakeStream(80);
   const reporter = new Reporter(stream);
   reporter.print("no column \u202Evsc.exe\u2069");

@@ -10,7 +10,7 @@ const record = {
   last: null,
 };
 
-test("counts have the units of the summary on a terminal", async () => {
+test("prints counts with the units of the summary on a terminal", async () => {
   const context = fakeContext({ columns: 100 });
   await showCounts({ settings: { json: false }, context }, record);
   const lines = context.stdout.text.trimEnd().split("\n");
@@ -26,7 +26,7 @@ test("counts have the units of the summary on a terminal", async () => {
 test.each([
   ["to a pipe", {}, false],
   ["with --json", { columns: 100 }, true],
-])("counts are plain numbers %s", async (_, options, json) => {
+])("prints counts as plain numbers %s", async (_, options, json) => {
   const context = fakeContext(options);
   await showCounts({ settings: { json }, context }, record);
   expect(JSON.parse(context.stdout.text)).toEqual(record);

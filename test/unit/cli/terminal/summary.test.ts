@@ -72,7 +72,7 @@ test("lists counts, most frequent first", () => {
   );
 });
 
-test("never calls an item of which nothing is known safe", () => {
+test("never calls an unknown item safe", () => {
   expect(formatSummary(manifest, 100)).not.toMatch(/safe|benign|clean|harmless|\bok\b/i);
 });
 
@@ -101,7 +101,7 @@ test("an empty input has no speed and no share", () => {
   expect(text).toMatch(/^repute: 0 rows in 0\.0 s\n {2}rows +0 read, 0 written\n {2}kinds/);
 });
 
-test("a retry tells what it improved", () => {
+test("says what a retry improved", () => {
   const retried = {
     failed: { complete: 7, partial: 2, failed: 3 },
     partial: { complete: 1, partial: 4 },
@@ -112,4 +112,26 @@ test("a retry tells what it improved", () => {
   expect(formatSummary({ ...manifest, retried: {} }, 100)).toContain(
     "\n  retried      no row was failed or partial\n",
   );
+});
+
+test.each([
+  ["out.csv", "rep_", "repute retry out.csv -o out.2.csv"],
+  ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' -o 'my out.2.ndjson.gz' --prefix x_"],
+])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
+  const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
+  expect(formatSummary(failed, 60, { prefix }).split("\n").at(-1)).toBe(
+    `  to retry the failed rows: ${command}`,
+  );
+});
+
+test.each([
+  ["rows failed but do not count", { path: "out.csv" }, 0],
+  ["the output is stdout", { path: null }, 3],
+  ["the output is a table", { path: "duckdb:x.duckdb?table=t" }, 3],
+  ["the output is an object", { path: "s3://bucket/out.csv" }, 3],
+  ["the output is a data set", { path: "set/" }, 3],
+  ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
+])("proposes no retry if %s", (_, output, exit_code) => {
+  const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
+  expect(formatSummary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");
 });

@@ -9,27 +9,27 @@ function written(...chunks: readonly (string | Uint8Array)[]): string {
   return terminal.text;
 }
 
-test("data cannot steer the terminal", () => {
+test("escapes control sequences in data", () => {
   expect(written("ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202E\n")).toBe(
     "ip,note\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>\n",
   );
 });
 
-test("a character that is written in two pieces is found", () => {
+test("escapes a character split across two writes", () => {
   const bytes = Buffer.from("a\u202Eb");
   expect(written(bytes.subarray(0, 2), bytes.subarray(2))).toBe("a<U+202E>b");
 });
 
-test("a line end that is written in two pieces stays one", () => {
+test("keeps a line end split across two writes", () => {
   expect(written("a\r", "\nb\r", "c")).toBe("a\r\nb<U+000D>c");
 });
 
-test("it is a terminal, as wide as the one behind it", () => {
+test("is as wide as the terminal behind it", () => {
   const output = new TerminalOutput(new FakeStream(123));
   expect([output.isTTY, output.columns]).toEqual([true, 123]);
 });
 
-test("it takes no more than the terminal does", async () => {
+test("applies the back-pressure of the terminal", async () => {
   const terminal = new FakeStream(80);
   terminal.cork();
   const output = new TerminalOutput(terminal);
@@ -41,7 +41,7 @@ test("it takes no more than the terminal does", async () => {
   expect(terminal.text).toBe(big);
 });
 
-test("a pipe or file gets its data as it is", () => {
+test("writes data unchanged to a pipe or file", () => {
   const pipe = new FakeStream();
   expect(safeOnTerminal(pipe)).toBe(pipe);
 });

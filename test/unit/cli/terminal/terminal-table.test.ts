@@ -17,7 +17,7 @@ function tabled(
   return stdout.text;
 }
 
-test("columns line up under their titles", () => {
+test("aligns columns under their titles", () => {
   const rows = [
     ["192.0.2.1", "ip"],
     ["a.example", "domain"],
@@ -27,27 +27,27 @@ test("columns line up under their titles", () => {
   );
 });
 
-test("a column without any value is left out", () => {
+test("leaves out a column without values", () => {
   expect(tabled(["item", "tags", "kind"], [["a", "", "ip"]])).toBe("item  kind\na     ip\n");
 });
 
-test("nothing is shown of no rows", () => {
+test("prints nothing without rows", () => {
   expect(tabled(["item"], [])).toBe("");
 });
 
-test("the widest column is shortened until a line fits", () => {
+test("shortens the widest column until a line fits", () => {
   const text = tabled(["item", "kind", "error"], [["192.0.2.1", "ip", "words ".repeat(9)]], 40);
   expect(text).toBe("item       kind  error\n192.0.2.1  ip    words words words word…\n");
 });
 
-test("an address stays whole while other columns are shortened", () => {
+test("keeps addresses whole while it shortens other columns", () => {
   const cells = ["203.0.113.123", "a".repeat(20), "b".repeat(20)];
   expect(tabled(["item", "x", "y"], [cells], 40).split("\n")[1]).toBe(
     "203.0.113.123  aaaaaaaaaa…  bbbbbbbbbb…",
   );
 });
 
-test("a terminal that is too narrow for a table gets each row as a block", () => {
+test("prints each row as a block if the terminal is too narrow for a table", () => {
   const rows = [
     ["192.0.2.1", "words ".repeat(4).trim(), "", "x".repeat(12)],
     ["192.0.2.2", "", "yes", ""],
@@ -72,7 +72,7 @@ test.each([40, 80, 120, 200])("no line is longer than %i columns", (width) => {
   expect(Math.max(...text.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(width);
 });
 
-test("numbers line up on the right, with their title", () => {
+test("aligns numbers and their title on the right", () => {
   const rows = [
     ["a", "7", "x"],
     ["b", "1,234", "y"],
@@ -82,11 +82,11 @@ test("numbers line up on the right, with their title", () => {
   );
 });
 
-test("a cell of several lines becomes one", () => {
+test("joins the lines of a cell", () => {
   expect(tabled(["a"], [["one\n  two"]])).toBe("a\none two\n");
 });
 
-test("characters of East Asia take two columns each", () => {
+test("counts wide East Asian characters as two columns", () => {
   const rows = [
     ["例え", "x"],
     ["abcd", "y"],
@@ -94,13 +94,13 @@ test("characters of East Asia take two columns each", () => {
   expect(tabled(["a", "b"], rows)).toBe("a     b\n例え  x\nabcd  y\n");
 });
 
-test("control characters do not reach the terminal", () => {
+test("escapes control characters", () => {
   expect(tabled(["c", "d"], [["\u001B[31mred\u0007", "a\tb"]])).toBe(
     "c                        d\n<U+001B>[31mred<U+0007>  a b\n",
   );
 });
 
-test("columns line up after escaped control characters", () => {
+test("aligns columns after escaped control characters", () => {
   const rows = [
     ["\u202Ecod.exe", "x"],
     ["a", "y"],
@@ -110,12 +110,12 @@ test("columns line up after escaped control characters", () => {
   );
 });
 
-test("a cell of ten megabytes is cut", () => {
+test("truncates a cell of ten megabytes", () => {
   const text = tabled(["a"], [["x".repeat(10_000_000)]]);
   expect(text.length).toBeLessThan(3000);
 });
 
-test("rows are shown batch by batch, under one line of titles", () => {
+test("prints rows batch by batch under one line of titles", () => {
   const stdout = new FakeStream(80);
   const table = new TerminalTable(stdout, ["id", "note"], plain);
   for (let id = 0; id < 500; id++) table.add([`c-${id}`, ""]);
@@ -127,7 +127,7 @@ test("rows are shown batch by batch, under one line of titles", () => {
   expect(stdout.text.match(/note/g)).toHaveLength(1);
 });
 
-test("a file gets whole cells, whatever their length", () => {
+test("writes whole cells to a file, whatever their length", () => {
   const stdout = new FakeStream();
   const table = new TerminalTable(stdout, ["item"], plain);
   table.add(["x".repeat(300)]);
