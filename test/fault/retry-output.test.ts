@@ -27,15 +27,11 @@ const forms = [
   { output: "out.prefixed.csv", input: csvInput, from: "csv", flags: { prefix: "x_" } },
 ] as const;
 
-describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
+describe.each(forms)("retry of $output", (form) => {
+  const { output, from, flags } = form;
+
   it("fills failed and partial rows in place and copies every other row verbatim", async () => {
-    const { server, folder, job } = await prepared();
-    const path = join(folder, `in.${from}`);
-    await writeFile(path, input);
-    server.absent.add("gone.example.com");
-    server.partial.add("part.example.com");
-    const first = join(folder, output);
-    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+    const { server, folder, job, first } = await enriched(form, ["gone.example.com"]);
 
     server.absent.clear();
     server.partial.clear();
@@ -59,13 +55,7 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
   });
 
   it("plans lookups only for the rows it asks about again", async () => {
-    const { server, folder, job } = await prepared();
-    const path = join(folder, `in.${from}`);
-    await writeFile(path, input);
-    server.absent.add("gone.example.com");
-    server.partial.add("part.example.com");
-    const first = join(folder, output);
-    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+    const { folder, job, first } = await enriched(form, ["gone.example.com"]);
 
     const clock = new HurriedClock();
     const again = job({ path: first }, join(folder, `again.${output}`), { ...flags, rate: "1/s" });
@@ -84,12 +74,7 @@ describe.each(forms)("retry of $output", ({ output, input, from, flags }) => {
   });
 
   it("keeps a row that does not improve", async () => {
-    const { server, folder, job } = await prepared();
-    const path = join(folder, `in.${from}`);
-    await writeFile(path, input);
-    server.partial.add("part.example.com");
-    const first = join(folder, output);
-    await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+    const { server, folder, job, first } = await enriched(form, []);
 
     server.absent.add("part.example.com");
     const second = join(folder, `again.${output}`);
@@ -207,6 +192,21 @@ async function prepared(): Promise<Prepared> {
       signal: new AbortController().signal,
     }),
   };
+}
+
+/** A first output, in which one row is partial and those of `absent` items failed. */
+async function enriched(
+  { output, input, from, flags }: (typeof forms)[number],
+  absent: readonly string[],
+): Promise<Prepared & { readonly first: string }> {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, `in.${from}`);
+  await writeFile(path, input);
+  for (const item of absent) server.absent.add(item);
+  server.partial.add("part.example.com");
+  const first = join(folder, output);
+  await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+  return { server, folder, job, first };
 }
 
 async function linesOf(path: string): Promise<string[]> {

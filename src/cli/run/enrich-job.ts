@@ -15,6 +15,7 @@ import { cliOptions, type ColorChoice } from "../options/option-spec.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 import { unattendedOptions, type UnattendedSettings } from "../unattended/options.js";
+import { printSummary } from "./print-summary.js";
 
 /** The settings of the main job, and those of the program that apply to it. */
 export type EnrichJobSettings = EnrichSettings & {
@@ -35,12 +36,6 @@ type EnrichJobCall = CallOf<EnrichJobSettings> & {
   readonly isKept?: () => boolean;
   readonly stateFolder?: string | undefined;
 };
-
-type SummaryCall = CallOf<
-  Pick<EnrichJobSettings, "json" | "quiet" | "stateDir" | "output" | "color"> & {
-    readonly prefix?: string;
-  }
->;
 
 /** Loads the job: enrich an input, or retry an output. */
 type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
@@ -173,22 +168,6 @@ function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext):
 
 function stateFolderOf({ output, stateDir }: EnrichJobSettings): string | null {
   return output === "-" ? null : statePath(outputBase(output, stateDir));
-}
-
-/** Prints the summary as text. As JSON, the end of the command has it. */
-export async function printSummary(
-  manifest: Manifest,
-  { settings, context }: SummaryCall,
-): Promise<void> {
-  const { json, quiet, color } = settings;
-  if (json || quiet || context.reporter.format === "json") return;
-  const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
-    import("../terminal/summary.js"),
-    import("../terminal/colors.js"),
-  ]);
-  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
-  const isColored = usesColor(color, context.env, context.stderr);
-  context.reporter.print(text, isColored ? paintSummary : undefined);
 }
 
 /**

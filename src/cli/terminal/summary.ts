@@ -23,7 +23,7 @@ const longest = { tags: 5, reasons: 5, errors: 5, drift: 5, warnings: 5 };
 /** Width below which the counts go below their labels. */
 const narrow = 60;
 
-interface SummarySettings {
+export interface SummarySettings {
   readonly stateDir?: string | undefined;
   /** What the names of added columns begin with. Without it, no retry is proposed. */
   readonly prefix?: string | undefined;

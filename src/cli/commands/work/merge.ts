@@ -3,7 +3,8 @@ import { sinkOptions } from "../../../outputs/options.js";
 import { runOptions } from "../../../pipeline/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { jobExitCodes, printSummary } from "../../run/enrich-job.js";
+import { jobExitCodes } from "../../run/enrich-job.js";
+import { printSummary } from "../../run/print-summary.js";
 import { exitCodeOfRun } from "../../../pipeline/finish/exit-reason.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
@@ -67,11 +68,11 @@ async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     onWarning: (message) => context.reporter.warning(message),
   });
   context.watch?.finish(manifest);
-  await printSummary(manifest, call);
+  const { prefix } = plan.settings;
+  await printSummary(manifest, { context, settings: { ...settings, prefix } });
   if (manifest.exit_reason !== "too_many_failed") {
     return exitCodeOfRun(settings.failOn, manifest.statuses);
   }
   const { tooManyFailedError } = await import("../../run/too-many-failed-error.js");
-  const { prefix } = plan.settings;
   throw tooManyFailedError(manifest, { ...settings, prefix, tagIps: undefined });
 }

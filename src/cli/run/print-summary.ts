@@ -1,0 +1,31 @@
+import type { Manifest } from "../../pipeline/types.js";
+import type { CommandCall } from "../command.js";
+import type { SummarySettings } from "../terminal/summary.js";
+import type { ColorChoice } from "../options/option-spec.js";
+
+type SummaryCall = Pick<
+  CommandCall<
+    SummarySettings & {
+      readonly json: boolean;
+      readonly quiet: boolean;
+      readonly color: ColorChoice;
+    }
+  >,
+  "settings" | "context"
+>;
+
+/** Prints the summary as text. As JSON, the end of the command has it. */
+export async function printSummary(
+  manifest: Manifest,
+  { settings, context }: SummaryCall,
+): Promise<void> {
+  const { json, quiet, color } = settings;
+  if (json || quiet || context.reporter.format === "json") return;
+  const [{ formatSummary }, { paintSummary, usesColor }] = await Promise.all([
+    import("../terminal/summary.js"),
+    import("../terminal/colors.js"),
+  ]);
+  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
+  const isColored = usesColor(color, context.env, context.stderr);
+  context.reporter.print(text, isColored ? paintSummary : undefined);
+}
