@@ -24,7 +24,7 @@ test("lists flag, default and meaning of each option, with bars escaped", () => 
 
 test("lists choices that are too long for the flag with the meaning", () => {
   expect(optionTable(enrichOptions)).toContain(
-    "one of csv, tsv, ndjson, ecs, ocsf, stix, es-bulk, splunk-hec |",
+    "one of csv, tsv, ndjson, ecs, ocsf, stix, es-bulk, splunk-hec, parquet |",
   );
 });
 
