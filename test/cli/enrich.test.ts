@@ -131,9 +131,9 @@ describe("settings", () => {
 describe("a run that cannot start", () => {
   test.each([
     ["an absent file", ["no-such-file.csv"], /no-such-file\.csv/],
-    ["a folder without inputs", ["folder"], /folder has no file of a known format/],
-    ["an item column that is not there", ["in.csv", "--item-column", "idd"], /idd[\s\S]*\bid\b/],
-    ["a format that the file has not", ["in.csv", "--from", "xml"], /--from must be one of/],
+    ["an empty folder", ["folder"], /folder has no file of a known format/],
+    ["a missing item column", ["in.csv", "--item-column", "idd"], /idd[\s\S]*\bid\b/],
+    ["an unknown format", ["in.csv", "--from", "xml"], /--from must be one of/],
   ])("%s", async (_, args, message) => {
     const cwd = await folderWith({ "in.csv": rows });
     await mkdir(join(cwd, "folder"));
