@@ -1,3 +1,4 @@
+import type { SharedAnswers } from "../lookup/shared-answers.js";
 import type { InputRecord, SharedFacts } from "./finish/input-records.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../core/clock.js";
@@ -98,6 +99,8 @@ export interface SharedResources {
   readonly probes?: OutageProbes | undefined;
   /** Replaces `--cache`: answers of earlier runs. */
   readonly cache?: FindingStore | undefined;
+  /** Answers to items that other processes of the run may need too. */
+  readonly answers?: SharedAnswers | undefined;
   /** Replaces the counts in the state folder: use of quotas of an hour and longer. */
   readonly quotas?: QuotaStore | undefined;
   /** Connections to the service, such as those from `createDispatcher`. */

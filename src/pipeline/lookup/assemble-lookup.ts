@@ -93,6 +93,7 @@ export async function assembleLookup(
     store: journal.counting,
     isResumed: journal.isResumed,
     cache,
+    answers: job.shared?.answers,
     clock,
   });
   return { lookup, journal: journal.store, slots, address, pauses: paces.pauses, cache };

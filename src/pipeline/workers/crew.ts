@@ -2,6 +2,7 @@ import { FatalError, InterruptedError } from "../../core/errors.js";
 import type { RunProgress } from "../types.js";
 import { receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
 import type { SharedSlots } from "./paces.js";
+import type { AnswerDesk } from "./answer-desk.js";
 import type { StartWorker, Worker } from "./start-worker.js";
 
 /** How often a chunk may end with its worker before the run gives up. */
@@ -12,6 +13,7 @@ export interface CrewOptions {
   readonly startWorker: StartWorker;
   readonly start: WorkerStart;
   readonly slots: SharedSlots;
+  readonly answers: AnswerDesk;
   /** Chunks to do, in order. */
   readonly chunks: readonly number[];
   readonly signal: AbortSignal;
@@ -84,6 +86,7 @@ export class Crew {
   #assign(worker: Worker): void {
     const chunk = this.#error === null ? this.#queue.shift() : undefined;
     this.#busy.delete(worker);
+    this.#options.answers.drop(worker);
     if (chunk === undefined) {
       this.#idle.add(worker);
       if (this.#busy.size === 0) this.#finish();
@@ -96,8 +99,12 @@ export class Crew {
   #receive(worker: Worker, report: Report): void {
     const work = this.#busy.get(worker);
     if (work === undefined) return;
+    const { answers } = this.#options;
     if (report.type === "outcomes") this.#options.slots.report(worker, report);
-    else if (report.type === "progress") work.progress = report.progress;
+    else if (report.type === "claim") this.#settled(answers.claim(worker, report.key));
+    else if (report.type === "settled") {
+      this.#settled(answers.settle(worker, report.key, report.finding));
+    } else if (report.type === "progress") work.progress = report.progress;
     else if (report.type === "warning") this.#options.onWarning(report.message);
     else if (report.type === "failed") {
       const error = receiveError(report.error);
@@ -115,11 +122,16 @@ export class Crew {
     }
   }
 
+  #settled(done: Promise<void>): void {
+    done.catch((error: Error) => this.#stop(error));
+  }
+
   /** A worker was killed: another one does its chunk. */
   #lost(worker: Worker, how: string): void {
     const work = this.#busy.get(worker);
     this.#idle.delete(worker);
     this.#busy.delete(worker);
+    this.#options.answers.drop(worker);
     if (work === undefined) return;
     const deaths = (this.#deaths.get(work.chunk) ?? 0) + 1;
     this.#deaths.set(work.chunk, deaths);

@@ -6,13 +6,13 @@ import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { takeLock } from "../../core/files/run-lock.js";
 import { lookupEndpoints } from "../../core/finding.js";
+import { openJournal } from "../../store/journal/journal.js";
 import { ratesOf } from "../../lookup/options.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { findTableInput } from "../copy/find-table-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { isFault, readResult } from "../chunks/chunk-result.js";
-import { splitWork } from "../chunks/split-work.js";
 import { localWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { openPaces } from "../lookup/open-connections.js";
@@ -23,6 +23,8 @@ import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
+import { AnswerDesk } from "./answer-desk.js";
+import { splitForWorkers } from "./split-for-workers.js";
 import { Crew } from "./crew.js";
 import { SharedSlots } from "./paces.js";
 import type { WorkerStart } from "./messages.js";
@@ -150,7 +152,7 @@ async function planOf(
     );
   }
   const own = { ...settings, to, rowsPerChunk };
-  return splitWork({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
+  return splitForWorkers({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
 }
 
 /** Has the workers do every chunk that is not done. */
@@ -182,11 +184,17 @@ async function doChunks(
   });
   const { maxRequests, deadline } = settings;
   const slots = new SharedSlots(paces, { maxRequests, signal: over.signal, onSpent: onEnd });
+  const answers = await openJournal({
+    folder: work.pathOf("answers"),
+    asReceived: true,
+    onWarning,
+  });
   crew = new Crew({
     workers: options.workers,
     startWorker: options.startWorker ?? startWorker,
-    start: startOf(job, work),
+    start: startOf(job, work, options.workers),
     slots,
+    answers: new AnswerDesk(answers),
     chunks: left,
     signal: job.signal,
     onWarning,
@@ -205,11 +213,12 @@ async function doChunks(
     await running.run();
   } finally {
     over.abort();
+    await answers.close();
     await paces.giveBack();
   }
 }
 
-function startOf(job: EnrichJob, work: WorkFolder): WorkerStart {
+function startOf(job: EnrichJob, work: WorkFolder, workers: number): WorkerStart {
   const { settings, serviceName, embedded, stateFolder, apiKey, command } = job;
   return {
     type: "start",
@@ -217,6 +226,7 @@ function startOf(job: EnrichJob, work: WorkFolder): WorkerStart {
       ...settings,
       resume: true,
       restart: false,
+      concurrency: Math.max(1, Math.floor(settings.concurrency / workers)),
       // The parent keeps the rates, the budget and the deadline of the whole run.
       rate: undefined,
       rateQuery: undefined,

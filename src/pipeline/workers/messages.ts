@@ -7,7 +7,7 @@ import {
   type StopSignal,
   UsageError,
 } from "../../core/errors.js";
-import type { LookupEndpoint } from "../../core/finding.js";
+import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Rate } from "../../core/options.js";
 import type { ChunkJob } from "../chunks/run-chunk.js";
 import type { RunProgress } from "../types.js";
@@ -32,6 +32,7 @@ export type Order =
   | WorkerStart
   | { readonly type: "chunk"; readonly chunk: number }
   | { readonly type: "slots"; readonly pace: PaceName; readonly tickets: readonly number[] }
+  | { readonly type: "answer"; readonly key: string; readonly finding: Finding | null }
   /** No more requests: the chunk ends early. */
   | { readonly type: "end"; readonly error: SentError }
   /** The run was interrupted. */
@@ -53,6 +54,8 @@ export interface Outcomes {
 /** From a worker to the parent. */
 export type Report =
   | Outcomes
+  | { readonly type: "claim"; readonly key: string }
+  | { readonly type: "settled"; readonly key: string; readonly finding: Finding | null }
   | { readonly type: "progress"; readonly progress: RunProgress }
   | { readonly type: "warning"; readonly message: string }
   | { readonly type: "done" }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { InterruptedError } from "../../core/errors.js";
 import type { LookupEndpoint } from "../../core/finding.js";
@@ -7,6 +8,8 @@ import { readPlan } from "../chunks/work-plan.js";
 import type { RunProgress } from "../types.js";
 import { PassThrough } from "node:stream";
 import { type Order, receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
+import { RemoteAnswers } from "./remote-answers.js";
+import { marksName } from "./shared-items.js";
 import { RemotePace } from "./remote-pace.js";
 
 /** One end of the channel between the parent and a worker. */
@@ -32,11 +35,16 @@ export function serveWorker(port: WorkerPort): void {
   port.onOrder((order) => {
     if (order.type === "start") begun = begin(order, paceOf, port, stop.signal);
     else if (order.type === "slots") paces.get(order.pace)?.grant(order.tickets);
+    else if (order.type === "answer")
+      begun?.answers.then(
+        (each) => each.receive(order.key, order.finding),
+        () => undefined,
+      );
     else if (order.type === "stop") stop.abort(new InterruptedError(order.signal));
     else if (order.type === "end") {
       const error = receiveError(order.error);
       for (const pace of paces.values()) pace.end(error);
-    } else void begun?.(order.chunk);
+    } else void begun?.run(order.chunk);
   });
 }
 
@@ -46,7 +54,10 @@ function begin(
   paceOf: (name: "run" | LookupEndpoint) => RemotePace,
   port: WorkerPort,
   signal: AbortSignal,
-): (chunk: number) => Promise<void> {
+): {
+  readonly answers: Promise<RemoteAnswers>;
+  run(chunk: number): Promise<void>;
+} {
   const { type: _type, work: path, shares: names, settings, ...rest } = start;
   const work = localWork(path);
   const plan = readPlan(work);
@@ -54,7 +65,10 @@ function begin(
   const { intelUrl = "", concurrency } = settings;
   const connections = createDispatcher(intelUrl, { connections: concurrency });
   const onWarning = (message: string): void => port.post({ type: "warning", message });
-  return async (chunk) => {
+  const answers = readFile(work.pathOf(marksName))
+    .catch(() => null)
+    .then((marks) => new RemoteAnswers(marks, (report) => port.post(report)));
+  const run = async (chunk: number): Promise<void> => {
     let progress: () => RunProgress | null = () => null;
     const tell = (): void => {
       const now = progress();
@@ -67,7 +81,7 @@ function begin(
         settings,
         stdout: new PassThrough(),
         signal,
-        shared: { pace: paceOf("run"), shares, connections },
+        shared: { pace: paceOf("run"), shares, connections, answers: await answers },
         onWarning,
         onStart: (now: () => RunProgress) => void (progress = now),
       };
@@ -80,4 +94,5 @@ function begin(
       clearInterval(timer);
     }
   };
+  return { answers, run };
 }

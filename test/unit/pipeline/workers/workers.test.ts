@@ -116,6 +116,16 @@ describe("a run with workers", () => {
     expect(warnings).toEqual(["a worker ended (SIGKILL); chunk 0 is continued"]);
   });
 
+  it("asks once for items of several chunks, also while another worker asks", async () => {
+    const folder = await temporaryFolder();
+    const items = Array.from({ length: 24 }, (_, n) => `198.51.100.${n % 4}\n`);
+    await writeFile(join(folder, "in.csv"), `ip\n${items.join("")}`);
+    const { requests, sources } = await run({ folder, settings: { lookups: "query" } });
+    const one = await enrich(await jobIn({ folder, settings: { lookups: "query" } }, "one.csv"));
+    expect(requests).toEqual(one.requests);
+    expect(sources).toEqual(one.sources);
+  });
+
   it("gives up when workers end again and again", async () => {
     const folder = await temporaryFolder();
     await expect(run({ folder, startWorker: workerToDie })).rejects.toMatchObject({
