@@ -51,6 +51,11 @@ export async function enrichWithWorkers(
 ): Promise<Manifest> {
   const job = { ...given, input: await oneText(given.input) };
   const { settings, input } = job;
+  if (settings.raw) {
+    throw new UsageError("chunk_option", "--raw does not go with --workers", {
+      hint: "leave out one of them",
+    });
+  }
   const reading = readingOf(input, settings, job.clock);
   const paths = inputPaths(input);
   const target = await chooseOutput(settings.output, settings, () => reading.inputFormat(), paths);

@@ -126,6 +126,26 @@ describe("a run with workers", () => {
     expect(sources).toEqual(one.sources);
   });
 
+  it("keeps shared answers for the rest of an interrupted run", async () => {
+    const folder = await temporaryFolder();
+    const items = Array.from({ length: 24 }, (_, n) => `198.51.100.${n % 4}\n`);
+    await writeFile(join(folder, "in.csv"), `ip\n${items.join("")}`);
+    const settings = { lookups: "query", concurrency: 1 };
+    const stopped = run({ folder, settings: { ...settings, maxRequests: 2 } });
+    await expect(stopped).rejects.toMatchObject({ code: "requests_spent" });
+    const { requests, output } = await run({ folder, settings: { ...settings, resume: true } });
+    expect([output.rows, requests["query"]?.total]).toEqual([24, 4]);
+    const raw = { lookups: "query" };
+    await run({ folder, settings: { ...raw, output: join(folder, "raw.ndjson") } });
+    await enrich(
+      await jobIn({ folder, settings: { ...raw, output: join(folder, "raw1.ndjson") } }),
+    );
+    const [many, one] = await Promise.all(
+      ["raw.ndjson", "raw1.ndjson"].map((name) => readFile(join(folder, name), "utf8")),
+    );
+    expect(comparable(many!)).toEqual(comparable(one!));
+  });
+
   it("gives up when workers end again and again", async () => {
     const folder = await temporaryFolder();
     await expect(run({ folder, startWorker: workerToDie })).rejects.toMatchObject({
@@ -168,6 +188,8 @@ describe("a run with workers", () => {
       const refused = run({ folder, settings: { output, to } });
       await expect(refused).rejects.toMatchObject({ code: "workers_need_file" });
     }
+    const raw = run({ folder, settings: { raw: true } });
+    await expect(raw).rejects.toMatchObject({ code: "chunk_option" });
   });
 
   it("runs in processes of their own", async () => {
