@@ -1,4 +1,5 @@
 import type { Finding } from "../../core/finding.js";
+import { openJournal } from "../../store/journal/journal.js";
 import type { LookupStore } from "../../store/store.js";
 import type { Worker } from "./start-worker.js";
 
@@ -32,6 +33,10 @@ export class AnswerDesk {
     this.#tell(null, key, finding);
   }
 
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
   /** A worker has ended, or its chunk has. */
   drop(worker: Worker): void {
     for (const [key, { owner, waiting }] of this.#open) {
@@ -59,4 +64,12 @@ export class AnswerDesk {
     open.owner = next;
     next.post({ type: "answer", key, finding: null });
   }
+}
+
+/** Opens the answers of a run, with those of its earlier sessions. @throws FatalError `journal_*` */
+export async function openAnswers(
+  folder: string,
+  onWarning: (message: string) => void,
+): Promise<AnswerDesk> {
+  return new AnswerDesk(await openJournal({ folder, asReceived: true, onWarning }));
 }

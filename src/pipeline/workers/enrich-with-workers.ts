@@ -5,9 +5,6 @@ import { systemClock } from "../../core/clock.js";
 import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { takeLock } from "../../core/files/run-lock.js";
-import { lookupEndpoints } from "../../core/finding.js";
-import { openJournal } from "../../store/journal/journal.js";
-import { ratesOf } from "../../lookup/options.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { findTableInput } from "../copy/find-table-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
@@ -23,11 +20,11 @@ import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import { AnswerDesk } from "./answer-desk.js";
+import { openAnswers } from "./answer-desk.js";
+import { startOf } from "./start-of-worker.js";
 import { splitForWorkers } from "./split-for-workers.js";
 import { Crew } from "./crew.js";
 import { SharedSlots } from "./paces.js";
-import type { WorkerStart } from "./messages.js";
 import { startWorker, type StartWorker } from "./start-worker.js";
 import { CrewProgress } from "./crew-progress.js";
 
@@ -52,9 +49,8 @@ export async function enrichWithWorkers(
   const job = { ...given, input: await oneText(given.input) };
   const { settings, input } = job;
   if (settings.raw) {
-    throw new UsageError("chunk_option", "--raw does not go with --workers", {
-      hint: "leave out one of them",
-    });
+    const hint = "leave out one of them";
+    throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
   }
   const reading = readingOf(input, settings, job.clock);
   const paths = inputPaths(input);
@@ -178,10 +174,8 @@ async function doChunks(
   const over = new AbortController();
   let crew: Crew | null = null;
   const onEnd = (error: EarlyEndError): void => crew?.end(error);
-  const { stateFolder = userStateFolder(process.env), intelUrl: service = "" } = {
-    ...job,
-    ...settings,
-  };
+  const { stateFolder = userStateFolder(process.env) } = job;
+  const { intelUrl: service = "" } = settings;
   const paces = await openPaces(settings, {
     quotas: job.embedded === true ? null : { service, stateFolder, output: null, onWarning },
     clock,
@@ -189,17 +183,13 @@ async function doChunks(
   });
   const { maxRequests, deadline } = settings;
   const slots = new SharedSlots(paces, { maxRequests, signal: over.signal, onSpent: onEnd });
-  const answers = await openJournal({
-    folder: work.pathOf("answers"),
-    asReceived: true,
-    onWarning,
-  });
+  const answers = await openAnswers(work.pathOf("answers"), onWarning);
   crew = new Crew({
     workers: options.workers,
     startWorker: options.startWorker ?? startWorker,
     start: startOf(job, work, options.workers),
     slots,
-    answers: new AnswerDesk(answers),
+    answers,
     chunks: left,
     signal: job.signal,
     onWarning,
@@ -221,32 +211,4 @@ async function doChunks(
     await answers.close();
     await paces.giveBack();
   }
-}
-
-function startOf(job: EnrichJob, work: WorkFolder, workers: number): WorkerStart {
-  const { settings, serviceName, embedded, stateFolder, apiKey, command } = job;
-  return {
-    type: "start",
-    settings: {
-      ...settings,
-      resume: true,
-      restart: false,
-      concurrency: Math.max(1, Math.floor(settings.concurrency / workers)),
-      // The parent keeps the rates, the budget and the deadline of the whole run.
-      rate: undefined,
-      rateQuery: undefined,
-      rateQuickCheck: undefined,
-      pace: undefined,
-      priority: undefined,
-      maxRequests: undefined,
-      deadline: undefined,
-    },
-    ...(serviceName === undefined ? {} : { serviceName }),
-    ...(embedded === undefined ? {} : { embedded }),
-    ...(stateFolder === undefined ? {} : { stateFolder }),
-    apiKey,
-    command,
-    work: work.name,
-    shares: lookupEndpoints.filter((name) => ratesOf(name, settings).length > 0),
-  };
 }
