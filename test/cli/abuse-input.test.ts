@@ -50,11 +50,9 @@ describe("reports an unusable input in one line with advice", () => {
     ["an absent file", "nothing.csv", /^repute: there is no file nothing\.csv\n/],
     ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
     ["a folder without inputs", "folder", /^repute: folder has no file of a known format\n/],
-    ["an empty file", "empty.csv", /^repute: empty\.csv is empty: it has no header and no rows\n/],
   ])("%s", async (_, name, message) => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, "folder"));
-    await writeFile(join(cwd, "empty.csv"), "");
     const { code, stderr } = await refused(name, cwd);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);

@@ -18,6 +18,8 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
 
+const input = `domain\n${names.join("\n")}\n`;
+
 /** Request at which a run is stopped from outside: some rows are done, some are not. */
 const midway = 50;
 
@@ -40,13 +42,13 @@ async function prepared(): Promise<Night> {
   onTestFinished(async () => {
     await Promise.all([server.close(), monitor.close()]);
   });
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  await writeFile(join(cwd, "in.csv"), input);
   const watched = ["--json", "--metrics", "m.prom", "--ping", `${monitor.url}/night?x=1`];
   const how = ["--lookups", "query", "--concurrency", "4", "--intel-url", server.url];
   const args = (flags: readonly string[]): string[] => {
-    const input = flags.includes("missing.csv") ? [] : ["in.csv"];
+    const file = flags.includes("missing.csv") ? [] : ["in.csv"];
     const rate = flags.includes("--rate") ? [] : ["--rate", "100000/s"];
-    return ["enrich", ...input, "-o", "out.csv", ...how, ...rate, ...watched, ...flags];
+    return ["enrich", ...file, "-o", "out.csv", ...how, ...rate, ...watched, ...flags];
   };
   const env = { XDG_STATE_HOME: join(cwd, "state") };
   return {
@@ -140,6 +142,12 @@ const causes: Readonly<
     return night.run(["--outage-patience", "200ms"]);
   },
   "the input is missing or unreadable": ({ run }) => run(["missing.csv"]),
+  async "the input has no rows, but OUT has some from the run before"({ cwd, run }) {
+    const earlier = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
+    expect(await runRepute(earlier, { cwd })).toMatchObject({ code: 0 });
+    await writeFile(join(cwd, "in.csv"), "domain\n");
+    return run([]);
+  },
   "a mistake on the command line or in the settings": ({ run }) => run(["--rat", "1/s"]),
 };
 
@@ -149,6 +157,7 @@ async function heal({ server, cwd }: Night, isAway: boolean): Promise<void> {
   server.silent.clear();
   server.refusing = false;
   if (isAway) await server.start();
+  await writeFile(join(cwd, "in.csv"), input);
   await rm(join(cwd, "state"), { recursive: true, force: true });
 }
 

@@ -2,12 +2,11 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { freePort } from "./free-port.js";
 
 const superuser = "postgres";
 const password = "p:w@rd\\/'1";
@@ -211,14 +210,6 @@ function unprivileged(): Identity {
     if (user) return { uid: Number(user[2]), gid: Number(user[3]) };
   }
   throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Collects the end of a child's output, for the message if it fails. */

@@ -105,6 +105,13 @@ export const runEnds = {
     pings: bad,
     resume: "starts a new run",
   },
+  "the input has no rows, but OUT has some from the run before": {
+    code: 1,
+    reason: "io",
+    resumable: false,
+    pings: bad,
+    resume: "starts a new run",
+  },
   "a mistake on the command line or in the settings": {
     code: 2,
     reason: "usage",

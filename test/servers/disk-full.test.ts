@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { runEnds } from "../helpers/run-ends.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
@@ -98,3 +100,44 @@ test.each(["disk/out.parquet", "duckdb:disk/out.duckdb"])(
     expect(stdout).toMatch(/: 30000 rows.*, matches its manifest\n$/);
   },
 );
+
+test("when the disk is full, every machine learns of it", async () => {
+  const folder = await prepared();
+  const monitor = await startScriptedServer([reply(200, "OK")]);
+  onTestFinished(() => monitor.close());
+  const end = runEnds["the disk is full"];
+  // The metrics are on another disk.
+  const watched = `${run} --json --metrics night.prom --ping ${monitor.url}/night`;
+  const lines = `
+    head -c 2000000 /dev/zero > disk/ballast
+    ${watched} > night.json 2> night.log; echo $? > code; cp night.prom full.prom
+    rm disk/ballast; mount -o remount,size=60m disk
+    ${watched} --resume > morning.json; code=$?
+    cut -d, -f1,2 disk/out.csv > back.csv
+    exit $code`;
+  const { code, stderr } = await onDisk(folder, "3m", lines);
+  const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(Number(await read("code"))).toBe(end.code);
+  const night = await read("night.json");
+  expect(JSON.parse(night)).toMatchObject({
+    exit_reason: end.reason,
+    exit_code: end.code,
+    resumable: end.resumable,
+    error: { message: expect.stringMatching(/^cannot write .*: the disk is full$/) },
+  });
+  expect(await read("night.log")).toMatch(/^repute: cannot write .*: the disk is full\n {2}free/);
+  const metrics = await read("full.prom");
+  expect(metrics).toMatch(/^repute_exit_code\{.*\} 1$/m);
+  expect(metrics).toMatch(/^repute_exit_reason\{.*="io"\} 1$/m);
+  const paths = [...end.pings, "/start", ""].map((path) => `/night${path}`);
+  expect(monitor.requests.map(({ path }) => path)).toEqual(paths);
+  expect(monitor.requests[1]?.body).toBe(night.trimEnd());
+  expect(JSON.parse(await read("morning.json"))).toMatchObject({
+    exit_reason: "done",
+    exit_code: 0,
+    resumed: 1,
+    output: { rows },
+  });
+  expect(await read("back.csv")).toBe(await read("in.csv"));
+});

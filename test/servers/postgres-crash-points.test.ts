@@ -16,7 +16,13 @@ function postgres(prefix: string): CrashCase {
   const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
   return {
     args: [],
-    argsOf: (run) => ["-o", cluster.url({ parameters: { table: tableOf(run) } })],
+    argsOf: (run) => [
+      "-o",
+      cluster.url({ parameters: { table: tableOf(run) } }),
+      // Each run has a folder of its own, which is checked for leftovers.
+      "--state-dir",
+      ".",
+    ],
     commits: "postgres",
     read: async (_, run) => [
       await cluster.query(

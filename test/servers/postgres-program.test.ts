@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -25,17 +26,16 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 describe("enrich into a table", () => {
-  it("creates the table and leaves only the manifest in the working folder", async () => {
+  it("creates the table and leaves only the manifest, in the state folder", async () => {
     const { cwd, output, server } = await prepared("fresh", 50);
     const run = await enrichKilled({ server, cwd, args: ["in.csv", "-o", output], kill: null });
     expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(await countsOf("fresh")).toEqual({ rows: "50", keys: "50", last: "50" });
-    const names = await readdir(cwd);
-    expect(names.toSorted()).toEqual([
-      "in.csv",
-      expect.stringMatching(/^repute-127.*\.manifest\.json$/),
-    ]);
-    const manifest = JSON.parse(await readFile(join(cwd, names[1] ?? ""), "utf8")) as Manifest;
+    expect(await readdir(cwd)).toEqual(["in.csv"]);
+    const base = outputBase(output);
+    const kept = (await readdir(dirname(base))).filter((name) => name.startsWith(basename(base)));
+    expect(kept).toEqual([expect.stringMatching(/^repute-127.*-fresh\.manifest\.json$/)]);
+    const manifest = await manifestOf(output);
     expect(manifest.output).toEqual({
       path: `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=fresh`,
       format: "postgres",
@@ -59,7 +59,7 @@ describe("enrich into a table", () => {
     expect(half.signal).toBe("SIGKILL");
     const notes = await cluster.query("SELECT note FROM repute_checkpoint");
     expect(notes).toHaveLength(1);
-    const kept = `${JSON.stringify(notes)}${await textUnder(cwd)}`;
+    const kept = `${JSON.stringify(notes)}${await textOf(cwd, output)}`;
     const wrong = output.replace(/:[^:@/]+@/, ":wr0ng-secret@");
     const refused = await runRepute(["enrich", "in.csv", "-o", wrong, "--local", "--resume"], {
       cwd,
@@ -68,7 +68,7 @@ describe("enrich into a table", () => {
     expect(refused.code).toBe(2);
     const whole = await enrichKilled({ server, cwd, args, kill: null });
     expect(whole).toMatchObject({ code: 0, stderr: passwordWarned });
-    const said = [kept, refused.stderr, whole.stdout, await textUnder(cwd)].join("\n");
+    const said = [kept, refused.stderr, whole.stdout, await textOf(cwd, output)].join("\n");
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
     // The database stores no more than it needs.
     expect(JSON.stringify(notes)).not.toContain(server.url);
@@ -112,7 +112,7 @@ describe("enrich into a table", () => {
     expect(restart.code).toBe(0);
     const runs = await cluster.query("SELECT count(*) AS n FROM restarted GROUP BY rep_run_id");
     expect(runs).toEqual([{ n: "12000" }, { n: "12000" }]);
-    expect(await notesOf(cwd, output)).toEqual([]);
+    expect(await notesOf(output)).toEqual([]);
   });
 
   it("stores hostile names and values, replaced where necessary", async () => {
@@ -174,12 +174,12 @@ describe("a disturbed run into a table", () => {
       run = await enrichKilled({ server, cwd, args, kill });
       if (run.code === null) killed++;
       // The kill may arrive when only the process has yet to exit.
-    } while (run.code === null && (await hasState(cwd)));
+    } while (run.code === null && hasState(output));
     expect([0, null]).toContain(run.code);
     expect(run.stderr).toBe(passwordWarned);
     expect(killed).toBeGreaterThan(6);
     expect(await countsOf(table)).toEqual({ rows: "15000", keys: "15000", last: "15000" });
-    expect(await notesOf(cwd, output)).toEqual([]);
+    expect(await notesOf(output)).toEqual([]);
     expect(server.total - 13_500).toBeLessThanOrEqual(killed * (32 + mostQueued));
     expect((await readFile(join(cwd, "left.csv"), "utf8")).split("\n")).toHaveLength(152);
   });
@@ -224,7 +224,7 @@ describe("a disturbed run into a table", () => {
       run = await running;
       if (run.code === null) killed++;
       if (run.code === 1) refusals.push(run.stderr);
-    } while (run.code === 1 || (run.code === null && (await hasState(cwd))));
+    } while (run.code === 1 || (run.code === null && hasState(output)));
     expect([0, null]).toContain(run.code);
     expect(run.stderr).toBe(passwordWarned);
     // A server that is down at the start is an error, so the run is started again.
@@ -249,7 +249,7 @@ describe("a disturbed run into a table", () => {
       signal: new AbortController().signal,
       clock: new HurriedClock(),
     };
-    // All tests share the working folder.
+    // All tests share the state folder.
     const base = outputBase(output);
     onTestFinished(async () => {
       await rm(`${base}.manifest.json`, { force: true });
@@ -337,12 +337,20 @@ async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last",
   return counts!;
 }
 
-/** Notes of the run in the manifest of a working folder. */
-async function notesOf(cwd: string, output: string): Promise<unknown[]> {
-  const name = outputBase(output).split("/").at(-1) ?? "";
-  const text = await readFile(join(cwd, `${name}.manifest.json`), "utf8");
-  const { run_id } = JSON.parse(text) as Manifest;
+/** The manifest of a table, which is in the state folder. */
+async function manifestOf(output: string): Promise<Manifest> {
+  return JSON.parse(await readFile(`${outputBase(output)}.manifest.json`, "utf8")) as Manifest;
+}
+
+/** Notes of the run in the manifest of a table. */
+async function notesOf(output: string): Promise<unknown[]> {
+  const { run_id } = await manifestOf(output);
   return cluster.query("SELECT 1 FROM repute_checkpoint WHERE run_id = $1", [run_id]);
+}
+
+/** The text of every file in the working folder and the state folder. */
+async function textOf(cwd: string, output: string): Promise<string> {
+  return (await textUnder(cwd)) + (await textUnder(dirname(outputBase(output))));
 }
 
 /** The text of every file under a folder. */
@@ -356,6 +364,6 @@ async function textUnder(folder: string): Promise<string> {
 }
 
 /** True while the state of an unfinished run exists. */
-async function hasState(cwd: string): Promise<boolean> {
-  return (await readdir(cwd)).some((name) => name.endsWith(".state"));
+function hasState(output: string): boolean {
+  return existsSync(`${outputBase(output)}.state`);
 }

@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { outputBase } from "../../src/pipeline/output/check-paths.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -141,7 +143,7 @@ describe("a PostgreSQL table as input", () => {
       const kill = killed < 10 ? early : null;
       run = await enrichKilled({ server, cwd, args: [input, "-o", output, "--resume"], kill });
       if (run.code === null) killed++;
-    } while (run.code === null && (await readdir(cwd)).some((name) => name.endsWith(".state")));
+    } while (run.code === null && existsSync(`${outputBase(output)}.state`));
     expect(run.code).toBe(0);
     expect(killed).toBe(10);
     const [counts] = await cluster.query(

@@ -13,7 +13,10 @@ export const inputCodes = {
     "the input is not the one the interrupted run read",
     `restore it and continue with --resume, or ${startOver}`,
   ],
-  input_empty: ["the table or query has no rows", "check the table, or the query's condition"],
+  input_empty: [
+    "the input has no rows, and the output of the run before has some",
+    "check the export that makes the input; if it is right, remove OUT first",
+  ],
   input_binary: ["the input is not text", "convert it to CSV, TSV, NDJSON or a list"],
   input_gzip: ["the input is not gzip, is damaged or cut off", "copy it again; check its name"],
   input_json_array: ["the input is one JSON array", "convert it: jq -c '.[]' FILE"],

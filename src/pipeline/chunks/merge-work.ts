@@ -15,6 +15,7 @@ import type { Audit } from "../../outputs/audit-output.js";
 import { endingOfRows } from "../finish/exit-reason.js";
 import { endingOfTooMany } from "../finish/publish.js";
 import { saveRecord } from "../finish/finished-run.js";
+import { keepEarlier } from "../finish/keep-earlier.js";
 import { finalPath } from "../output/check-paths.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
@@ -188,6 +189,7 @@ async function publish(
   opened: readonly Destination[],
 ): Promise<Manifest> {
   const { clock = systemClock, settings, command } = job;
+  await keepEarlier(target, summed.input.rows);
   const tooMany = tooManyFailed(settings.maxFailed, summed);
   const suffix = tooMany ? failedSuffix : "";
   const { schema_version, program, run_id, input, ...counts } = summed;

@@ -131,6 +131,7 @@ const reasons: Partial<Record<ErrorCode, ExitReason>> = {
   service_outage: "unreachable",
   service_unreachable: "unreachable",
   // A file that cannot be read is not a mistake on the command line, although the exit code is 2.
+  input_empty: "io",
   input_not_found: "io",
   input_unreadable: "io",
   config_unreadable: "io",

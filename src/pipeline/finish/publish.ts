@@ -7,6 +7,7 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { CountedWarning } from "../run/run-rows.js";
 import { endingOfRows, exitCodes, type RunEnding } from "./exit-reason.js";
 import { saveRecord } from "./finished-run.js";
+import { keepEarlier } from "./keep-earlier.js";
 import { manifestOf } from "./manifest.js";
 import type { OutputTarget, TextOutputTarget } from "../output/open-output.js";
 import type { OpenRun } from "../run/open-run.js";
@@ -40,10 +41,12 @@ export const endingOfTooMany: RunEnding = {
  * With too many failed rows, that name is `OUT.failed`. If the process is killed from here on,
  * `finishEarlier` repeats the publishing.
  *
- * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name
+ * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name; as
+ *   `keepEarlier`
  */
 export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
   const { target, sink, tally, checkpointer, state } = run;
+  if (job.chunk !== true) await keepEarlier(target, tally.rows);
   const position = await sink.checkpoint();
   await sink.end?.();
   const audit = await auditTarget(run);

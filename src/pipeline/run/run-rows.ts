@@ -100,7 +100,9 @@ async function dropUselessState(
   error: unknown,
 ): Promise<void> {
   const { target, state, before, tally, runId, fingerprint } = run;
-  if (before === null && tally.rows === 0 && !tally.answered) state?.forget();
+  const isEmpty = error instanceof FatalError && error.code === "input_empty";
+  const isNew = before === null || isEmpty;
+  if (isNew && tally.rows === 0 && !tally.answered) state?.forget();
   // The journal holds only 404s, which a run with the right address must not replay.
   const isWrongService = error instanceof FatalError && error.code === "wrong_service";
   if (isWrongService && (before === null || lookup?.address.found === false)) {

@@ -1,0 +1,30 @@
+import { existsSync } from "node:fs";
+import { FatalError } from "../../core/errors.js";
+import { readJsonFile } from "../../core/files/json-file.js";
+import { formatCount } from "../../core/quantity.js";
+import { manifestPath } from "../output/check-paths.js";
+import type { OutputTarget } from "../output/open-output.js";
+import type { Manifest } from "../types.js";
+
+/**
+ * Keeps an input without rows, which is mostly a failed export, from replacing an output that has
+ * rows. Tables keep their rows anyway.
+ *
+ * @param rows number of rows that are about to be published
+ * @throws FatalError `input_empty`
+ */
+export async function keepEarlier(
+  { base, file, name }: Pick<OutputTarget, "base" | "file" | "name">,
+  rows: number,
+): Promise<void> {
+  if (rows > 0 || base === null) return;
+  const isDataSet = base.endsWith("/");
+  if (!isDataSet && (file === null || !existsSync(file))) return;
+  const found = await readJsonFile(manifestPath(base)).catch(() => null);
+  const earlier = (found as Partial<Manifest> | null)?.output?.rows ?? 0;
+  if (earlier === 0) return;
+  const kept = `${name} keeps the ${formatCount(earlier)} rows of the run before`;
+  throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
+    hint: `check the export that makes the input; if there is nothing to check, remove ${name} first`,
+  });
+}
