@@ -21,7 +21,7 @@ export async function runToEnd(
   { debug, stdoutFault = () => null, onWatch }: EndOptions,
 ): Promise<number> {
   const watch = await openWatch(args, context);
-  if (watch !== null) onWatch?.((code, error) => void watch.endNow(code, error));
+  if (watch !== null) onWatch?.((code, error) => watch.endNow(code, error));
   let error: unknown = null;
   let code: number;
   try {

@@ -34,7 +34,9 @@ describe("enrich into a table", () => {
     expect(await readdir(cwd)).toEqual(["in.csv"]);
     const base = outputBase(output);
     const kept = (await readdir(dirname(base))).filter((name) => name.startsWith(basename(base)));
-    expect(kept).toEqual([expect.stringMatching(/^repute-127.*-fresh\.manifest\.json$/)]);
+    expect(kept).toEqual([
+      expect.stringMatching(/^repute-127.*-fresh-[0-9a-f]{8}\.manifest\.json$/),
+    ]);
     const manifest = await manifestOf(output);
     expect(manifest.output).toEqual({
       path: `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=fresh`,

@@ -99,18 +99,28 @@ export class RunWatch {
     // Help and version start nothing.
     if (!this.#hasStarted && error === null) return;
     if (!this.#hasStarted) await this.#open();
-    const summary = this.endNow(code, error);
-    await this.#pings?.end(code === exitCodes.done, JSON.stringify(summary));
+    const { record, ending } = this.#measure(code, error);
+    await this.#pings?.end(code === exitCodes.done, JSON.stringify(record));
+    // After the warnings of metrics and pings: it is the last line.
+    this.#print(record, ending);
   }
 
   /** The same without pings, right before the process exits. */
-  endNow(code: number, error: unknown): AnyRecord {
+  endNow(code: number, error: unknown): void {
+    const { record, ending } = this.#measure(code, error);
+    this.#print(record, ending);
+  }
+
+  /** Sums the run up and writes its last metrics. */
+  #measure(
+    code: number,
+    error: unknown,
+  ): { readonly record: AnyRecord; readonly ending: RunEnding } {
     const ending = this.#ending(code, error);
     const record = this.#summary(ending, error);
-    this.#print(record, ending);
     const ended = { code, reason: ending.exit_reason };
     this.#metrics?.end({ ...this.#labels(), record, ended });
-    return record;
+    return { record, ending };
   }
 
   async #open(): Promise<void> {

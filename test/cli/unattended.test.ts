@@ -1,0 +1,169 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, type RunReputeOptions } from "../helpers/run-repute.js";
+import {
+  reply,
+  reset,
+  silence,
+  startScriptedServer,
+  type Step,
+} from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const names = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
+
+async function prepared() {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const env = { XDG_STATE_HOME: join(cwd, "home") };
+  const service = ["--lookups", "query", "--intel-url", server.url];
+  return {
+    cwd,
+    server,
+    run: (flags: readonly string[], options: RunReputeOptions = {}) =>
+      runRepute(["enrich", "in.csv", ...service, ...flags], { cwd, env, ...options }),
+    read: (name: string) => readFile(join(cwd, name), "utf8"),
+  };
+}
+
+async function monitored(step: Step): Promise<string> {
+  const monitor = await startScriptedServer([step]);
+  onTestFinished(() => monitor.close());
+  return monitor.url;
+}
+
+const warning = "repute: warning: the ping to ";
+
+test.each([
+  ["answers with an error", reply(500), /it answered 500/],
+  ["resets the connection", reset(), /reset|closed|hang up/i],
+])("a monitor that %s is a warning", async (_, step, reason) => {
+  const { run } = await prepared();
+  const url = await monitored(step);
+  const flags = ["-o", "out.csv", "--quiet", "--ping", `${url}/secret-id`];
+  const { code, stderr } = await run(flags);
+  expect(code).toBe(0);
+  const lines = stderr.trimEnd().split("\n");
+  for (const line of lines) expect(line.startsWith(warning + new URL(url).host)).toBe(true);
+  expect(stderr).toMatch(reason);
+  expect(stderr).not.toContain("secret-id");
+});
+
+test("a monitor that never answers is a warning and holds nothing up for long", async () => {
+  const { run, read } = await prepared();
+  const url = await monitored(silence());
+  const { code, stderr } = await run(["-o", "out.csv", "--quiet", "--ping", url]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(warning + new URL(url).host);
+  expect((await read("out.csv")).trimEnd().split("\n")).toHaveLength(names.length + 1);
+});
+
+test("warnings of metrics and pings come before the JSON object on stderr", async () => {
+  const { run } = await prepared();
+  const url = await monitored(reply(500));
+  const { code, stderr } = await run(["--json", "--ping", url, "--metrics", "none/m.prom"]);
+  expect(code).toBe(0);
+  const [last = "", ...warnings] = stderr.trimEnd().split("\n").toReversed();
+  expect(JSON.parse(last)).toMatchObject({ exit_reason: "done", exit_code: 0 });
+  expect(warnings.length).toBeGreaterThan(1);
+});
+
+test("metrics that cannot be written are one warning", async () => {
+  const { run } = await prepared();
+  const { code, stderr } = await run(["-o", "out.csv", "--quiet", "--metrics", "none/m.prom"]);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^repute: warning: cannot write the metrics to none\/m\.prom: .*\n$/);
+});
+
+interface LogLine {
+  readonly time: string;
+  readonly level: string;
+  readonly run_id: string | null;
+  readonly message: string;
+}
+
+function logOf(stderr: string): readonly LogLine[] {
+  const lines = stderr.trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as LogLine);
+}
+
+test.each([
+  ["done", [], 0],
+  ["rows failed", ["--fail-on", "unsupported"], 3],
+  ["budget", ["--max-requests", "5"], 75],
+  ["refused", [], 1],
+  ["usage", ["--rat", "1/s"], 2],
+] as const)("every line of a JSON log is an object: %s", async (end, flags, expected) => {
+  const { cwd, server, run } = await prepared();
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n\x1b[31msetup.exe\n`);
+  server.refusing = end === "refused";
+  const log = ["-o", "out.csv", "--log-format", "json"];
+  const { code, stderr } = await run([...log, "--metrics", "none/m.prom", ...flags]);
+  expect(code).toBe(expected);
+  const lines = logOf(stderr);
+  for (const line of lines) {
+    expect(new Date(line.time).toISOString()).toBe(line.time);
+    expect(["info", "warning", "error"]).toContain(line.level);
+    expect(typeof line.message).toBe("string");
+    expect(line.run_id === null || /^[0-9a-f-]{36}$/.test(line.run_id)).toBe(true);
+  }
+  expect(lines.at(-1)).toMatchObject({ message: `ended: ${end}`, exit_code: expected });
+  if (expected === 0) expect(typeof lines.at(-1)?.run_id).toBe("string");
+  const errors = lines.filter(({ level }) => level === "error");
+  expect(errors.length > 0).toBe([1, 2, 75].includes(expected));
+});
+
+test("the manifest of a run to stdout is in the state folder, or in --state-dir", async () => {
+  const { cwd, run, read } = await prepared();
+  expect(await run(["--quiet"])).toMatchObject({ code: 0 });
+  expect(JSON.parse(await read("home/repute/stdout.manifest.json"))).toMatchObject({
+    exit_reason: "done",
+    input: { rows: 20 },
+  });
+  expect(await run(["--quiet", "--state-dir", "kept/here", "--max-requests", "5"])).toMatchObject({
+    code: 75,
+  });
+  expect(JSON.parse(await read("kept/here/stdout.manifest.json"))).toMatchObject({
+    exit_reason: "budget",
+    resumable: false,
+  });
+  expect((await readdir(cwd)).toSorted()).toEqual(["home", "in.csv", "kept"]);
+});
+
+test("state and manifest of a table are in --state-dir, where verify finds them", async () => {
+  const { cwd, run } = await prepared();
+  const table = "duckdb:all.duckdb?table=nightly";
+  const flags = ["-o", table, "--state-dir", "kept", "--quiet"];
+  expect(await run([...flags, "--max-requests", "5"])).toMatchObject({ code: 75 });
+  const [state] = await readdir(join(cwd, "kept"));
+  expect(state).toMatch(/nightly.*\.state$/);
+  expect(await run([...flags, "--resume"])).toMatchObject({ code: 0 });
+  expect(await readdir(join(cwd, "kept"))).toEqual([state?.replace(/\.state$/, ".manifest.json")]);
+  const verified = await runRepute(["verify", table, "--state-dir", "kept"], { cwd });
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });
+});
+
+test("--restart under a used-up quota ends with 75 before it discards anything", async () => {
+  const { cwd, server, run, read } = await prepared();
+  const flags = ["-o", "out.csv", "--quiet", "--json", "--rate", "8/d"];
+  expect(await run(flags)).toMatchObject({ code: 75 });
+  const asked = server.total;
+  const part = await read("out.csv.part");
+  const state = await readdir(join(cwd, "out.csv.state"));
+  const { code, stdout, stderr } = await run([...flags, "--restart"]);
+  expect(code).toBe(75);
+  expect(stderr).toMatch(/the quota of 8 requests in 24 h is used up until /);
+  expect(JSON.parse(stdout)).toMatchObject({ exit_reason: "quota", resumable: true });
+  expect(server.total).toBe(asked);
+  expect(await read("out.csv.part")).toBe(part);
+  expect(await readdir(join(cwd, "out.csv.state"))).toEqual(state);
+  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  const resumed = await run([...flags.slice(0, -1), "10000/d", "--resume"]);
+  expect(resumed.code).toBe(0);
+  expect(server.total).toBe(names.length);
+});
