@@ -113,7 +113,7 @@ test.each([
     expect(line.run_id === null || /^[0-9a-f-]{36}$/.test(line.run_id)).toBe(true);
   }
   expect(lines.at(-1)).toMatchObject({ message: `ended: ${end}`, exit_code: expected });
-  if (expected === 0) expect(typeof lines.at(-1)?.run_id).toBe("string");
+  expect(lines.at(-1)?.run_id === null).toBe(end === "usage");
   const errors = lines.filter(({ level }) => level === "error");
   expect(errors.length > 0).toBe([1, 2, 75].includes(expected));
 });
