@@ -86,6 +86,11 @@ export const lookupOptions = z.strictObject({
       "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",
   }),
+  refresh: option(z.enum(["input-order", "worst-first"]).default("input-order"), {
+    description:
+      "Order in which expired answers of --cache are asked for again. worst-first: items with a verdict, then the oldest answers, then everything else; for runs that may not get through all. Reads the input twice; rows stay in input order",
+    value: "ORDER",
+  }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
     description: "Maximum number of open requests",
     value: "N",

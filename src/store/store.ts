@@ -31,6 +31,15 @@ export interface Store<Value> {
 export interface FindingStore extends Store<Finding> {
   /** Present if other processes that use the store may be requesting the same. */
   readonly claims?: Claims | undefined;
+  /** The expired answer under a key, or null. Absent if the store keeps none. */
+  expired?(key: string): ExpiredFinding | null;
+}
+
+/** An answer that is no longer fresh. */
+export interface ExpiredFinding {
+  readonly finding: Finding;
+  /** When it was stored, in milliseconds since 1970. */
+  readonly storedAt: number;
 }
 
 /** Claims on answers that are not stored yet. A claim ends with `put` or `release`, or when its owner dies. */

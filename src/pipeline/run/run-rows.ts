@@ -66,6 +66,10 @@ async function moveAndPublish(
   await checkpointer.save();
   let rowsRead = before === null ? 0 : rowsBefore(job, before.source.row);
   job.onStart?.(() => progress(rowsRead), record);
+  if (job.settings.refresh === "worst-first") {
+    const { refreshWorstFirst } = await import("../lookup/refresh-worst-first.js");
+    await refreshWorstFirst(job, rows, lookup, { signals, clock: run.clock });
+  }
   await moveRows({
     ...run,
     start: rows.start(lookup.lookup),

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.js";
 import { type Finding, lookupEndpoints } from "../../core/finding.js";
 import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
 import { isBusy, isCorrupt } from "../store-fault.js";
-import type { FindingStore } from "../store.js";
+import type { ExpiredFinding, FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
 import { cacheFault, columns, hasSpace, openCacheFile } from "./cache-file.js";
@@ -80,6 +80,21 @@ class FindingCache implements FindingStore {
     try {
       const entry = this.#read(row)?.[column] ?? null;
       return entry === null ? null : this.#freshFinding(key, entry);
+    } catch (error) {
+      this.#disable("read", error);
+      return null;
+    }
+  }
+
+  expired(key: string): ExpiredFinding | null {
+    const { row, column } = splitKey(key);
+    const { clock, ttlMs } = this.#options;
+    try {
+      const entry = this.#read(row)?.[column] ?? null;
+      const head = entry === null ? null : readEntryHead(entry);
+      if (entry === null || head === null || isFresh(head, clock.now(), ttlMs)) return null;
+      const { key: found, value: finding } = decodeEntry(entry);
+      return found === key ? { finding, storedAt: head.storedAt } : null;
     } catch (error) {
       this.#disable("read", error);
       return null;

@@ -1,0 +1,71 @@
+import { DatabaseSync, type StatementSyncInstance } from "@photostructure/sqlite";
+import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
+import { type Verdict, verdicts } from "../../core/finding.js";
+import type { Database } from "../sqlite.js";
+
+/** An item whose cached answer has expired. */
+export interface ExpiredItem {
+  readonly item: Item;
+  /** The first row that holds it. */
+  readonly row: number;
+  /** Verdict of the expired answer; null if it has none. */
+  readonly verdict: Verdict | null;
+  /** When the oldest expired answer was stored, in milliseconds since 1970. */
+  readonly storedAt: number;
+}
+
+/** Items between two turns of the event loop. */
+const batchSize = 512;
+
+type QueueRow = readonly [place: number, kind: number, value: string, row: number];
+
+/**
+ * Orders expired items: those with a verdict against them, then the oldest. It keeps them in a
+ * temporary file that SQLite removes, so memory does not grow with their number.
+ */
+export class RefreshQueue {
+  readonly #database: Database = new DatabaseSync("");
+  readonly #insert: StatementSyncInstance;
+
+  constructor() {
+    this.#database.exec(`
+      PRAGMA journal_mode = OFF;
+      PRAGMA cache_size = -4096;
+      CREATE TABLE items (
+        kind INTEGER, value TEXT, row INTEGER, accused INTEGER, stored INTEGER,
+        PRIMARY KEY (kind, value)
+      ) STRICT, WITHOUT ROWID;
+      BEGIN;`);
+    this.#insert = this.#database.prepare("INSERT OR IGNORE INTO items VALUES (?, ?, ?, ?, ?)");
+  }
+
+  /** Adds an item, unless an earlier row had it. */
+  add({ item, row, verdict, storedAt }: ExpiredItem): void {
+    const accused = verdict !== null && verdict !== verdicts.at(-1) ? 1 : 0;
+    this.#insert.run(itemKinds.indexOf(item.kind), item.value, row, accused, Math.floor(storedAt));
+  }
+
+  /** The items in order. Nothing can be added any more. */
+  *inOrder(): Generator<Pick<ExpiredItem, "item" | "row">> {
+    this.#database.exec(`
+      CREATE TABLE ordered (place INTEGER PRIMARY KEY, kind INTEGER, value TEXT, row INTEGER) STRICT;
+      INSERT INTO ordered (kind, value, row)
+        SELECT kind, value, row FROM items ORDER BY accused DESC, stored, row;
+      COMMIT;`);
+    const select = this.#database.prepare(
+      `SELECT place, kind, value, row FROM ordered WHERE place > ? ORDER BY place LIMIT ${batchSize}`,
+    );
+    select.setReturnArrays(true);
+    for (let last: number | undefined = 0; last !== undefined;) {
+      const rows: readonly QueueRow[] = select.all(last) as unknown as readonly QueueRow[];
+      for (const [, kind, value, row] of rows) {
+        yield { item: { kind: itemKinds[kind] as ItemKind, value }, row };
+      }
+      last = rows.at(-1)?.[0];
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
