@@ -73,7 +73,7 @@ test("asks for expired verdicts, then the oldest, then the rest; the rows stay i
   const manifest = JSON.parse(await readFile(join(cwd, "out.csv.manifest.json"), "utf8")) as object;
   expect(manifest).toMatchObject({
     sources: { live: 9, cache: 1, duplicate: 1 },
-    requests: { query: { requests: 9 } },
+    requests: { query: { total: 9 } },
   });
 });
 
