@@ -77,6 +77,19 @@ export function decodeEntry(entry: string, options?: ReadOptions): Keyed<Finding
   return parseFindingText(entry.slice(at.finding), options);
 }
 
+/** The finding of an entry that has expired; null if it is fresh, damaged or has another key. */
+export function expiredFinding(
+  entry: string,
+  key: string,
+  now: number,
+  ttlMs: number,
+): { readonly finding: Finding; readonly storedAt: number } | null {
+  const head = readEntryHead(entry);
+  if (head === null || isFresh(head, now, ttlMs)) return null;
+  const { key: found, value: finding } = decodeEntry(entry);
+  return found === key ? { finding, storedAt: head.storedAt } : null;
+}
+
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }

@@ -1,4 +1,4 @@
-import type { LookupEndpoint } from "../../core/finding.js";
+import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 
 /**
@@ -45,4 +45,13 @@ export function textHash(text: string, seed = 0x811c9dc5): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The row and column of a key. */
+export function splitKey(key: string): { readonly row: string; readonly column: number } {
+  const space = key.indexOf(" ");
+  const endpoint = key.slice(0, space);
+  const column = lookupEndpoints.findIndex((each) => each === endpoint);
+  if (column < 0) throw new TypeError(`the key ${JSON.stringify(key)} names no endpoint`);
+  return { row: key.slice(space + 1), column };
 }

@@ -5,9 +5,16 @@ import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite
 import { isBusy, isCorrupt } from "../store-fault.js";
 import type { ExpiredFinding, FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
-import { answerKind, decodeEntry, encodeEntry, isFresh, readEntryHead } from "./cache-entry.js";
+import {
+  answerKind,
+  decodeEntry,
+  encodeEntry,
+  expiredFinding,
+  isFresh,
+  readEntryHead,
+} from "./cache-entry.js";
 import { cacheFault, columns, hasSpace, openCacheFile } from "./cache-file.js";
-import { keyHash } from "./cache-key.js";
+import { keyHash, splitKey } from "./cache-key.js";
 
 export interface CacheOptions {
   /** Folder of the cache. Created with owner-only permissions if missing. */
@@ -91,10 +98,7 @@ class FindingCache implements FindingStore {
     const { clock, ttlMs } = this.#options;
     try {
       const entry = this.#read(row)?.[column] ?? null;
-      const head = entry === null ? null : readEntryHead(entry);
-      if (entry === null || head === null || isFresh(head, clock.now(), ttlMs)) return null;
-      const { key: found, value: finding } = decodeEntry(entry);
-      return found === key ? { finding, storedAt: head.storedAt } : null;
+      return entry === null ? null : expiredFinding(entry, key, clock.now(), ttlMs);
     } catch (error) {
       this.#disable("read", error);
       return null;
@@ -242,15 +246,6 @@ class FindingCache implements FindingStore {
     this.#latest = null;
     if (database !== null) closeDatabase(database);
   }
-}
-
-/** The row and column of a key. */
-function splitKey(key: string): { readonly row: string; readonly column: number } {
-  const space = key.indexOf(" ");
-  const endpoint = key.slice(0, space);
-  const column = lookupEndpoints.findIndex((each) => each === endpoint);
-  if (column < 0) throw new TypeError(`the key ${JSON.stringify(key)} names no endpoint`);
-  return { row: key.slice(space + 1), column };
 }
 
 function warnDisabled(

@@ -57,7 +57,7 @@ export class RefreshQueue {
     );
     select.setReturnArrays(true);
     for (let last: number | undefined = 0; last !== undefined;) {
-      const rows: readonly QueueRow[] = select.all(last) as unknown as readonly QueueRow[];
+      const rows = queueRows(select, last);
       for (const [, kind, value, row] of rows) {
         yield { item: { kind: itemKinds[kind] as ItemKind, value }, row };
       }
@@ -68,4 +68,8 @@ export class RefreshQueue {
   close(): void {
     this.#database.close();
   }
+}
+
+function queueRows(select: StatementSyncInstance, behind: number): readonly QueueRow[] {
+  return select.all(behind) as unknown as readonly QueueRow[];
 }
