@@ -122,6 +122,18 @@ export function cacheFault(
   return new FatalError("cache_unusable", message, { cause: error });
 }
 
+/** Warns that a run continues without its cache. */
+export function warnDisabled(
+  { folder, onWarning }: { readonly folder: string } & Pick<CacheFileOptions, "onWarning">,
+  doing: "open" | "read" | "write",
+  error: unknown,
+): void {
+  const { message, hint } = cacheFault(folder, doing, error);
+  onWarning(
+    `${hint === null ? message : `${message}; ${hint}`}; the run continues without the cache`,
+  );
+}
+
 /** Returns the file's format version. */
 function setUp(database: Database): number {
   const found = versionOf(database);

@@ -1,6 +1,6 @@
 import type { StatementSyncInstance as StatementSync } from "@photostructure/sqlite";
 import type { Clock } from "../../core/clock.js";
-import { type Finding, lookupEndpoints } from "../../core/finding.js";
+import type { Finding } from "../../core/finding.js";
 import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
 import { isBusy, isCorrupt } from "../store-fault.js";
 import type { ExpiredFinding, FindingStore } from "../store.js";
@@ -13,7 +13,7 @@ import {
   isFresh,
   readEntryHead,
 } from "./cache-entry.js";
-import { cacheFault, columns, hasSpace, openCacheFile } from "./cache-file.js";
+import { cacheFault, columns, hasSpace, openCacheFile, warnDisabled } from "./cache-file.js";
 import { keyHash, splitKey } from "./cache-key.js";
 
 export interface CacheOptions {
@@ -246,15 +246,4 @@ class FindingCache implements FindingStore {
     this.#latest = null;
     if (database !== null) closeDatabase(database);
   }
-}
-
-function warnDisabled(
-  { folder, onWarning }: CacheOptions,
-  doing: "open" | "read" | "write",
-  error: unknown,
-): void {
-  const { message, hint } = cacheFault(folder, doing, error);
-  onWarning(
-    `${hint === null ? message : `${message}; ${hint}`}; the run continues without the cache`,
-  );
 }

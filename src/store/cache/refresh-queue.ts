@@ -71,5 +71,5 @@ export class RefreshQueue {
 }
 
 function queueRows(select: StatementSyncInstance, behind: number): readonly QueueRow[] {
-  return select.all(behind) as unknown as readonly QueueRow[];
+  return select.all(behind);
 }
