@@ -1,7 +1,7 @@
 import { schemaVersion } from "../../core/columns.js";
 import { programInfo } from "../../core/program.js";
 import { mostFrequentFirst } from "../run/tally.js";
-import { unlikelyColumn } from "../run/run-rows.js";
+import { noRows, unlikelyColumn } from "../run/run-rows.js";
 import { readingFacts } from "../finish/input-records.js";
 import type { RunEnding } from "../finish/exit-reason.js";
 import type { Manifest } from "../types.js";
@@ -50,6 +50,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
           addUp([
             plan.warnings,
             ...manifests.map(({ warnings }) => warnings),
+            rows === 0 ? { [noRows]: 1 } : {},
             unlikely === null ? {} : { [unlikely]: 1 },
           ]),
         ),

@@ -129,6 +129,9 @@ const noIndicator: readonly UnsupportedCode[] = [
 /** A message and the number of times it applies. */
 export type CountedWarning = readonly [message: string, count: number];
 
+/** Warning for a run without rows. */
+export const noRows = "the input has no rows";
+
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
   job: Pick<EnrichJob, "onWarning" | "chunk">,
@@ -138,7 +141,7 @@ function closingWarnings(
 ): readonly CountedWarning[] {
   // Of a chunk, the merge judges all of them together.
   const unlikely = job.chunk === true ? null : unlikelyColumn(source, tally.snapshot());
-  const empty = tally.rows === 0 && job.chunk !== true ? ["the input has no rows"] : [];
+  const empty = tally.rows === 0 && job.chunk !== true ? [noRows] : [];
   const messages = [...empty, ...addressWarnings, ...(unlikely === null ? [] : [unlikely])];
   for (const message of messages) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
