@@ -18,15 +18,6 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
     args: ["-o", "out.parquet"],
     read: async (folder) => (await readParquet(join(folder, "out.parquet"))).map(lasting),
   },
-  "a data set of NDJSON.gz": {
-    args: ["-o", "set/", "--to", "ndjson", "--gzip", "--rows-per-file", "20"],
-    read: (folder) => partsOf(join(folder, "set"), readText),
-  },
-  "a data set of Parquet": {
-    args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "20"],
-    read: (folder) =>
-      partsOf(join(folder, "set"), async (path) => (await readParquet(path)).map(lasting)),
-  },
   DuckDB: {
     args: ["-o", "duckdb:out.duckdb?table=t"],
     commits: "duckdb",
@@ -35,6 +26,19 @@ export const outputs: Readonly<Record<string, CrashCase>> = {
       const found = await queryDuckdb("SELECT * FROM t ORDER BY rep_row", file);
       return [found.map(lasting), await queryDuckdb("SELECT run_id FROM repute_checkpoint", file)];
     },
+  },
+};
+
+/** Data sets: folders of files with a manifest. */
+export const dataSets: Readonly<Record<string, CrashCase>> = {
+  "a data set of NDJSON.gz": {
+    args: ["-o", "set/", "--to", "ndjson", "--gzip", "--rows-per-file", "20"],
+    read: (folder) => partsOf(join(folder, "set"), readText),
+  },
+  "a data set of Parquet": {
+    args: ["-o", "set/", "--to", "parquet", "--rows-per-file", "20"],
+    read: (folder) =>
+      partsOf(join(folder, "set"), async (path) => (await readParquet(path)).map(lasting)),
   },
 };
 
