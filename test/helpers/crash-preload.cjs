@@ -10,7 +10,8 @@ const { isMainThread } = require("node:worker_threads");
 
 const crashAt = Number(process.env.CRASH_AT ?? 0);
 const copies = process.env.CRASH_COPIES;
-const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, writeSync } = fs;
+const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, rmSync, writeSync } =
+  fs;
 let count = 0;
 /** Lookups that were answered. */
 let answered = 0;
@@ -38,11 +39,7 @@ function copyFolder(half) {
   isCopying = true;
   const copy = path.join(copies, String(count));
   const folder = process.cwd();
-  cpSync(folder, copy, {
-    recursive: true,
-    preserveTimestamps: true,
-    verbatimSymlinks: true,
-  });
+  copyUnchanging(folder, copy);
   if (half !== undefined) {
     const { size } = fstatSync(half.fd);
     const name = path.relative(folder, readlinkSync(`/proc/self/fd/${half.fd}`));
@@ -54,6 +51,19 @@ function copyFolder(half) {
   const moment = JSON.stringify({ answered, isCommitting: commits > 0 });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
   isCopying = false;
+}
+
+/** Copies again if an operation that had begun before removes a file meanwhile. */
+function copyUnchanging(folder, copy) {
+  for (let tries = 1; ; tries++) {
+    try {
+      cpSync(folder, copy, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+      return;
+    } catch (error) {
+      if (error.code !== "ENOENT" || tries === 10) throw error;
+      rmSync(copy, { recursive: true, force: true });
+    }
+  }
 }
 
 const opensToWrite = (flags) =>
