@@ -23,6 +23,17 @@ export function raceAbort<T>(
   });
 }
 
+/** Passes values on. @throws the signal's reason once it aborts */
+export async function* abortable<T>(
+  values: AsyncIterable<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  for await (const value of values) {
+    signal?.throwIfAborted();
+    yield value;
+  }
+}
+
 /** Something that can be aborted. */
 export interface Abortable {
   abort(reason: unknown): void;

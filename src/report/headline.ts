@@ -1,5 +1,5 @@
 import { formatCount, formatPercent } from "../core/quantity.js";
-import type { Outcome, Report } from "./types.js";
+import type { Outcome, Report, TopCounts } from "./types.js";
 
 /** What each outcome is called; `none` never reads as safe. */
 export const outcomeNames: Readonly<Record<Outcome, string>> = {
@@ -55,6 +55,13 @@ export function headlineDetail({ rows, outcomes, statuses }: Report): string {
     parts.push(`${formatCount(statuses.partial)} ${were} answered only in part.`);
   }
   return parts.join(" ");
+}
+
+/** What a list by frequency leaves out; "" for nothing. */
+export function moreText({ entries, distinct, uncounted }: TopCounts): string {
+  const more = distinct - entries.length;
+  const rest = `, and ${rowsText(uncounted)} whose names were too many to tell apart`;
+  return more > 0 ? `${formatCount(more)} more${uncounted > 0 ? rest : ""}` : "";
 }
 
 export function rowsText(rows: number): string {

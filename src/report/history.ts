@@ -1,4 +1,5 @@
 import { formatCount, formatSeconds } from "../core/quantity.js";
+import { outcomeNames } from "./headline.js";
 
 /** What a manifest says about one night. */
 export interface Night {
@@ -28,7 +29,7 @@ export interface Series {
 const nightsShown = 60;
 
 /** Nights before the last that are needed to call it unusual. */
-const fewestNights = 5;
+export const fewestNights = 5;
 
 /** Modified z-score above which a value is an outlier (Iglewicz and Hoaglin, 1993). */
 const threshold = 3.5;
@@ -57,7 +58,7 @@ export function historyOf(nights: readonly Night[]): readonly Series[] {
   return [
     seriesOf("rows", shown, (night) => night.rows),
     ...names("verdicts").map((name) =>
-      seriesOf(name, shown, ({ verdicts }) => verdicts[name] ?? 0),
+      seriesOf(verdictLabel(name), shown, ({ verdicts }) => verdicts[name] ?? 0),
     ),
     ...names("statuses").map((name) =>
       seriesOf(name, shown, ({ statuses }) => statuses[name] ?? 0),
@@ -66,6 +67,11 @@ export function historyOf(nights: readonly Night[]): readonly Series[] {
     seriesOf("duration", shown, ({ seconds }) => seconds, "seconds"),
     seriesOf("drift", shown, ({ drift }) => drift),
   ];
+}
+
+/** `none` alone would not say what there is none of. */
+function verdictLabel(name: string): string {
+  return name === "none" ? outcomeNames.none : name;
 }
 
 function seriesOf(

@@ -1,10 +1,8 @@
+import { longestName } from "./cut-text.js";
 import type { TopCounts } from "./types.js";
 
 /** Names told apart at most: 65,536 of up to 120 characters take about 16 MB. */
 export const mostNames = 65_536;
-
-/** Longest part of a name that is kept. */
-const longestName = 120;
 
 /** Counts by name in bounded memory: once full, it counts the names it knows and the rest as one. */
 export class NameCounts {

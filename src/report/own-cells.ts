@@ -1,4 +1,5 @@
 import type { EarlierRecord } from "../formats/types.js";
+import { cutText } from "./cut-text.js";
 
 /** Columns of the input shown for an item; further ones are counted. */
 const mostColumns = 8;
@@ -19,7 +20,9 @@ export function ownCells(
       ? cells.map((cell, index) => [columns[index] ?? "", cell] as const)
       : membersOf(json);
   const own = all.filter(([name, cell]) => cell !== "" && name !== itemColumn);
-  const kept = own.slice(0, mostColumns).map(([name, cell]) => [cut(name), cut(cell)] as const);
+  const kept = own
+    .slice(0, mostColumns)
+    .map(([name, cell]) => [cutText(name, longestCell), cutText(cell, longestCell)] as const);
   const more = own.length - kept.length;
   return more > 0 ? [...kept, ["", `and ${more} more`]] : kept;
 }
@@ -29,11 +32,4 @@ function membersOf(json: string): OwnCells {
     name,
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
-}
-
-/** Says how long the text was where it had to be cut. */
-function cut(text: string): string {
-  if (text.length <= longestCell) return text;
-  const start = text.slice(0, longestCell).replace(/[\uD800-\uDBFF]$/, "");
-  return `${start}… (${text.length} characters)`;
 }

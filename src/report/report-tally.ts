@@ -1,6 +1,7 @@
 import { errorAreas } from "../core/error-codes.js";
 import { type FindingStatus, findingStatuses, verdicts } from "../core/finding.js";
 import type { EarlierRecord } from "../formats/types.js";
+import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./days.js";
 import { NameCounts } from "./name-counts.js";
 import { ownCells } from "./own-cells.js";
@@ -9,6 +10,9 @@ import { WorstItems } from "./worst-items.js";
 
 /** Entries of each list by frequency. */
 const listLength = 10;
+
+/** Tags listed for an item. */
+const tagsListed = 8;
 
 export const outcomes = [...verdicts, "unchecked"] as const;
 
@@ -19,14 +23,14 @@ export async function tallyReport(
   run: RunFacts | null,
   compared: Pick<Report, "changes" | "history"> = { changes: null, history: null },
 ): Promise<Report> {
-  const tally = new ReportTally(columns, run?.itemColumn ?? null);
+  const tally = new ReportTally(columns, run);
   for await (const list of records) for (const record of list) tally.add(record);
   return { output, run, ...compared, ...tally.counted() };
 }
 
 class ReportTally {
   readonly #columns: readonly string[];
-  readonly #itemColumn: string | null;
+  readonly #run: RunFacts | null;
   #rows = 0;
   readonly #outcomes = noOutcomes();
   readonly #statuses = Object.fromEntries(findingStatuses.map((name) => [name, 0])) as Record<
@@ -43,9 +47,9 @@ class ReportTally {
   readonly #lastSeen = new Days();
   readonly #worst = new WorstItems();
 
-  constructor(columns: readonly string[], itemColumn: string | null) {
+  constructor(columns: readonly string[], run: RunFacts | null) {
     this.#columns = columns;
-    this.#itemColumn = itemColumn;
+    this.#run = run;
   }
 
   add(record: EarlierRecord): void {
@@ -78,11 +82,11 @@ class ReportTally {
         lastSeen: record.text("last_seen"),
       },
       () => ({
-        tags: record.list("tags"),
-        network: [network, country].filter((text) => text !== "").join(", "),
-        abuseEmail: record.text("abuse_email"),
-        abuseStatus: record.text("abuse_status"),
-        own: ownCells(record, this.#columns, this.#itemColumn),
+        tags: cutList(record.list("tags"), tagsListed),
+        network: cutText([network, country].filter((text) => text !== "").join(", "), longestName),
+        abuseEmail: cutText(record.text("abuse_email"), longestName),
+        abuseStatus: cutText(record.text("abuse_status"), longestName),
+        own: ownCells(record, this.#columns, this.#itemColumn(record)),
       }),
     );
   }
@@ -106,6 +110,11 @@ class ReportTally {
         this.#sources.top(listLength).entries.map(({ name, count }) => [name, count]),
       ),
     };
+  }
+
+  #itemColumn(record: EarlierRecord): string | null {
+    const { itemColumn = null, itemColumns = {} } = this.#run ?? {};
+    return itemColumn ?? itemColumns[record.text("file")] ?? null;
   }
 
   #countKind(kind: string, outcome: Outcome): void {

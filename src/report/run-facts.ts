@@ -1,5 +1,5 @@
 import { formatCount, formatPercent, formatSeconds, shellWord } from "../core/quantity.js";
-import type { Report } from "./types.js";
+import type { Report, RunFacts } from "./types.js";
 
 export interface RunFact {
   readonly name: string;
@@ -25,7 +25,7 @@ export function runFacts({ output, rows, run, sources }: Report): readonly RunFa
   const requests = Object.entries(run.requests).filter(([, { total }]) => total > 0);
   const speed = run.seconds > 0 ? `, ${formatCount(rows / run.seconds)} rows a second` : "";
   return [
-    fact("Input", run.input ?? "stdin", true),
+    fact("Input", inputText(run), true),
     ...general,
     fact("Started", run.startedAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")),
     fact("Duration", `${formatSeconds(run.seconds)}${speed}`),
@@ -38,6 +38,13 @@ export function runFacts({ output, rows, run, sources }: Report): readonly RunFa
     ...(run.unusualEnd === null ? [] : [fact("End", run.unusualEnd)]),
     fact("Command", run.command.map(shellWord).join(" "), true),
   ];
+}
+
+/** `a.csv`, or `3 inputs, a.csv to c.csv`. */
+export function inputText({ inputs }: RunFacts): string {
+  const [first = "stdin"] = inputs;
+  if (inputs.length < 2) return first;
+  return `${formatCount(inputs.length)} inputs, ${first} to ${inputs.at(-1)}`;
 }
 
 const sourceNames: Readonly<Record<string, string>> = {

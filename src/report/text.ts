@@ -2,7 +2,7 @@ import { printable } from "../core/printable.js";
 import { formatCount, formatPercent, wrapText } from "../core/quantity.js";
 import { changesLines, historyLines } from "./compared-text.js";
 import { defang } from "./defang.js";
-import { headline, headlineDetail, outcomeNames } from "./headline.js";
+import { headline, headlineDetail, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
@@ -56,9 +56,12 @@ function verdictLines({ outcomes: counts, rows }: Report, width: number): string
   return rows === 0 ? [] : barLines(list, width, rows);
 }
 
-function topLines({ entries, distinct }: TopCounts, width: number): string[] {
-  const more = distinct - entries.length;
-  return [...barLines(entries, width), ...(more > 0 ? [`${formatCount(more)} more`] : [])];
+function topLines(counts: TopCounts, width: number): string[] {
+  const more = moreText(counts);
+  return [
+    ...barLines(counts.entries, width),
+    ...(more === "" ? [] : wrapText(more, width - 2).split("\n")),
+  ];
 }
 
 /** A line for each count: name, bar and number; with `whole` also the share. */

@@ -45,6 +45,7 @@ export interface Offender {
   readonly verdict: Verdict;
   /** Rows that hold it. */
   readonly rows: number;
+  /** The first tags and, if there are others, how many. */
   readonly tags: readonly string[];
   readonly observations: number;
   readonly lastSeen: string;
@@ -68,8 +69,12 @@ export interface Offenders {
 /** Facts of the run, from its manifest. */
 export interface RunFacts {
   readonly command: readonly string[];
-  readonly input: string | null;
+  /** Names of the inputs; none for stdin. */
+  readonly inputs: readonly string[];
+  /** The column of the items; null if it differs from input to input. */
   readonly itemColumn: string | null;
+  /** The column of the items by input, if there are several. */
+  readonly itemColumns: Readonly<Record<string, string>>;
   readonly startedAt: string;
   readonly seconds: number;
   readonly requests: Readonly<Record<string, { readonly total: number }>>;

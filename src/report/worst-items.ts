@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { verdicts } from "../core/finding.js";
 import type { Offender, Offenders } from "./types.js";
 
@@ -19,7 +20,7 @@ export class WorstItems {
 
   /** @param describe called for items that are kept */
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
-    const key = `${rank.kind} ${rank.item}`;
+    const key = keyOf(rank);
     if (this.#items.size < mostItems) this.#items.add(key);
     else if (!this.#items.has(key)) this.#itemsAreMore = true;
     const known = this.#entries.get(key);
@@ -61,6 +62,14 @@ function worseFirst(a: Rank, b: Rank): number {
     compare(a.item, b.item)
   );
 }
+
+/** Items of any length take little memory. */
+function keyOf({ kind, item }: Rank): string {
+  const key = `${kind} ${item}`;
+  return key.length <= longestKey ? key : createHash("sha256").update(key).digest("base64");
+}
+
+const longestKey = 100;
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

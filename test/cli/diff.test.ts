@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
+import { InterruptedError } from "../../src/core/errors.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -83,6 +84,19 @@ test("compares two runs in one table by run ID", async () => {
   const found = await runRepute(["diff", `${table}&run=${first}`, table, "--json"], { cwd });
   const expected = await runRepute(["diff", "1.csv", "2.csv", "--json"], { cwd });
   expect([found.stderr, found.stdout]).toEqual(["", expected.stdout]);
+});
+
+test.each([
+  ["diff", "1.csv", "2.csv", "-o", "c.csv"],
+  ["report", "2.csv", "-o", "r.html"],
+  ["report", "2.csv", "--against", "1.csv", "-o", "r.html"],
+])("Ctrl-C ends %s without a file", async (...args) => {
+  const cwd = await nights();
+  const before = await readdir(cwd);
+  const signal = AbortSignal.abort(new InterruptedError("SIGINT"));
+  const { code, stderr } = await runRepute(args, { cwd, signal });
+  expect([code, stderr]).toEqual([130, "repute: stopped by SIGINT\n"]);
+  expect(await readdir(cwd)).toEqual(before);
 });
 
 test("a usage error says what to do", async () => {

@@ -141,3 +141,16 @@ test("when the disk is full, every machine learns of it", async () => {
   });
   expect(await read("back.csv")).toBe(await read("in.csv"));
 });
+
+test("a full temporary folder ends a comparison with one error and is left empty", async () => {
+  const folder = await prepared();
+  const { code, stdout, stderr } = await onDisk(
+    folder,
+    "64k",
+    "repute enrich in.csv -o out.csv --local --quiet; TMPDIR=$PWD/disk repute diff out.csv out.csv; code=$?; ls disk; exit $code",
+  );
+  expect(stderr).toBe(
+    `repute: cannot compare with a temporary file in ${join(folder, "disk")}: the disk is full\n  free space there, or set TMPDIR to another folder\n`,
+  );
+  expect([code, stdout]).toEqual([1, ""]);
+});

@@ -76,6 +76,27 @@ test("reads an object and writes rows, rejects, manifest and report as objects",
   ]);
 });
 
+test("compares objects and writes the changes as an object", async () => {
+  await store.put("in/dump.csv", await readFile(indicators));
+  for (const seed of ["1", "2"]) {
+    const out = `s3://lake/nights/${seed}.csv`;
+    expect(await enrich("s3://lake/in/dump.csv", out, "--synthetic", seed)).toMatchObject({
+      code: 0,
+    });
+  }
+  const nights = ["s3://lake/nights/1.csv", "s3://lake/nights/2.csv"];
+  for (const [name, start] of [
+    ["csv", "change,kind,item"],
+    ["html", "<!doctype html>"],
+  ] as const) {
+    const run = await repute("diff", ...nights, "-o", `s3://lake/nights/changes.${name}`);
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+    expect((await store.get(`nights/changes.${name}`)).toString().startsWith(start)).toBe(true);
+  }
+  const wrong = await repute("diff", ...nights, "-o", "s3://lake/?changes.csv");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("not the address")]);
+});
+
 test("continues to read where the connection was lost", async () => {
   const text = ["ip", ...Array.from({ length: 30_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`)];
   await store.put("in/long.csv", text.join("\n"));

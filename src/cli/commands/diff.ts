@@ -2,6 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import { formatCount } from "../../core/quantity.js";
+import { isObjectAddress, parseObjectAddress } from "../../objects/address.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../report/diff/change-lines.js";
 import type { OutputDiff } from "../../report/diff/diff-outputs.js";
@@ -18,14 +19,11 @@ const { json, color, quiet, config, profile } = cliOptions.shape;
 /** Changes shown on a terminal; a file has them all. */
 const mostShown = 40;
 
-/** UTF-16 units of text written to a file at a time. */
-const writtenAtOnce = 64 * 1024;
-
 const groups = {
   Output: {
     output: option(z.string().min(1).optional(), {
       common: true,
-      description: "Write every change to this file: .csv, .ndjson or .html",
+      description: "Write every change to this file or s3:// object: .csv, .ndjson or .html",
       value: "OUT",
       alias: "o",
     }),
@@ -81,37 +79,18 @@ async function diff(call: DiffCall): Promise<number> {
   const { output } = settings;
   const { diffFormatOf, diffLines } = await import("../../report/diff/diff-files.js");
   const format = output === undefined ? null : diffFormatOf(output);
+  if (output !== undefined && isObjectAddress(output)) parseObjectAddress(output);
   const { compareOutputs } = await import("../run/compare-outputs.js");
-  await using found = await compareOutputs(earlier, later, settings.prefix);
+  await using found = await compareOutputs(earlier, later, { ...settings, signal: context.signal });
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
   if (output !== undefined && format !== null) {
-    await writeWhole(output, diffLines(format, found, names));
+    const { writeChanges } = await import("../run/write-changes.js");
+    await writeChanges(output, diffLines(format, found, names), context.signal);
   }
   if (settings.json) {
     for (const line of diffLines("ndjson", found, names)) await writeText(context, line);
   } else if (!settings.quiet) await show(found, output === undefined, call);
   return settings.exitCode && found.counts.worse > 0 ? exitCodes.rowsFailed : exitCodes.done;
-}
-
-/** Writes a file that appears under its name once it is complete. */
-async function writeWhole(path: string, lines: Iterable<string>): Promise<void> {
-  const { openFileDestination, removePart } = await import("../../outputs/file-destination.js");
-  const file = await openFileDestination(path, null);
-  try {
-    let pending = "";
-    for (const line of lines) {
-      pending += line;
-      if (pending.length < writtenAtOnce) continue;
-      await file.write(Buffer.from(pending));
-      pending = "";
-    }
-    await file.write(Buffer.from(pending));
-    await file.finish();
-  } catch (error) {
-    await file.abandon();
-    await removePart(path);
-    throw error;
-  }
 }
 
 /** Titles of the table of changes. */

@@ -67,7 +67,8 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { checkReportName, makeReport, writeReportPage } = await import("../run/make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
   const onWarning = (message: string): void => context.reporter.warning(message);
-  const made = await makeReport(output, settings.prefix, { ...settings, onWarning });
+  const { signal } = context;
+  const made = await makeReport(output, settings.prefix, { ...settings, onWarning, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../report/text.js");
     const { printReport } = await import("../terminal/colors.js");

@@ -1,3 +1,4 @@
+import { abortable } from "../../core/abort.js";
 import { readOutput } from "../../pipeline/retry/output-rows.js";
 import { diffOutputs, type OutputDiff } from "../../report/diff/diff-outputs.js";
 import { comparedColumns } from "../../report/diff/observation.js";
@@ -7,23 +8,34 @@ import { redactAddress } from "../../core/redact-address.js";
 /** Changes that a report lists. */
 const mostListed = 25;
 
-/** Compares two outputs as they are named. @throws as `readOutput` */
+/** How to read two outputs. */
+export interface Comparing {
+  readonly prefix: string;
+  /** The folder of `--state-dir`. */
+  readonly stateDir?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Compares two outputs as they are named. @throws as `readOutput`; the signal's reason */
 export async function compareOutputs(
   earlier: string,
   later: string,
-  prefix: string,
+  { prefix, stateDir, signal }: Comparing,
 ): Promise<OutputDiff> {
-  const rowsOf = async (path: string) => (await readOutput(path, prefix, comparedColumns)).records;
+  const rowsOf = async (path: string) => {
+    const { records } = await readOutput(path, prefix, comparedColumns, stateDir);
+    return abortable(records, signal);
+  };
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
-/** What changed since an earlier output, for a report. @throws as `readOutput` */
+/** What changed since an earlier output, for a report. @throws as `compareOutputs` */
 export async function changesSince(
   earlier: string,
   later: string,
-  prefix: string,
+  comparing: Comparing,
 ): Promise<Changes> {
-  await using diff = await compareOutputs(earlier, later, prefix);
+  await using diff = await compareOutputs(earlier, later, comparing);
   const worst = [];
   for (const change of diff.changes()) {
     if (worst.length === mostListed) break;

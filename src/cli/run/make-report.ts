@@ -1,3 +1,4 @@
+import { abortable } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { replaceFile } from "../../core/files/json-file.js";
@@ -23,29 +24,35 @@ export interface ComparedWith {
   readonly stateDir?: string | undefined;
   /** Called for each file of `history` that is not a manifest. */
   readonly onWarning?: (message: string) => void;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Reads an output and counts what its report shows.
  *
- * @throws as `readOutput`; UsageError `manifest_missing` with `history` but without a manifest
+ * @throws as `readOutput`; the signal's reason; UsageError `manifest_missing` with `history` but
+ *   without a manifest
  */
 export async function makeReport(
   output: string,
   prefix: string,
-  { against, history, stateDir, onWarning }: ComparedWith = {},
+  { against, history, stateDir, onWarning, signal }: ComparedWith = {},
 ): Promise<Report> {
-  const { manifest, ...rows } = await readOutput(output, prefix, undefined, stateDir);
   const changes =
     against === undefined
       ? null
-      : await (await import("./compare-outputs.js")).changesSince(against, output, prefix);
+      : await (
+          await import("./compare-outputs.js")
+        ).changesSince(against, output, { prefix, stateDir, signal });
+  const { manifest, columns, records } = await readOutput(output, prefix, undefined, stateDir);
   const nights =
     history === undefined
       ? null
       : await (await import("./read-nights.js")).nightsIn(history, manifest, output, onWarning);
   const facts = manifest === null ? null : factsOf(manifest);
   const compared = { changes, history: nights === null ? null : historyOf(nights) };
+  const rows = { columns, records: abortable(records, signal) };
   return tallyReport(redactAddress(output), rows, facts, compared);
 }
 
@@ -105,12 +112,16 @@ type RunReportSettings = Pick<EnrichSettings, "output" | "to" | "prefix"> & {
   readonly stateDir?: string | undefined;
 };
 
-function factsOf({ command = [], input, ...run }: Partial<Manifest>): RunFacts {
+function factsOf({ command = [], input, inputs, ...run }: Partial<Manifest>): RunFacts {
+  const paths = inputs?.map(({ path }) => path) ?? [input?.path ?? []].flat();
   const end = run.exit_reason ?? "done";
   return {
     command,
-    input: input?.path ?? null,
+    inputs: paths,
     itemColumn: input?.item_column ?? null,
+    itemColumns: Object.fromEntries(
+      (inputs ?? []).map(({ path, item_column }) => [path, item_column]),
+    ),
     startedAt: run.started_at ?? "",
     seconds: run.seconds ?? 0,
     requests: run.requests ?? {},

@@ -53,6 +53,10 @@ export const outputCodes = {
     "the rows of this output cannot be read back",
     "write CSV, NDJSON, Parquet or a table, and report on that",
   ],
+  temporary_file: [
+    "the temporary file of a comparison cannot be written",
+    "free space, or set TMPDIR to another folder",
+  ],
   report_older_schema: ["the output has no verdicts", "enrich the input again"],
   report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
   retry_needs_file: ["retry cannot read a stream", "name the earlier output's file"],

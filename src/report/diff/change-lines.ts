@@ -1,5 +1,6 @@
 import { recordWriter, withoutFormula } from "../../formats/csv/csv-writer.js";
 import { formatCount } from "../../core/quantity.js";
+import { cutList, cutText, longestName } from "../cut-text.js";
 import { type Change, changeKinds, type DiffCounts } from "./diff-outputs.js";
 import type { Observation } from "./observation.js";
 
@@ -63,14 +64,19 @@ export function changePhrase({ what, earlier, later }: Change): string {
 
 function tagChanges(earlier: string, later: string): string {
   const [before, after] = [tagList(earlier), tagList(later)];
-  return [
-    ...after.filter((tag) => !before.includes(tag)).map((tag) => `+${tag}`),
-    ...before.filter((tag) => !after.includes(tag)).map((tag) => `-${tag}`),
-  ].join(" ");
+  const [had, has] = [new Set(before), new Set(after)];
+  const changed = [
+    ...after.filter((tag) => !had.has(tag)).map((tag) => `+${tag}`),
+    ...before.filter((tag) => !has.has(tag)).map((tag) => `-${tag}`),
+  ];
+  return cutList(changed, tagsListed).join(" ");
 }
 
+/** Tags that a phrase names; files of changes have them all. */
+const tagsListed = 12;
+
 function shown(value: string): string {
-  return value === "" ? "unknown" : value;
+  return value === "" ? "unknown" : cutText(value, longestName);
 }
 
 /** Number of items that changed. */

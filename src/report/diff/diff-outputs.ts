@@ -2,8 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Verdict } from "../../core/finding.js";
+import { FatalError, ReputeError } from "../../core/errors.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { type Database, openDatabase } from "../../store/sqlite.js";
+import { storeFault } from "../../store/store-fault.js";
 import { type Observation, observationOf } from "./observation.js";
 
 /** How an item differs between two outputs, worst first. */
@@ -49,31 +51,47 @@ type RowLists = AsyncIterable<readonly EarlierRecord[]>;
  * sides go through a temporary SQLite file, so memory doesn't grow with the rows.
  *
  * @param folder where the temporary file goes. Default the system's
+ * @throws FatalError `temporary_file`; what reading fails with
  */
 export async function diffOutputs(
   earlier: RowLists,
   later: RowLists,
   folder = tmpdir(),
 ): Promise<OutputDiff> {
-  const place = await mkdtemp(join(folder, "repute-diff-"));
-  const { database } = await openDatabase(join(place, "diff.sqlite"), setUp);
+  const refused = (error: unknown): unknown => storageFault(folder, error);
+  const place = await mkdtemp(join(folder, "repute-diff-")).catch((error: unknown) => {
+    throw refused(error);
+  });
+  let database: Database | null = null;
   const dispose = async (): Promise<void> => {
-    database.close();
+    database?.close();
     await rm(place, { recursive: true, force: true });
   };
   try {
+    ({ database } = await openDatabase(join(place, "diff.sqlite"), setUp));
     await load(database, "earlier", earlier);
     await load(database, "later", later);
     database.exec(createChanges);
     return {
       counts: countsIn(database),
-      changes: () => changesIn(database),
+      changes: () => changesIn(database!, refused),
       [Symbol.asyncDispose]: dispose,
     };
   } catch (error) {
     await dispose();
-    throw error;
+    throw refused(error);
   }
+}
+
+/** Explains what SQLite or the system refused; any other error is returned as it is. */
+function storageFault(folder: string, error: unknown): unknown {
+  if (error instanceof ReputeError || !(error instanceof Error)) return error;
+  if (!("errcode" in error) && !("errno" in error)) return error;
+  const message = `cannot compare with a temporary file in ${folder}: ${storeFault(error)}`;
+  return new FatalError("temporary_file", message, {
+    cause: error,
+    hint: "free space there, or set TMPDIR to another folder",
+  });
 }
 
 const columns = "kind, item, verdict, tags, asn, as_name, abuse_email, looked_up_at";
@@ -148,13 +166,17 @@ function countsIn(database: Database): DiffCounts {
 
 const order = `CASE change ${changeKinds.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;
 
-function* changesIn(database: Database): Generator<Change> {
+function* changesIn(database: Database, refused: (error: unknown) => unknown): Generator<Change> {
   const sorted = database.prepare(
     `SELECT * FROM differences WHERE change NOT IN ('same', 'unanswered')
      ORDER BY ${order}, max(${gravity("l_verdict")}, ${gravity("e_verdict")}) DESC,
        ${gravity("l_verdict")} DESC, kind, item`,
   );
-  for (const found of sorted.iterate()) yield changeOf(found as DifferenceRow);
+  try {
+    for (const found of sorted.iterate()) yield changeOf(found as DifferenceRow);
+  } catch (error) {
+    throw refused(error);
+  }
 }
 
 type Side = "e" | "l";

@@ -1,6 +1,6 @@
 import { formatCount } from "../../core/quantity.js";
-import { defang } from "../defang.js";
 import { html, type Html } from "../page/html.js";
+import { itemName } from "../page/offender-table.js";
 import { pageOf } from "../page/shell.js";
 import { changePhrase, changeTotal } from "./change-lines.js";
 import { type Change, changeKinds, type DiffNames, type OutputDiff } from "./diff-outputs.js";
@@ -76,9 +76,7 @@ function changeRow(change: Change): Html {
   const verdict = (later ?? earlier)?.verdict ?? null;
   const isPair = earlier !== null && later !== null;
   return html`<tr>
-    <th scope="row" class="what">
-      <bdi class="item">${defang(item.slice(0, 200), kind)}</bdi>
-    </th>
+    <th scope="row" class="what">${itemName(item, kind)}</th>
     <td>${change.change}</td>
     <td class="verdict">
       ${verdict === null ? "no answer" : html`<span class="key ${verdict}"></span>${verdict}`}

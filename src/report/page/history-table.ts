@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { formatCount } from "../../core/quantity.js";
-import { type Series, shownValue } from "../history.js";
+import { fewestNights, type Series, shownValue } from "../history.js";
 import type { Report } from "../types.js";
 import { html, type Html } from "./html.js";
 
@@ -12,10 +12,11 @@ export function historyTable({ history }: Report): Html | null {
   const outliers = history.filter(({ isOutlier }) => isOutlier).map(({ name }) => name);
   const said =
     outliers.length === 0 ? "Nothing is unusual tonight." : `Unusual: ${outliers.join(", ")}.`;
-  return html`<p>${said}</p>
+  return html`${nights > fewestNights && html`<p>${said}</p>`}
     <p class="soft">
-      ${formatCount(nights)} nights. Unusual means more than 3.5 times the usual spread away from
-      the median of the nights before, of which there must be 5.
+      ${nights === 1 ? "1 night" : `${formatCount(nights)} nights`}. Unusual means more than 3.5
+      times the usual spread away from the median of the nights before, of which there must be
+      ${fewestNights}.
     </p>
     <table>
       <thead>

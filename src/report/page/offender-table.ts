@@ -1,4 +1,5 @@
 import { formatCount } from "../../core/quantity.js";
+import { cutText } from "../cut-text.js";
 import { defang, defangLinks } from "../defang.js";
 import { rowsText } from "../headline.js";
 import type { Offender, Report } from "../types.js";
@@ -44,13 +45,12 @@ function offenderRow(offender: Offender): Html {
   );
   return html`<tr>
     <th scope="row" class="what">
-      <bdi class="item">${shortened(defang(item, kind))}</bdi
-      >${seen.length > 0 && html`<small>${seen.join(", ")}</small>`}${cells.length > 0 && html`<dl class="own">${cells}</dl>`}
+      ${itemName(item, kind)}${seen.length > 0 && html`<small>${seen.join(", ")}</small>`}${cells.length > 0 && html`<dl class="own">${cells}</dl>`}
     </th>
     <td class="verdict"><span class="key ${verdict}"></span>${verdict}</td>
     <td class="number">${formatCount(observations)}</td>
     <td class="${offender.tags.length === 0 ? "blank" : ""}">
-      ${offender.tags.slice(0, 8).map((tag) => html`<div><bdi>${tag}</bdi></div>`)}
+      ${offender.tags.map((tag) => html`<div><bdi>${tag}</bdi></div>`)}
     </td>
     <td class="${network + abuseEmail === "" ? "blank" : ""}">
       ${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi>${contactNote(offender)}</small>`}
@@ -64,8 +64,10 @@ function contactNote({ abuseStatus }: Offender): string {
     : ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
 }
 
-function shortened(text: string): string {
-  return text.length > 200
-    ? `${text.slice(0, 200)}… (${formatCount(text.length)} characters)`
-    : text;
+/** An item, defanged and short enough for a table. */
+export function itemName(item: string, kind: string): Html {
+  return html`<bdi class="item">${cutText(defang(item, kind), longestItem)}</bdi>`;
 }
+
+/** Longest part of an item in a table. */
+const longestItem = 200;

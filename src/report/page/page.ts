@@ -1,4 +1,5 @@
 import { headline, headlineDetail } from "../headline.js";
+import { inputText } from "../run-facts.js";
 import type { Report } from "../types.js";
 import { html } from "./html.js";
 import { sections, tiles } from "./sections.js";
@@ -19,7 +20,7 @@ export function reportPage(report: Report): string {
       </section> `,
   );
   const body = html`<header>
-      <p class="source">Reputation report for <bdi>${report.run?.input ?? report.output}</bdi></p>
+      <p class="source">Reputation report for <bdi>${sourceOf(report)}</bdi></p>
       <h1>${headline(report)}</h1>
       <p>${headlineDetail(report)}</p>
       ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The service made these answers up (<code>--synthetic</code>); they say nothing about real hosts.</p>`}
@@ -36,4 +37,9 @@ export function reportPage(report: Report): string {
       “Nothing known” is not a clean bill of health.
     </footer>`;
   return pageOf(`Reputation report: ${report.output}`, body);
+}
+
+/** What was looked up, as a reader knows it. */
+function sourceOf({ run, output }: Report): string {
+  return run === null || run.inputs.length === 0 ? output : inputText(run);
 }

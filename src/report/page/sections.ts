@@ -1,5 +1,5 @@
 import { formatCount, formatPercent } from "../../core/quantity.js";
-import { outcomeNames, rowsText } from "../headline.js";
+import { moreText, outcomeNames } from "../headline.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf } from "../timeline.js";
@@ -102,7 +102,8 @@ function networks({ networks: nets, countries }: Report): Html | null {
     </div>`;
 }
 
-function countTable(title: string, { entries, distinct, uncounted }: TopCounts): Html {
+function countTable(title: string, counts: TopCounts): Html {
+  const { entries } = counts;
   const most = entries[0]?.count ?? 0;
   const rows = entries.map(
     ({ name, count }) =>
@@ -112,7 +113,7 @@ function countTable(title: string, { entries, distinct, uncounted }: TopCounts):
         <td class="number">${formatCount(count)}</td>
       </tr>`,
   );
-  const more = distinct - entries.length;
+  const more = moreText(counts);
   return html`<table>
       <thead>
         <tr>
@@ -125,7 +126,7 @@ function countTable(title: string, { entries, distinct, uncounted }: TopCounts):
         ${rows}
       </tbody>
     </table>
-    ${more > 0 && html`<p class="soft">${formatCount(more)} more${uncounted > 0 && `, and ${rowsText(uncounted)} whose names were too many to tell apart`}.</p>`}`;
+    ${more !== "" && html`<p class="soft">${more}.</p>`}`;
 }
 
 function time(report: Report): Html | null {

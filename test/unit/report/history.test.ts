@@ -30,7 +30,12 @@ describe("historyOf", () => {
   it("marks a jump of any figure after five nights", () => {
     const usual = Array.from({ length: 5 }, (_, day) => night(day));
     const jump = { rows: 2000, verdicts: { malicious: 40, none: 1960 }, seconds: 300 };
-    expect(names([...usual, night(5, jump)])).toEqual(["rows", "malicious", "none", "duration"]);
+    expect(names([...usual, night(5, jump)])).toEqual([
+      "rows",
+      "malicious",
+      "nothing known",
+      "duration",
+    ]);
     expect(names([...usual.slice(1), night(5, jump)])).toEqual([]);
   });
 

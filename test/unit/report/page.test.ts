@@ -29,8 +29,9 @@ function hostile() {
     [evil, "b"],
     {
       command: ["repute", evil],
-      input: evil,
+      inputs: [evil],
       itemColumn: null,
+      itemColumns: {},
       startedAt: evil,
       seconds: 1,
       requests: { [evil]: { total: 1 } },

@@ -76,8 +76,9 @@ test("lists the worst items first: verdict, observations, last seen", async () =
 test("keeps the input's own columns of an item's first row, without the item's column", async () => {
   const run = {
     command: [],
-    input: "in.csv",
+    inputs: ["in.csv"],
     itemColumn: "ip",
+    itemColumns: {},
     startedAt: "2026-01-01T00:00:00Z",
     seconds: 1,
     requests: {},
@@ -92,7 +93,25 @@ test("keeps the input's own columns of an item's first row, without the item's c
   expect(offenders.worst).toMatchObject([{ rows: 2, own: [["log", "vpn"]] }]);
   const longer = await reportOf(rows.toReversed(), ["ip", "log", "note"], run);
   const note = longer.offenders.worst[0]?.own[1]?.[1] ?? "";
-  expect(note).toMatch(/^x{160}… \(10000 characters\)$/);
+  expect(note).toMatch(/^x{160}… \(10,000 characters\)$/);
+});
+
+test("lists the first tags of an item and counts the others", async () => {
+  const many = Array.from({ length: 10_000 }, (_, n) => `t:${n}`);
+  const { offenders } = await reportOf([
+    ip("192.0.2.1", "malicious", { tags: many.join("|") }),
+    ip("192.0.2.2", "malicious", { tags: `${"x".repeat(10_000)}|a:b` }),
+  ]);
+  expect(offenders.worst.map(({ tags }) => tags)).toEqual([
+    [...many.slice(0, 8), "and 9,992 more"],
+    [`${"x".repeat(120)}… (10,000 characters)`, "a:b"],
+  ]);
+});
+
+test("tells items apart by their whole length", async () => {
+  const long = (end: string) => ip(`http://example.com/${"a".repeat(10_000)}${end}`, "malicious");
+  const { offenders } = await reportOf([long("1"), long("2"), long("1")]);
+  expect([offenders.items, ...offenders.worst.map(({ rows }) => rows)]).toEqual([2, 2, 1]);
 });
 
 test("keeps a bounded list of items, exact in what it keeps", async () => {

@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -82,6 +83,17 @@ describe("diffOutputs", () => {
     );
   });
 
+  it("names some of many tags that changed, and counts the others", async () => {
+    const tags = Array.from({ length: 10_000 }, (_, n) => `t:${String(n).padStart(4, "0")}`);
+    const { changes } = await diff(
+      [host("a.example", { tags: tags.join("|") })],
+      [host("a.example", { tags: `new:tag|${"x".repeat(500)}` })],
+    );
+    expect(changePhrase(changes[0] as Change)).toMatch(
+      /^tags \+new:tag \+x{119}… \(501 characters\) -t:0000 -t:0001 .* and 9,990 more$/,
+    );
+  });
+
   it("compares the newest answer of an item that has several rows", async () => {
     const { changes, counts } = await diff(
       [host("a.example")],
@@ -127,6 +139,14 @@ describe("diffOutputs", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it("says which folder has no room for its temporary file", async () => {
+    const folder = join(await temporaryFolder(), "missing");
+    await expect(diffOutputs(listsOf([]), listsOf([]), folder)).rejects.toMatchObject({
+      code: "temporary_file",
+      message: `cannot compare with a temporary file in ${folder}: the folder does not exist`,
+    });
   });
 
   it("removes its temporary file", async () => {

@@ -1,0 +1,18 @@
+import { formatCount } from "../core/quantity.js";
+
+/** Cuts a text that is too long to show, and says how long it was. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const start = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "");
+  return `${start}… (${formatCount(text.length)} characters)`;
+}
+
+/** The first names of a list and how many more there are, each short enough to show. */
+export function cutList(names: readonly string[], most: number): readonly string[] {
+  const shown = names.slice(0, most).map((name) => cutText(name, longestName));
+  const more = names.length - shown.length;
+  return more > 0 ? [...shown, `and ${formatCount(more)} more`] : shown;
+}
+
+/** Longest part of a name in a list or a fact that is shown. */
+export const longestName = 120;
