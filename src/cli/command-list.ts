@@ -10,6 +10,7 @@ const loaders = {
   diff: async () => (await import("./commands/diff.js")).diffCommand,
   split: async () => (await import("./commands/work/split.js")).splitCommand,
   merge: async () => (await import("./commands/work/merge.js")).mergeCommand,
+  worker: async () => (await import("./commands/work/worker.js")).workerCommand,
   query: async () => (await import("./commands/query.js")).queryCommand,
   "quick-check": async () => (await import("./commands/query.js")).quickCheckCommand,
   "tags list": async () => (await import("./commands/tags/list.js")).tagsListCommand,

@@ -34,6 +34,8 @@ export async function loadDriver<T>(
 const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],
+  ["bullmq", "ioredis"],
+  ["@bull-board/api", "@bull-board/fastify"],
 ];
 
 function packagesWith(name: string): string {

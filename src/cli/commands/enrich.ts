@@ -1,12 +1,20 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { UsageError } from "../../core/errors.js";
 import { sourceOptions } from "../../inputs/open-input.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
-import type { EnrichJob } from "../../pipeline/types.js";
-import type { WorkersOptions } from "../../pipeline/workers/enrich-with-workers.js";
+import type { QueueOptions } from "../../pipeline/queue/enrich-by-queue.js";
 import { defineCommand } from "../command.js";
-import { enrichInput, jobExitCodes, runEnrichJob, runGroups } from "../run/enrich-job.js";
+import {
+  enrichInput,
+  jobExitCodes,
+  type LoadWork,
+  runEnrichJob,
+  runGroups,
+} from "../run/enrich-job.js";
 import { withServices } from "../services/services.js";
 
-const { chunk, workers, rowsPerChunk } = chunkOptions.shape;
+const { chunk, workers, work, rowsPerChunk } = chunkOptions.shape;
 
 /** The main job: each input row becomes one output row with the reputation of its item. */
 export const enrichCommand = defineCommand({
@@ -27,7 +35,7 @@ export const enrichCommand = defineCommand({
   groups: {
     Input: sourceOptions.shape,
     ...runGroups,
-    "Many machines": { chunk, workers, rowsPerChunk },
+    "Many machines": { chunk, workers, work, rowsPerChunk },
   },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
@@ -40,26 +48,29 @@ export const enrichCommand = defineCommand({
       "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
       "read rows without a header from a pipe, do only the quick check, write to stdout",
+    "repute enrich dump.csv -o enriched.csv --workers redis://redis.example/0 --work /shared/work":
+      "let the repute worker processes of any machines do it, under one rate",
     "repute enrich dump.csv -o enriched.csv --resume":
       "continue an interrupted run; finished lookups are not repeated",
   },
   exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
   run: async (call) => {
-    const { chunk, workers, rowsPerChunk, ...settings } = call.settings;
+    const { chunk, workers, work, rowsPerChunk, ...settings } = call.settings;
+    if (work !== undefined && typeof workers !== "string") throw workOfWorkers();
     if (chunk !== undefined) {
       const { runChunkJob } = await import("../run/chunk-job.js");
       return runChunkJob({ ...call, settings }, chunk);
     }
     const input = await enrichInput(call.operands, call.context, settings);
-    const load =
-      workers === undefined
-        ? undefined
-        : loadWorkers({
-            workers,
-            rowsPerChunk: call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker,
-          });
+    const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker;
+    const spread = { workers, work, rowsPerChunk: rows, environment: call.context.env };
     return withServices(["intel"], call, ({ intel }) =>
-      runEnrichJob({ ...call, settings }, intel, { input }, load),
+      runEnrichJob(
+        { ...call, settings, ...(work === undefined ? {} : { isKept: () => hasPlan(work) }) },
+        intel,
+        { input },
+        loadSpread(spread),
+      ),
     );
   },
 });
@@ -67,10 +78,34 @@ export const enrichCommand = defineCommand({
 /** Rows of a worker's chunk: few, so that all workers end at about the same time. */
 const rowsOfWorker = 20_000;
 
-/** The main job, spread over processes. */
-function loadWorkers(options: WorkersOptions) {
+interface Spread extends Omit<QueueOptions, "queue"> {
+  /** A number of processes, or the address of a queue. */
+  readonly workers: number | string | undefined;
+}
+
+/** The main job, spread over processes; undefined if it is not. */
+function loadSpread({ workers, ...options }: Spread): LoadWork | undefined {
+  if (workers === undefined) return undefined;
+  if (typeof workers === "string") {
+    return async () => {
+      const { enrichByQueue } = await import("../../pipeline/queue/enrich-by-queue.js");
+      return (job) => enrichByQueue(job, { ...options, queue: workers });
+    };
+  }
+  const { rowsPerChunk } = options;
   return async () => {
     const { enrichWithWorkers } = await import("../../pipeline/workers/enrich-with-workers.js");
-    return (job: EnrichJob) => enrichWithWorkers(job, options);
+    return (job) => enrichWithWorkers(job, { workers, rowsPerChunk });
   };
+}
+
+function workOfWorkers(): UsageError {
+  return new UsageError("workers_option", "--work is the folder of --workers redis://", {
+    hint: "add --workers redis://HOST/DB, or omit --work",
+  });
+}
+
+/** Whether a work folder holds a run that can be resumed. */
+function hasPlan(work: string): boolean {
+  return existsSync(join(work, "plan.json"));
 }

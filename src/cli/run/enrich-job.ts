@@ -38,7 +38,7 @@ type EnrichJobCall = CallOf<EnrichJobSettings> & {
 };
 
 /** Loads the job: enrich an input, or retry an output. */
-type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
+export type LoadWork = () => Promise<(job: EnrichJob) => Promise<Manifest>>;
 
 /** Runs the main job at a terminal: progress, summary, exit code. */
 export async function runEnrichJob(
@@ -51,7 +51,7 @@ export async function runEnrichJob(
   const { watch } = context;
   const stateFolder = call.stateFolder ?? stateFolderOf(settings);
   const kept = { stateFolder, toStdout: settings.output !== "-" };
-  watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept() });
+  watch?.follow(call.isKept === undefined ? kept : { resumable: call.isKept });
   if (settings.tagIps !== undefined) await checkTagFolder(settings.tagIps);
   const reports = settings.report === undefined ? null : await import("./make-report.js");
   reports?.checkRunReport(settings);

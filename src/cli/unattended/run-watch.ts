@@ -32,7 +32,7 @@ export interface WatchedRun {
   /** Folder of the state that a resume needs; null if there is none. */
   readonly stateFolder?: string | null;
   /** Whether the command can be continued after an interruption, if no folder tells. */
-  readonly resumable?: boolean;
+  readonly resumable?: () => boolean;
   /** The JSON object goes to stdout even if the output is not a file. */
   readonly toStdout?: boolean;
 }
@@ -158,8 +158,8 @@ export class RunWatch {
   /** Whether there is something to resume. */
   #isKept(): boolean {
     if (this.#isOver) return false;
-    const { stateFolder = null, resumable = false } = this.#run;
-    if (stateFolder === null) return resumable;
+    const { stateFolder = null, resumable = () => false } = this.#run;
+    if (stateFolder === null) return resumable();
     return [checkpointName, markName].some((name) => existsSync(join(stateFolder, name)));
   }
 

@@ -65,6 +65,12 @@ export const chunkCodes = {
     "--workers cannot read or write this",
     "read one text file; write text or Parquet",
   ],
+  workers_option: [
+    "the option does not go with workers on other machines",
+    "do what the message says",
+  ],
+  work_in_use: ["another coordinator has the work folder", "wait for it, or name another folder"],
+  lock_lost: ["another worker has taken over the chunk", "nothing: the other one does it"],
   worker_failed: ["workers ended again and again", "check memory, then continue with --resume"],
   merge_format: ["the chunks have another format", "name an output of their format"],
 } as const satisfies CodeEntries;

@@ -40,16 +40,24 @@ export function resultName(chunk: number): string {
 
 /** Publishes a result; false if another attempt was first. */
 export function publishResult(work: WorkFolder, result: ChunkResult): Promise<boolean> {
-  return work.publish(resultName(result.chunk), `${sealJson(result)}\n`);
+  return work.publish(resultName(result.chunk), resultText(result));
 }
 
-/** The result of a chunk, null if there is none, or why it cannot be used. */
+export function resultText(result: ChunkResult): string {
+  return `${sealJson(result)}\n`;
+}
+
+/**
+ * The result of a chunk, null if there is none, or why it cannot be used.
+ *
+ * @param name where it is stored; by default, where it is published
+ */
 export async function readResult(
   work: WorkFolder,
   plan: WorkPlan,
   { chunk, rows }: PlannedChunk,
+  name = resultName(chunk),
 ): Promise<ChunkResult | ChunkFault | null> {
-  const name = resultName(chunk);
   const text = await work.read(name);
   if (text === null) return null;
   const result = openSealedJson(text) as ChunkResult | null;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { SourceFormat } from "../../formats/types.js";
 import { execute } from "../run/execute.js";
@@ -25,7 +26,19 @@ import {
 } from "./work-plan.js";
 
 /** A run's job without what the plan decides. */
-export type ChunkJob = Omit<EnrichJob, "input" | "runId" | "chunk">;
+export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
+  /**
+   * Makes a finished attempt count. False if another one was first.
+   *
+   * @default publishes its result
+   */
+  readonly commit?: (result: ChunkResult) => Promise<boolean>;
+  /**
+   * How long to wait for an attempt that a process has in hand before the chunk starts over, in
+   * milliseconds. @default 0
+   */
+  readonly patienceMs?: number;
+}
 
 /** The result of a chunk, and whether an earlier attempt had already published it. */
 export interface ChunkEnd {
@@ -95,13 +108,20 @@ async function tryAttempt(
   chunk: PlannedChunk,
   attempt: string,
 ): Promise<ChunkEnd | null> {
-  try {
-    return await runAttempt(job, work, plan, chunk, attempt);
-  } catch (error) {
-    if (error instanceof UsageError && error.code === "output_locked") return null;
-    throw error;
+  const { patienceMs = 0, signal } = job;
+  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+    try {
+      return await runAttempt(job, work, plan, chunk, attempt);
+    } catch (error) {
+      if (!(error instanceof UsageError) || error.code !== "output_locked") throw error;
+    }
+    if (waitedMs >= patienceMs) return null;
+    await (job.clock ?? systemClock).sleep(lookAgainMs, signal);
   }
 }
+
+/** Time between two looks at an attempt in progress. */
+const lookAgainMs = 250;
 
 const extensions: Partial<Record<ChunkFormat, string>> = {
   ecs: "ndjson",
@@ -157,7 +177,7 @@ async function runAttempt(
   const manifest = await execute(own, rows).catch((error: unknown) =>
     Promise.reject(explained(error, chunk)),
   );
-  const ended = await publishFiles(work, plan, { chunk, manifest, output, rejects });
+  const ended = await publishFiles(job, work, plan, { chunk, manifest, output, rejects });
   lastStep();
   await work.remove(statePath(output));
   return ended;
@@ -172,6 +192,7 @@ const noReading = {
 
 /** Publishes the result of an attempt, unless another one was first. */
 async function publishFiles(
+  { commit }: ChunkJob,
   work: WorkFolder,
   plan: WorkPlan,
   attempt: {
@@ -191,7 +212,8 @@ async function publishFiles(
     rejects: await describeFile(work, rejects),
     manifest,
   };
-  if (await publishResult(work, result)) return { result, wasDone: false };
+  const counts = await (commit?.(result) ?? publishResult(work, result));
+  if (counts) return { result, wasDone: false };
   for (const file of [output, rejects, manifestPath(output)]) await work.remove(file);
   const first = await readResult(work, plan, chunk);
   return { result: first === null || isFault(first) ? result : first, wasDone: true };

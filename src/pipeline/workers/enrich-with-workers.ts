@@ -5,22 +5,19 @@ import { systemClock } from "../../core/clock.js";
 import { type EarlyEndError, UsageError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { takeLock } from "../../core/files/run-lock.js";
-import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
-import { findTableInput } from "../copy/find-table-input.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { isFault, readResult } from "../chunks/chunk-result.js";
 import { localWork, type WorkFolder } from "../chunks/work-folder.js";
-import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
+import { planName, type WorkPlan } from "../chunks/work-plan.js";
 import { openPaces } from "../lookup/open-connections.js";
-import { chooseOutput, type OutputTarget } from "../output/open-output.js";
-import { readingOf } from "../run/reading.js";
+import type { OutputTarget } from "../output/open-output.js";
 import { endAt } from "../run/run-signals.js";
-import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openAnswers } from "./answer-desk.js";
+import { dividedRun, planOf } from "./divided-run.js";
 import { startOf } from "./start-of-worker.js";
 import { splitForWorkers } from "./split-for-workers.js";
 import { Crew } from "./crew.js";
@@ -46,22 +43,14 @@ export async function enrichWithWorkers(
   given: EnrichJob,
   options: WorkersOptions,
 ): Promise<Manifest> {
-  const job = { ...given, input: await oneText(given.input) };
-  const { settings, input } = job;
-  if (settings.raw) {
-    const hint = "leave out one of them";
-    throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
-  }
-  const reading = readingOf(input, settings, job.clock);
-  const paths = inputPaths(input);
-  const target = await chooseOutput(settings.output, settings, () => reading.inputFormat(), paths);
-  const to = formatOf(target);
-  if (target.base === null || to === null) throw needsFile(target);
-  const folder = statePath(target.base);
+  const run = await dividedRun(given);
+  const { job, target } = run;
+  const { settings } = job;
+  const folder = statePath(run.base);
   const unlock = await openFolder(folder, target, settings);
   try {
     const work = localWork(join(folder, workName));
-    const plan = await planOf(job, options, { work, target, to });
+    const plan = await planOf(run, work, options.rowsPerChunk, splitForWorkers);
     await doChunks(job, options, { work, plan });
     const manifest = await mergeWork({ ...job, work, plan, isLocked: true });
     await removeFolder(folder);
@@ -72,29 +61,6 @@ export async function enrichWithWorkers(
   } finally {
     await unlock();
   }
-}
-
-/** The input, which has to be a single one of text. */
-async function oneText(input: RunInput): Promise<SourceInput> {
-  if ("inputs" in input || ("path" in input && (await findTableInput(input.path)) !== null)) {
-    throw new UsageError("workers_need_file", "--workers reads one text input", {
-      hint: "name one file, or leave out --workers",
-    });
-  }
-  return input;
-}
-
-/** Format of the chunks; null if they cannot be joined into the output. */
-function formatOf({ warehouse, format, base }: OutputTarget): WorkPlan["settings"]["to"] | null {
-  if (base?.endsWith("/") === true || format === "stix") return null;
-  if (warehouse === null) return format;
-  return format === "parquet" ? "parquet" : null;
-}
-
-function needsFile({ name }: OutputTarget): UsageError {
-  return new UsageError("workers_need_file", `--workers cannot write ${name}`, {
-    hint: "write to a text file or FILE.parquet, or leave out --workers",
-  });
 }
 
 /** Opens and locks the state folder of a run with workers. */
@@ -127,33 +93,6 @@ async function openFolder(
 async function removeFolder(folder: string): Promise<void> {
   await rename(folder, `${folder}.done`);
   await rm(`${folder}.done`, { recursive: true, force: true });
-}
-
-/** The plan of the interrupted run, or a new one. @throws UsageError `resume_differs` */
-async function planOf(
-  job: EnrichJob & { readonly input: SourceInput },
-  { rowsPerChunk }: WorkersOptions,
-  parts: {
-    readonly work: WorkFolder;
-    readonly target: OutputTarget;
-    readonly to: WorkPlan["settings"]["to"];
-  },
-): Promise<WorkPlan> {
-  const { work, target, to } = parts;
-  const { settings, input, signal, clock, onNotice } = job;
-  const now = await takeFingerprint(job, readingOf(input, settings, clock), target);
-  if ((await work.read(planName)) !== null) {
-    const plan = await readPlan(work);
-    const { differences } = await compareFingerprints(plan.fingerprint ?? now, now, input);
-    if (differences.length === 0) return plan;
-    throw new UsageError(
-      "resume_differs",
-      `the interrupted run was a different one: ${differences.join("; ")}`,
-      { hint: "repeat it with the same options and input, or start over with --restart" },
-    );
-  }
-  const own = { ...settings, to, rowsPerChunk };
-  return splitForWorkers({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
 }
 
 /** Has the workers do every chunk that is not done. */

@@ -62,7 +62,7 @@ export type Report =
   | { readonly type: "failed"; readonly error: SentError };
 
 /** An error as it travels between processes. */
-interface SentError {
+export interface SentError {
   readonly kind: "usage" | "early" | "interrupted" | "fatal" | "unexpected";
   readonly code: ErrorCode | null;
   readonly message: string;

@@ -69,14 +69,8 @@ export class RedisLink implements ScriptServer {
   static async open(text: string, options: RedisLinkOptions): Promise<RedisLink> {
     const address = readAddress(text, options.environment);
     const { Redis } = await loadDriver("ioredis", () => import("ioredis"), "a redis:// address");
-    const { host, port, db, tls, username, password } = address;
     const redis = new Redis({
-      host,
-      port,
-      db,
-      ...(tls && { tls: { servername: host } }),
-      ...(username !== null && { username }),
-      ...(password !== null && { password }),
+      ...serverOf(address),
       protocol: 2,
       lazyConnect: true,
       connectionName: "repute",
@@ -185,6 +179,18 @@ export class RedisLink implements ScriptServer {
     this.#awaySince = null;
     this.#options.onBack?.(seconds, this.address.shown);
   }
+}
+
+/** Where and how to connect, for a client. */
+export function serverOf({ host, port, db, tls, username, password }: RedisAddress) {
+  return {
+    host,
+    port,
+    db,
+    ...(tls && { tls: { servername: host } }),
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+  };
 }
 
 function readAddress(

@@ -85,7 +85,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   }
   const names = await chooseNames(settings, operands, context);
   // To continue an interrupted export, the command is repeated.
-  watch?.follow({ resumable: true });
+  watch?.follow({ resumable: () => true });
   const prune = settings.prune || settings.all;
   const report = await withServices(["intel"], call, ({ intel }) =>
     exportTagLists(

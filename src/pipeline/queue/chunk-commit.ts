@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import {
+  checkFiles,
+  type ChunkResult,
+  isFault,
+  readResult,
+  resultName,
+  resultText,
+} from "../chunks/chunk-result.js";
+import type { WorkFolder } from "../chunks/work-folder.js";
+import { chunkName, type PlannedChunk, type WorkPlan } from "../chunks/work-plan.js";
+import type { ChunkCommit } from "./chunk-queue.js";
+
+/**
+ * Stores the result of an attempt under the attempt's own name. It counts once the queue has accepted
+ * the commit, and the coordinator has published it.
+ */
+export async function storeResult(work: WorkFolder, result: ChunkResult): Promise<ChunkCommit> {
+  const [chunk, attempt] = result.output.file.split(".");
+  const key = `${chunk}.${attempt}.done.json`;
+  const text = resultText(result);
+  await work.publish(key, text);
+  return { key, sha256: hashOf(text), rows: result.rows };
+}
+
+/** An intact result that is in the work folder already, published or not; null if there is none. */
+export async function storedCommit(
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+): Promise<ChunkCommit | null> {
+  const form = new RegExp(`^${chunkName(chunk.chunk)}\\.[0-9a-f]{8}\\.done\\.json$`);
+  const names = (await work.list()).filter((name) => form.test(name)).sort();
+  for (const key of [resultName(chunk.chunk), ...names]) {
+    const found = await readResult(work, plan, chunk, key);
+    if (found === null || isFault(found) || (await checkFiles(work, found)) !== null) continue;
+    return { key, sha256: hashOf(resultText(found)), rows: found.rows };
+  }
+  return null;
+}
+
+/**
+ * Publishes what a worker has committed. Null if it is not there: a shared folder may show it later.
+ */
+export async function publishCommit(
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+  { key, sha256, rows }: ChunkCommit,
+): Promise<ChunkResult | null> {
+  const result = await readResult(work, plan, chunk, key);
+  if (result === null || isFault(result)) return null;
+  const text = resultText(result);
+  if (result.rows !== rows || hashOf(text) !== sha256) return null;
+  if (key !== resultName(chunk.chunk)) await work.publish(resultName(chunk.chunk), text);
+  return result;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { raceAbort } from "../../core/abort.js";
+import { systemClock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import { isObjectAddress } from "../../objects/address.js";
+import { mergeWork } from "../chunks/merge-work.js";
+import { splitWork } from "../chunks/split-work.js";
+import { localWork, type WorkFolder } from "../chunks/work-folder.js";
+import { planName } from "../chunks/work-plan.js";
+import { endAt } from "../run/run-signals.js";
+import { openStateFolder } from "../state/state-folder.js";
+import type { EnrichJob, Manifest } from "../types.js";
+import { type DividedRun, dividedRun, planOf } from "../workers/divided-run.js";
+import { awaitChunks, type AwaitedChunks } from "./await-chunks.js";
+import { ChunkQueue, type Lease, openQueue } from "./chunk-queue.js";
+import { openQueueLink, type QueueLink } from "./queue-link.js";
+import { refusePasswords, runRecordName, writeRunRecord } from "./run-record.js";
+
+/** How a run is spread over workers on other machines. */
+export interface QueueOptions {
+  /** Address of the queue's Redis. */
+  readonly queue: string;
+  /** The folder that all machines share. */
+  readonly work: string | undefined;
+  readonly rowsPerChunk: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The main job with workers on any machine: divides the input in the work folder, queues the chunks,
+ * publishes what the workers commit, and merges.
+ *
+ * @throws as `enrich`; UsageError `workers_option`, `workers_need_file`, `work_in_use`
+ */
+export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Promise<Manifest> {
+  const path = checkOptions(given, options);
+  const run = await dividedRun(given);
+  const { signal, onWarning = () => undefined } = run.job;
+  const { environment } = options;
+  const work = localWork(path);
+  await findWork(work, run);
+  const opening = openQueueLink(options.queue, { environment, onWarning });
+  const link = await raceAbort(opening, signal, (late) => late.close());
+  try {
+    return await coordinate(run, options, work, link);
+  } finally {
+    link.close();
+  }
+}
+
+async function coordinate(
+  run: DividedRun,
+  { rowsPerChunk }: QueueOptions,
+  work: WorkFolder,
+  link: QueueLink,
+): Promise<Manifest> {
+  const { job } = run;
+  const plan = await planOf(run, work, rowsPerChunk, splitWork);
+  const queue = new ChunkQueue(link, await openQueue(link), plan.plan_id);
+  const token = randomUUID();
+  const lease = (): Promise<Lease> => queue.lease(token);
+  try {
+    await takeLease(lease, job, work);
+    await writeRunRecord(work, plan.plan_id, job);
+    await doChunks({ job, queue, work, plan, lease, signal: job.signal });
+    const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
+    const manifest = await mergeWork({ ...job, work, plan }).finally(() => clearInterval(renewing));
+    await clear(work);
+    return manifest;
+  } finally {
+    await inSeconds(2, queue.release(token));
+  }
+}
+
+/** A merge may take longer than the lease. */
+const renewMs = 3_000;
+
+/** @returns the absolute path of the work folder */
+function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions): string {
+  if (embedded === true) {
+    throw new UsageError("workers_option", "the workers cannot reach the service of --local", {
+      hint: "name a service with --intel-url, or spread the run on this machine: --workers 2",
+    });
+  }
+  if (settings.maxRequests !== undefined) {
+    throw new UsageError("workers_option", "--max-requests does not count for several machines", {
+      hint: "give a quota, which all workers share: --rate 5000/d",
+    });
+  }
+  if (work === undefined || isObjectAddress(work)) {
+    const what = work === undefined ? "needs a work folder" : "cannot keep its work in s3://";
+    throw new UsageError("workers_option", `--workers redis:// ${what}`, {
+      hint: "name a folder that all machines share: --work DIR",
+    });
+  }
+  refusePasswords(settings);
+  return resolve(work);
+}
+
+/** Finds or discards what an interrupted run left. @throws UsageError `state_exists` */
+async function findWork(work: WorkFolder, { job, target, base }: DividedRun): Promise<void> {
+  const { resume, restart } = job.settings;
+  if (resume && restart) {
+    throw new UsageError("resume_or_restart", "--resume and --restart exclude each other");
+  }
+  if (restart) await clear(work);
+  if (!resume && (await work.read(planName)) !== null) {
+    throw new UsageError("state_exists", `an interrupted run exists in ${work.name}`, {
+      hint: "continue it with --resume, or discard it with --restart",
+    });
+  }
+  // The merge would find out only in the end.
+  const state = await openStateFolder(base, { resume: false, restart: false, name: target.name });
+  await state.remove();
+}
+
+/** Removes what runs write into a work folder; the plan first: without it, the rest means nothing. */
+async function clear(work: WorkFolder): Promise<void> {
+  await work.remove(planName);
+  const own = /^(?:chunk-\d{5,}\..*|plan\.json\..*|run\.json\..*|input)$/;
+  for (const name of await work.list()) {
+    if (name === runRecordName || own.test(name)) await work.remove(name);
+  }
+}
+
+/** Two coordinators of one run would both merge it. A killed one loses its lease after 10 s. */
+async function takeLease(
+  lease: () => Promise<Lease>,
+  { signal, onNotice }: EnrichJob,
+  work: WorkFolder,
+): Promise<void> {
+  for (let tries = 0; (await raceAbort(lease(), signal)) === "other"; tries++) {
+    if (tries === 0) onNotice?.("another coordinator may be at work; waiting for its lease to end");
+    if (tries === 24) {
+      throw new UsageError("work_in_use", `another repute enrich coordinates ${work.name}`, {
+        hint: "wait for it, or name another folder with --work",
+      });
+    }
+    await delay(500, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** Has the workers do every chunk that is not done. */
+async function doChunks(awaited: AwaitedChunks): Promise<void> {
+  const { job, queue, plan } = awaited;
+  const { settings, signal, clock = systemClock } = job;
+  const ended = new AbortController();
+  const over = new AbortController();
+  const onAbort = (): void => ended.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  if (settings.deadline !== undefined) {
+    void endAt(settings.deadline, clock, (error) => ended.abort(error), over.signal);
+  }
+  try {
+    await raceAbort(queue.begin(), ended.signal);
+    await awaitChunks({ ...awaited, signal: ended.signal });
+  } catch (error) {
+    if (!(error instanceof UsageError && error.code === "work_in_use")) {
+      // Workers leave the chunks that cannot be removed in time.
+      await inSeconds(2, queue.stop());
+      await inSeconds(3, queue.remove(plan.chunks.map(({ chunk }) => chunk)));
+    }
+    throw error;
+  } finally {
+    over.abort();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A last message to Redis, which may be away. */
+async function inSeconds(seconds: number, message: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const wait = delay(seconds * 1_000, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([message.catch(() => undefined), wait]);
+  over.abort();
+}

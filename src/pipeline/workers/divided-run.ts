@@ -1,0 +1,82 @@
+import { UsageError } from "../../core/errors.js";
+import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
+import type { SplitJob } from "../chunks/split-work.js";
+import type { WorkFolder } from "../chunks/work-folder.js";
+import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
+import { findTableInput } from "../copy/find-table-input.js";
+import { chooseOutput, type OutputTarget } from "../output/open-output.js";
+import { readingOf } from "../run/reading.js";
+import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
+import type { EnrichJob } from "../types.js";
+
+/** A run whose input and output can be divided. */
+export interface DividedRun {
+  readonly job: EnrichJob & { readonly input: SourceInput };
+  readonly target: OutputTarget;
+  /** Path of the output. */
+  readonly base: string;
+  /** Format of the chunks. */
+  readonly to: WorkPlan["settings"]["to"];
+}
+
+/** @throws UsageError `workers_need_file`, `chunk_option`; as `chooseOutput` */
+export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
+  const job = { ...given, input: await oneText(given.input) };
+  const { settings, input } = job;
+  if (settings.raw) {
+    const hint = "leave out one of them";
+    throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
+  }
+  const reading = readingOf(input, settings, job.clock);
+  const paths = inputPaths(input);
+  const target = await chooseOutput(settings.output, settings, () => reading.inputFormat(), paths);
+  const to = formatOf(target);
+  if (target.base === null || to === null) throw needsFile(target);
+  return { job, target, base: target.base, to };
+}
+
+/** The input, which has to be a single one of text. */
+async function oneText(input: RunInput): Promise<SourceInput> {
+  if ("inputs" in input || ("path" in input && (await findTableInput(input.path)) !== null)) {
+    throw new UsageError("workers_need_file", "--workers reads one text input", {
+      hint: "name one file, or leave out --workers",
+    });
+  }
+  return input;
+}
+
+/** Format of the chunks; null if they cannot be joined into the output. */
+function formatOf({ warehouse, format, base }: OutputTarget): WorkPlan["settings"]["to"] | null {
+  if (base?.endsWith("/") === true || format === "stix") return null;
+  if (warehouse === null) return format;
+  return format === "parquet" ? "parquet" : null;
+}
+
+function needsFile({ name }: OutputTarget): UsageError {
+  return new UsageError("workers_need_file", `--workers cannot write ${name}`, {
+    hint: "write to a text file or FILE.parquet, or leave out --workers",
+  });
+}
+
+/** The plan of the interrupted run, or a new one. @throws UsageError `resume_differs` */
+export async function planOf(
+  { job, target, to }: DividedRun,
+  work: WorkFolder,
+  rowsPerChunk: number,
+  split: (job: SplitJob) => Promise<WorkPlan>,
+): Promise<WorkPlan> {
+  const { settings, input, signal, clock, onNotice } = job;
+  const now = await takeFingerprint(job, readingOf(input, settings, clock), target);
+  if ((await work.read(planName)) !== null) {
+    const plan = await readPlan(work);
+    const { differences } = await compareFingerprints(plan.fingerprint ?? now, now, input);
+    if (differences.length === 0) return plan;
+    throw new UsageError(
+      "resume_differs",
+      `the interrupted run was a different one: ${differences.join("; ")}`,
+      { hint: "repeat it with the same options and input, or start over with --restart" },
+    );
+  }
+  const own = { ...settings, to, rowsPerChunk };
+  return split({ input, work, settings: own, signal, clock, onNotice, fingerprint: now });
+}
