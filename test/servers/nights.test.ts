@@ -35,6 +35,17 @@ test("systemd reads the units without a warning and finds the service well confi
   expect(wrong.stderr).toContain("once");
 });
 
+test("systemd reads the unit of a worker without a warning and finds it well confined", async () => {
+  const folder = await temporaryFolder();
+  const name = "repute-worker@.service";
+  const unit = await readFile(new URL(`../../samples/workers/${name}`, import.meta.url), "utf8");
+  const path = join(folder, name);
+  await writeFile(path, unit.replace("/usr/local/bin/repute", "/bin/true"));
+  const verified = await run("systemd-analyze", ["verify", "--man=no", path]);
+  expect(verified.stderr).toBe("");
+  await run("systemd-analyze", ["security", "--offline=yes", "--threshold=20", path]);
+});
+
 test("the unit's command ends with 0 and prints one JSON object", async () => {
   const machine = await machineWithDump(service.intelUrl);
   const unit = machine.placed(await readNights("repute.service"));
