@@ -28,6 +28,7 @@ const session: readonly (readonly string[])[] = [
   ["merge", "work", "-o", "merged.out.csv"],
   ["enrich", "work", "--chunk", "1", ...once],
   ["merge", "work", "-o", "merged.out.csv"],
+  ["worker", "redis.example"],
   ["retry", "monday.out.csv", "-o", "again.csv", "--local", "--partial-retries", "0"],
   ["verify", "monday.out.csv"],
   ["report", "tuesday.out.csv"],

@@ -55,11 +55,8 @@ test.runIf(onServers.length > 0).each(onServers)("%s is accepted", (example, com
   );
   const parsed = parseArguments(words.slice(words.indexOf("repute") + 1), commands);
   if (parsed.action !== "run") throw new Error(`${example} is not a call of ${command.name}`);
-  const given = new Map(
-    [...parsed.flags].map(([key, value]) => [key, { value, level: "flag", name: key } as never]),
-  );
   expect(optionSpecs(command.options).length).toBeGreaterThan(0);
-  expect(() => loadSettings(command.options as never, [given])).not.toThrow();
+  expect(() => loadSettings(command.options as never, [parsed.flags])).not.toThrow();
 });
 
 /** An example with what exists in the folder in place of its names. */

@@ -48,8 +48,6 @@ export const enrichCommand = defineCommand({
       "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
     "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
       "read rows without a header from a pipe, do only the quick check, write to stdout",
-    "repute enrich dump.csv -o enriched.csv --workers redis://redis.example/0 --work /shared/work":
-      "let the repute worker processes of any machines do it, under one rate",
     "repute enrich dump.csv -o enriched.csv --resume":
       "continue an interrupted run; finished lookups are not repeated",
   },

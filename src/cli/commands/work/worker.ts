@@ -52,6 +52,8 @@ export const workerCommand = defineCommand({
       "do chunks until stopped; the key is in REPUTE_API_KEY",
     "repute worker rediss://redis.example/0 --api-key-file /run/secrets/key --lock 1m":
       "connect with TLS, read the key from a file, and be patient with a slow network",
+    "repute worker redis://redis.example/1 --profile team-b":
+      "ask the service of a section of the config file, for runs in a queue of its own",
     "repute worker redis://redis.example/0 --dashboard 9000":
       "also show the queue in a browser on this machine, at the address that it prints",
   },
