@@ -138,7 +138,14 @@ async function attemptChunk(
 /** The pace is that of all workers. */
 function withoutPace(settings: EnrichSettings): EnrichSettings {
   const none = undefined;
-  return { ...settings, rate: none, rateQuery: none, rateQuickCheck: none, pace: none, priority: none };
+  return {
+    ...settings,
+    rate: none,
+    rateQuery: none,
+    rateQuickCheck: none,
+    pace: none,
+    priority: none,
+  };
 }
 
 /** Looks for a run, and the pause between them: a shared folder may show it late. */

@@ -21,12 +21,16 @@ async function finished() {
   const run = await ChunkedRun.of("in.csv", "ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n", settings);
   await run.split(2);
   const commits: ChunkCommit[] = [];
-  await run.enrich(0, {}, {
-    async commit(result) {
-      commits.push(await storeResult(run.work, result));
-      return true;
+  await run.enrich(
+    0,
+    {},
+    {
+      async commit(result) {
+        commits.push(await storeResult(run.work, result));
+        return true;
+      },
     },
-  });
+  );
   const plan = await readPlan(run.work);
   return { run, plan, chunk: plan.chunks[0]!, commit: commits[0]!, folder: run.work.name };
 }
