@@ -8,6 +8,7 @@ import {
 } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
+import { syntheticHeader } from "./endpoints.js";
 import { asObject, resultText } from "../core/json-members.js";
 import { interfaceFault, readAnswer, type ReadContext } from "./read-answer.js";
 import { missingMembers, resultFault } from "./schema-fault.js";
@@ -66,7 +67,7 @@ const partial: Again = { policy: "partial", afterMs: null };
 /** Accepts a valid result if it can be about the item. */
 function answered(
   { endpoint, item }: LookupRequest,
-  { status, body }: Answer,
+  { status, headers, body }: Answer,
   context: JudgeContext,
   result: JsonObject,
   text: string,
@@ -84,6 +85,7 @@ function answered(
         result,
         text: context.asReceived === true ? resultText(text) : undefined,
         bytes: body.length > largeAnswer ? body.length : undefined,
+        synthetic: headers[syntheticHeader] === undefined ? undefined : true,
       },
     },
     missing: isFull ? [] : missingMembers(endpoint, result),

@@ -48,6 +48,8 @@ export interface LookupAnswer {
   readonly text?: string | undefined;
   /** Size in bytes of the text that `result` was parsed from, if above `largeAnswer`. */
   readonly bytes?: number | undefined;
+  /** True if the service said that it invented the answer. A journal does not keep this, a cache does. */
+  readonly synthetic?: true | undefined;
 }
 
 /** One slot per endpoint; absent if it was not asked or did not answer. */

@@ -30,6 +30,9 @@ const pace = having<RequestPace>("take", "a pace");
 /** The members of an options type, each with the schema that checks it. */
 type SchemaOf<Options> = Record<keyof Options, z.ZodType>;
 
+/** `refresh` is about a run: single lookups have no order. */
+const { refresh, ...lookupShape } = lookupOptions.shape;
+
 const clientSchema = z.strictObject({
   url: apiOptions.shape.intelUrl,
   apiKey: secret,
@@ -40,7 +43,7 @@ const clientSchema = z.strictObject({
   caseUrl: caseOptions.shape.caseUrl,
   caseApiKey: secret,
   timeout: apiOptions.shape.timeout,
-  ...lookupOptions.shape,
+  ...lookupShape,
   pace: z
     .custom<RequestPace | string>(
       (value) =>
@@ -64,6 +67,7 @@ const fileSchema = z.strictObject({
   ...sourceOptions.shape,
   ...runShape,
   ...sinkOptions.shape,
+  refresh,
   signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
   onStart: having<NonNullable<EnrichFileOptions["onStart"]>>("call", "a function").optional(),
   onNotice: having<NonNullable<EnrichFileOptions["onNotice"]>>("call", "a function").optional(),

@@ -52,11 +52,8 @@ export function cached(options: CachedOptions): LookupWrapper {
     };
     const ask: Lookup = (item, lookupOptions) =>
       next(item, lookupOptions).then((finding) => save(keyOf(item), finding));
-    const isUsed = (item: Item, stored: Finding | null): stored is Finding => {
-      if (stored === null || (!partials && stored.status === "partial")) return false;
-      const answer = firstAnswer(stored);
-      return answer === null || mismatch(item, answer.result) === null;
-    };
+    const isUsed = (item: Item, stored: Finding | null): stored is Finding =>
+      stored !== null && isUsable(item, stored, partials);
     /** Asks unless another process does, whose answer is awaited. */
     const claimed = async (
       claims: Claims,
@@ -91,6 +88,17 @@ export function cached(options: CachedOptions): LookupWrapper {
       return isUsed(item, stored) ? Promise.resolve(fromCache(stored)) : ask(item, lookupOptions);
     };
   };
+}
+
+/**
+ * Whether a fresh answer of a cache may be used for an item.
+ *
+ * @param partials whether partial answers are used
+ */
+export function isUsable(item: Item, stored: Finding, partials = true): boolean {
+  if (!partials && stored.status === "partial") return false;
+  const answer = firstAnswer(stored);
+  return answer === null || mismatch(item, answer.result) === null;
 }
 
 function fromCache(finding: Finding): Finding {

@@ -137,7 +137,7 @@ function about({ tags, observations, network, abuseEmail, rows }: Offender): str
 function reasonLines({ reasons }: Report, width: number): string[] {
   const wide = Math.max(0, ...reasons.map(({ count }) => formatCount(count).length));
   return reasons.map(({ count, status, name, meaning }) => {
-    const why = printable(`${status}: ${meaning === "" ? name : meaning}`);
+    const why = printable([status, meaning || name].filter((text) => text !== "").join(": "));
     return `${formatCount(count).padStart(wide)}  ${shortened(why, width - wide - 4)}`;
   });
 }

@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { CacheStats } from "../../src/store/cache/cache-upkeep.js";
 import type { Manifest } from "../../src/pipeline/types.js";
+import { startService } from "../../src/service/service.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
 import { concurrency, mostQueued } from "../helpers/killed-run.js";
@@ -37,6 +38,33 @@ async function prepared(server: AnsweringServer, rows: number) {
   const args = (...more: readonly string[]) => ["enrich", "in.csv", ...flags, ...more];
   return { cwd, args, enrich: (...more: string[]) => runRepute(args(...more), { cwd }) };
 }
+
+test("answers that a remote service invented stay marked as such in the cache", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.7\n");
+  const invented = await startService({ synthetic: 1 });
+  onTestFinished(() => invented.close());
+  const args = ["enrich", "in.csv", "--quiet", "--cache", "cache"];
+  const manifestFrom = async (url: string, out: string): Promise<Manifest> => {
+    expect(await runRepute([...args, "-o", out, "--intel-url", url], { cwd })).toMatchObject({
+      code: 0,
+    });
+    return manifestOf(join(cwd, out));
+  };
+  const { intelUrl, port } = invented;
+  expect(await manifestFrom(intelUrl, "first.csv")).toMatchObject({ synthetic: true });
+  await invented.close();
+  const real = await startService({ port });
+  onTestFinished(() => real.close());
+  expect(await manifestFrom(intelUrl, "second.csv")).toMatchObject({
+    synthetic: true,
+    requests: {},
+  });
+  const report = await runRepute(["report", "second.csv"], { cwd });
+  expect(report.stdout).toContain("Invented data");
+  await writeFile(join(cwd, "in.csv"), "ip\n198.51.100.8\n");
+  expect(await manifestFrom(intelUrl, "third.csv")).not.toHaveProperty("synthetic");
+});
 
 test("repeats a run without requests and names the sources of its answers", async () => {
   const cwd = await temporaryFolder();

@@ -5,23 +5,25 @@ import { systemClock } from "../../src/core/clock.js";
 import { cacheKeys } from "../../src/store/cache/cache-key.js";
 import { openCache } from "../../src/store/cache/finding-cache.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
-import { runRepute } from "../helpers/run-repute.js";
+import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { complete } from "../unit/lookup/findings.js";
 
 const dayMs = 86_400_000;
 
 /** Rows n0 … n9; the cache holds answers of these ages in days, some with an intent. */
-const ages: Readonly<Record<string, readonly [days: number, intent?: string]>> = {
-  n1: [3],
-  n3: [9],
-  n4: [2, "suspicious"],
-  n6: [0.5],
-  n7: [5],
-  n8: [4, "malicious"],
-};
+const ages = {
+  "n1.example.com": [3],
+  "n3.example.com": [9],
+  "n4.example.com": [2, "suspicious"],
+  "n6.example.com": [0.5],
+  "n7.example.com": [5],
+  "n8.example.com": [4, "malicious"],
+} as const;
 
-async function machine() {
+type Answer = readonly [item: string, about: readonly [days: number, intent?: string]];
+
+async function machine(cached: Readonly<Record<string, Answer[1]>> = ages) {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
@@ -35,9 +37,8 @@ async function machine() {
     clock: { now: () => systemClock.now() - age * dayMs },
     onWarning: (message) => expect(message).toBe(""),
   });
-  for (const [name, [days, intent]] of Object.entries(ages)) {
+  for (const [value, [days, intent]] of Object.entries(cached)) {
     age = days;
-    const value = `${name}.example.com`;
     const finding = complete({ item: value, type: "DOMAIN", ...(intent && { intent }) });
     void store.put(keyOf({ kind: "domain", value }), finding);
   }
@@ -55,7 +56,7 @@ async function machine() {
   ];
   const enrich = (...more: readonly string[]) =>
     runRepute([...call, "--concurrency", "1", "--resume", ...more], { cwd });
-  return { server, cwd, enrich };
+  return { server, cwd, call, enrich };
 }
 
 test("asks for expired verdicts, then the oldest, then the rest; the rows stay in order", async () => {
@@ -75,6 +76,31 @@ test("asks for expired verdicts, then the oldest, then the rest; the rows stay i
     sources: { live: 9, cache: 1, duplicate: 1 },
     requests: { query: { total: 9 } },
   });
+});
+
+test("killed before its first row, it continues with what is left", async () => {
+  const names = Array.from({ length: 300 }, (_, n) => `n${n}.example.com`);
+  const ages = Object.fromEntries(names.map((name, n): Answer => [name, [2 + (n % 7)]]));
+  const { server, cwd, call } = await machine({ ...ages, "n200.example.com": [2, "malicious"] });
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  const flags = [...call, "--concurrency", "4", "--rate", "9999/s", "--resume"];
+  const { child, result } = startRepute(flags, { cwd });
+  server.onRequest = (total) => {
+    if (total === 150) child.kill("SIGKILL");
+    return total < 150;
+  };
+  expect((await result).signal).toBe("SIGKILL");
+  expect(await readFile(join(cwd, "out.csv.part"), "utf8")).not.toContain("example.com");
+  expect([...server.asked.keys()][0]).toBe("query n200.example.com");
+  server.onRequest = () => true;
+  const asked = server.total;
+  expect((await runRepute(flags, { cwd })).code).toBe(0);
+  // Only what was open when it was killed may be asked again.
+  expect(server.total - asked).toBeLessThanOrEqual(names.length - asked + 4);
+  const manifest = JSON.parse(await readFile(join(cwd, "out.csv.manifest.json"), "utf8")) as object;
+  expect(manifest).toMatchObject({ statuses: { complete: 300 }, resumed: 1 });
+  const rows = (await readFile(join(cwd, "out.csv"), "utf8")).trimEnd().split("\n").slice(1);
+  expect(rows.map((row) => row.split(",")[0])).toEqual(names);
 });
 
 test.each([

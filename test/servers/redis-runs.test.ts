@@ -116,6 +116,14 @@ test("runs that share answers ask for an item once, in flight too, and never aga
   expect(JSON.parse(third.stdout)).toMatchObject({ sources: { cache: 400, live: 0 } });
   expect(service.total).toBe(400);
 
+  const flags = ["--cache", redis.url(1), "--intel-url", service.url, "--lookups", "query"];
+  const plan = await runRepute(["plan", join(folder, "third.csv"), "--json", ...flags], { env });
+  expect(JSON.parse(plan.stdout)).toMatchObject({
+    cached: { query: 400 },
+    expired: { query: 0 },
+    expiring: [{ after_seconds: 6 * 3600, until_seconds: 86_400, answers: 400 }],
+    chosen: { requests: 0 },
+  });
   const stats = await runRepute(["cache", "stats", redis.url(1)], { env });
   expect(JSON.parse(stats.stdout)).toMatchObject({
     folder: redis.url(1),

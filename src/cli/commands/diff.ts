@@ -4,6 +4,7 @@ import { option } from "../../core/options.js";
 import { formatCount } from "../../core/quantity.js";
 import { isObjectAddress, parseObjectAddress } from "../../objects/address.js";
 import { sinkOptions } from "../../outputs/options.js";
+import { runOptions } from "../../pipeline/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../report/diff/change-lines.js";
 import type { OutputDiff } from "../../report/diff/diff-outputs.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -33,6 +34,7 @@ const groups = {
       description: "Exit with 3 if an item got worse",
     }),
     prefix: sinkOptions.shape.prefix,
+    stateDir: runOptions.shape.stateDir,
     color,
     quiet,
     config,

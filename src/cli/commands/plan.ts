@@ -1,19 +1,22 @@
 import { apiOptions } from "../../api/options.js";
+import { lookupEndpoints } from "../../core/finding.js";
 import { isQuota, option, type Rate } from "../../core/options.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { lookupOptions, paceOf } from "../../lookup/options.js";
+import { lookupOptions, paceOf, ratesOf } from "../../lookup/options.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
-import type { Spent } from "../../pipeline/plan/plan-time.js";
+import type { PlannedPace } from "../../pipeline/plan/plan-budget.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
-import { embeddedServiceName } from "../../pipeline/options.js";
+import { embeddedServiceName, runOptions } from "../../pipeline/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "../run/enrich-job.js";
 import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 
-const { lookups, bogons, cacheTtl, rate } = lookupOptions.shape;
+const { lookups, bogons, cacheTtl, refresh, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
+
+const { maxRequests, deadline } = runOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
@@ -22,11 +25,23 @@ const groups = {
     bogons,
     cache: option(lookupOptions.shape.cache, {
       description:
-        "Folder of cached answers, as for enrich. Fresh ones need no request. Needs the service's address",
+        "Folder of cached answers, or redis://HOST[:PORT]/DB, as for enrich. Fresh ones need no request. Needs the service's address",
       value: "DIR",
     }),
     cacheTtl,
+    refresh,
     rate,
+    rateQuery,
+    rateQuickCheck,
+    maxRequests: option(maxRequests, {
+      description: "Budget of the run: show what it covers",
+      value: "N",
+    }),
+    deadline: option(deadline, {
+      description:
+        "Deadline of a run that starts now, a time of day (05:30, local time) or a duration (2h): show what is done by then",
+      value: "TIME",
+    }),
     intelUrl: option(apiOptions.shape.intelUrl, {
       description:
         "Base URL of the service, to count its cached answers and used quotas. Nothing is sent to it",
@@ -52,7 +67,7 @@ export const planCommand = defineCommand({
   usage: "[input...] [flags]",
   summary: "predict the requests and the duration of a run, without sending anything",
   description: [
-    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted. No request is sent.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, items with a fresh answer are not counted; the plan shows how many answers are fresh and expired, and when the fresh ones expire. With --max-requests, --deadline or a quota, it shows which part of the requests they cover, in the order of --refresh. No request is sent.",
   ],
   operands: [
     [
@@ -70,6 +85,8 @@ export const planCommand = defineCommand({
       "read from a pipe; input flags are those of enrich",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
+    "repute plan dump.csv --cache ~/.cache/repute --refresh worst-first --max-requests 50000":
+      "show which expired answers the budget of a night covers",
     "repute plan dump.csv --bogons local --json":
       "print JSON, with reserved ranges answered without a request",
   },
@@ -84,15 +101,14 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     chooseAddress("intel", settings, call.given);
   }
   const { plan } = await import("../../pipeline/plan/plan.js");
-  const rates = paceOf(settings.rate, settings.local);
   const cache = await openPlannedCache(call);
   let planned: Plan;
   try {
     planned = await plan({
       input: await enrichInput(operands, context),
       settings,
-      rates,
-      spent: await spentSoFar(call, rates),
+      paces: await plannedPaces(call),
+      deadlineSeconds: await secondsLeft(call),
       cache,
       signal: context.signal,
       onNotice: (message) => context.reporter.print(`repute: ${message}`),
@@ -109,24 +125,42 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   return 0;
 }
 
-/** Used quotas of the service, if its address is known. */
-async function spentSoFar(
-  { settings, given, context }: CommandCall<PlanSettings>,
-  rates: readonly Rate[],
-): Promise<Spent | undefined> {
+/** Seconds until the deadline; null without one. */
+async function secondsLeft({
+  settings: { deadline },
+  context: { clock },
+}: CommandCall<PlanSettings>): Promise<number | null> {
+  if (deadline === undefined) return null;
+  const { timeLeft } = await import("../../pipeline/run/run-signals.js");
+  return timeLeft(deadline, clock)() / 1000;
+}
+
+/** The rates, with the used part of quotas if the service's address is known. */
+async function plannedPaces({
+  settings,
+  given,
+  context,
+}: CommandCall<PlanSettings>): Promise<readonly PlannedPace[]> {
+  const paces: readonly PlannedPace[] = [
+    { endpoint: null, rates: paceOf(settings.rate, settings.local) },
+    ...lookupEndpoints.map((endpoint) => ({ endpoint, rates: ratesOf(endpoint, settings) })),
+  ];
   const stateFolder = userStateFolder(context.env);
-  if (settings.intelUrl === undefined || stateFolder === null || !rates.some(isQuota)) {
-    return undefined;
-  }
+  const hasQuota = paces.some(({ rates }) => rates.some(isQuota));
+  if (settings.intelUrl === undefined || stateFolder === null || !hasQuota) return paces;
   const service = chooseAddress("intel", settings, given);
-  if (service === null) return undefined;
+  if (service === null) return paces;
   const [{ readSpent }, { quotaOfAll }] = await Promise.all([
     import("../../store/quota/open-quotas.js"),
     import("../../pipeline/lookup/open-connections.js"),
   ]);
   const onWarning = (message: string): void => context.reporter.warning(message);
   const spentOf = readSpent({ service, stateFolder, onWarning });
-  return (rate) => spentOf(quotaOfAll, rate, context.clock.now());
+  const now = context.clock.now();
+  return paces.map(({ endpoint, rates }) => {
+    const spent = (rate: Rate): number => spentOf(endpoint ?? quotaOfAll, rate, now);
+    return { endpoint, rates, spent };
+  });
 }
 
 /** The cache a run would use, opened read-only; null without one. */

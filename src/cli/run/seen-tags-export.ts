@@ -56,7 +56,7 @@ export async function exportSeenTags(
   } catch (error) {
     fault = { error };
     records = seen.names.map((tag) => failedRecord(tag, error));
-    context.reporter.print(afterwards(settings.output, folder));
+    context.reporter.print(afterwards(settings, folder));
   }
   if (seen.uncounted > 0) {
     context.reporter.print(`repute: ${uncountedText(seen)}`);
@@ -104,7 +104,8 @@ function uncountedRecord(seen: SeenTags): TagExportRecord {
 }
 
 /** How to export the lists later. */
-function afterwards(output: string, folder: string): string {
-  const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}`;
+function afterwards({ output, stateDir }: SeenTagsCall["settings"], folder: string): string {
+  const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
+  const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}${state}`;
   return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
 }

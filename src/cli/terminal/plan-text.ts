@@ -1,15 +1,19 @@
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
+import type { Expiring } from "../../pipeline/plan/expiry-times.js";
 import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedRequests } from "../../pipeline/plan/planned-items.js";
+import type { PlannedPart } from "../../pipeline/plan/planned-order.js";
 import { formatCount, formatCounts, formatSeconds, wrapText } from "../../core/quantity.js";
 
 /** Maximum number of reasons to list; `--json` has all. */
 const mostReasons = 8;
 
+type PlanLine = readonly [label: string, text: string];
+
 /** A plan as text, one fact per line, wrapped to `room` columns. */
 export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string {
   const { chosen } = plan;
-  const lines: (readonly [label: string, text: string])[] = [
+  const lines: readonly PlanLine[] = [
     ["rows", formatCount(plan.rows)],
     ["kinds", formatCounts(plan.kinds, mostReasons)],
     ["unsupported", formatCounts(plan.unsupported, mostReasons)],
@@ -19,6 +23,8 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
     ["already cached", cachedText(plan.cached)],
+    ["expired", cachedText(plan.expired)],
+    ["expiring", plan.expiring.map(expiringText).join(", ")],
     [
       "bogons",
       plan.bogons === 0
@@ -34,22 +40,14 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
         ? `${formatCount(chosen.requests)} requests, no rate given`
         : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${formatCount(chosen.requests)} requests (--lookups ${chosen.lookups})`,
     ],
-    ...chosen.quotas
-      .filter(({ spent }) => spent > 0)
-      .map(
-        ({ count, per_seconds: seconds, spent }) =>
-          [
-            "quota",
-            `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
-          ] as const,
-      ),
-    ...chosen.quota_ends.map(
-      (end) =>
-        [
-          "quota",
-          `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
-        ] as const,
-    ),
+    [
+      "meanwhile",
+      chosen.expiring_meanwhile === 0
+        ? ""
+        : `at most ${formatCount(chosen.expiring_meanwhile)} fresh answers expire before the run is over, and are asked for again`,
+    ],
+    ...quotaLines(chosen),
+    ...orderLines(chosen),
     ...Object.entries(plan.warnings).map(
       ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
     ),
@@ -64,6 +62,77 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
       return `${isNarrow ? `${label}\n${indent}` : label.padEnd(width)}${lines}\n`;
     })
     .join("");
+}
+
+function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly PlanLine[] {
+  return [
+    ...quotas
+      .filter(({ spent }) => spent > 0)
+      .map(
+        ({ count, per_seconds: seconds, spent, endpoint }): PlanLine => [
+          label("quota", endpoint),
+          `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
+        ],
+      ),
+    ...ends.map(
+      (end): PlanLine => [
+        label("quota", end.endpoint),
+        `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
+      ],
+    ),
+  ];
+}
+
+function label(name: string, endpoint: string | undefined): string {
+  return endpoint === undefined ? name : `${name} ${endpoint}`;
+}
+
+const limitNames = { max_requests: "--max-requests", deadline: "--deadline", quota: "a quota" };
+
+const partTexts: Readonly<Record<PlannedPart["part"], string>> = {
+  expired_with_verdict: "expired with a verdict",
+  expired: "other expired",
+  rest: "everything else",
+  all: "",
+};
+
+/** What the requests are for, and how much of it the strictest limit allows. */
+function orderLines({ limits, order, requests }: Plan["chosen"]): readonly PlanLine[] {
+  const [limit] = limits;
+  const isLimited = limit !== undefined && limit.requests < requests;
+  if (!isLimited && order[0]?.part === "all") return [];
+  const lines: PlanLine[] = isLimited
+    ? [["limit", `${limitNames[limit.by]} allows ${formatCount(limit.requests)} requests`]]
+    : [];
+  for (const part of order) {
+    if (part.items > 0) lines.push(["order", partText(part, isLimited)]);
+  }
+  return lines;
+}
+
+function partText(part: PlannedPart, isLimited: boolean): string {
+  const { items, requests, covered_items: covered, covered_until: until, newest } = part;
+  const name = partTexts[part.part];
+  const what = `${name === "" ? "" : `${name}: `}${formatCount(items)} items, ${formatCount(requests)} requests`;
+  if (!isLimited) return what;
+  if (covered === items) return `${what}, all covered`;
+  if (covered === 0) return `${what}, not covered`;
+  const age = until === null || newest === until ? "" : `, those answered until ${until}`;
+  return `${what}, of which the first ${formatCount(covered)} items are covered${age}`;
+}
+
+function expiringText({ after_seconds: after, until_seconds: until, answers }: Expiring): string {
+  const when =
+    until === null
+      ? `after ${shortTime(after)}`
+      : after === 0
+        ? `within ${shortTime(until)}`
+        : `in ${shortTime(after)} to ${shortTime(until)}`;
+  return `${formatCount(answers)} ${when}`;
+}
+
+function shortTime(seconds: number): string {
+  return seconds > 86_400 ? `${seconds / 86_400} d` : `${seconds / 3600} h`;
 }
 
 function requestText(requests: PlannedRequests): string {

@@ -1,26 +1,25 @@
-import { stat } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
-import { UsageError } from "../../core/errors.js";
-import {
-  type Finding,
-  lookupEndpoints,
-  type LookupEndpoint,
-  verdictOf,
-} from "../../core/finding.js";
+import { type Finding, lookupEndpoints, type LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { raceAbort } from "../../core/abort.js";
-import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import type { Lookup } from "../../lookup/types.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
+import { expiredRank } from "../../store/cache/expired-rank.js";
 import { RefreshQueue } from "../../store/cache/refresh-queue.js";
-import type { ExpiredFinding } from "../../store/store.js";
+import type { StoredFinding } from "../../store/store.js";
 import { type RowMoveOptions, settleLookups } from "../run/move-rows.js";
 import type { RowJob } from "../run/reading.js";
 import type { EnrichJob } from "../types.js";
 import type { AssembledLookup } from "./assemble-lookup.js";
+import { checkRefresh } from "./check-refresh.js";
 
 type Ending = Pick<RowMoveOptions, "signals" | "clock">;
+
+interface RefreshOptions extends Ending {
+  /** Saves a checkpoint if one is due, and at an early end. */
+  readonly save: (last: boolean) => Promise<void>;
+}
 
 /**
  * Looks up the items whose cached answers have expired, worst first, before the rows are moved. Their
@@ -32,44 +31,27 @@ export async function refreshWorstFirst(
   job: EnrichJob,
   rows: RowJob,
   lookup: Pick<AssembledLookup, "lookup" | "cache">,
-  ending: Ending,
+  options: RefreshOptions,
 ): Promise<void> {
-  const expired = lookup.cache?.store.expired?.bind(lookup.cache.store);
-  if (lookup.cache === undefined || expired === undefined) {
-    throw new UsageError(
-      "refresh_needs_cache",
-      "--refresh worst-first needs --cache with a folder",
-    );
-  }
-  await checkInput(job);
+  const { cache } = lookup;
+  const expired = await checkRefresh(job.input, cache?.store);
   const queue = new RefreshQueue();
   try {
     const { lookups, concurrency } = job.settings;
-    const find = finderOf(lookup.cache.address, lookups, expired);
-    await fill(queue, rows, find, ending.signals.stop);
-    await lookUpAll(queue, lookup.lookup, concurrency, ending);
+    const find = finderOf(cache!.address, lookups, expired);
+    await fill(queue, rows, find, options.signals.stop);
+    await lookUpAll(queue, lookup.lookup, concurrency, options);
   } finally {
     queue.close();
   }
 }
 
-async function checkInput({ input }: EnrichJob): Promise<void> {
-  const paths = inputPaths(input);
-  const isFiles = "path" in input || ("inputs" in input && paths.length === input.inputs.length);
-  const files = isFiles ? await Promise.all(paths.map((path) => stat(path))) : [];
-  if (files.length > 0 && files.every((file) => file.isFile())) return;
-  throw new UsageError(
-    "refresh_needs_files",
-    "--refresh worst-first reads the input twice, which a pipe or an object does not allow",
-  );
-}
-
-type Find = (item: Item) => readonly ExpiredFinding[];
+type Find = (item: Item) => readonly StoredFinding[];
 
 function finderOf(
   address: string,
   lookups: readonly LookupChoice[],
-  expired: (key: string) => ExpiredFinding | null,
+  expired: (key: string) => StoredFinding | null,
 ): Find {
   const asked: readonly LookupEndpoint[] = lookups.includes("triage")
     ? lookupEndpoints
@@ -87,15 +69,8 @@ async function fill(
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
   const start = rows.start((item, { row = 0 }) => {
-    const found = find(item);
-    if (found.length > 0) {
-      const answers = Object.assign(
-        {},
-        ...found.map(({ finding }) => finding.answers),
-      ) as Finding["answers"];
-      const verdict = verdictOf({ ...found[0]!.finding, answers });
-      queue.add({ item, row, verdict, storedAt: Math.min(...found.map((each) => each.storedAt)) });
-    }
+    const rank = expiredRank(find(item));
+    if (rank !== null) queue.add({ item, row, ...rank });
     return never;
   });
   const source = await rows.open(null);
@@ -115,9 +90,8 @@ async function lookUpAll(
   queue: RefreshQueue,
   lookup: Lookup,
   concurrency: number,
-  ending: Ending,
+  { signals, clock, save }: RefreshOptions,
 ): Promise<void> {
-  const { signals } = ending;
   const { stop: signal } = signals;
   const open = new Set<Promise<void>>();
   for (const { item, row } of queue.inOrder()) {
@@ -129,10 +103,15 @@ async function lookUpAll(
       )
       .finally(() => open.delete(done));
     open.add(done);
-    if (open.size >= 2 * concurrency) await Promise.race(open);
+    if (open.size < 2 * concurrency) continue;
+    await Promise.race(open);
+    await save(false).catch((error: unknown) => signals.end(error));
   }
   const settled = Promise.all(open).then(() => undefined);
   await raceAbort(settled, signal).catch(() => undefined);
-  if (signal.aborted) await settleLookups(signal.reason, settled, ending);
+  if (!signal.aborted) return;
+  await settleLookups(signal.reason, settled, { signals, clock });
+  // What stopped the run is the reason to report, even if its disk is full.
+  await save(true).catch(() => undefined);
   signal.throwIfAborted();
 }

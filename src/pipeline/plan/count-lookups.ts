@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import type { CachedOptions } from "../../lookup/cache.js";
+import { type CachedOptions, isUsable } from "../../lookup/cache.js";
 import { isLocalBogon } from "../../lookup/combine.js";
 import { inputPaths } from "../../inputs/types.js";
 import type { LookupChoice } from "../../lookup/options.js";
@@ -105,13 +105,11 @@ function lookupsOf(options: CountLookupsOptions): (item: Item) => number | Promi
   const { endpoints, cache, startedAt } = options;
   if (cache === undefined) return () => endpoints.length;
   const { partials = true } = cache;
-  const isNeeded = (found: Finding | null): boolean =>
-    found === null ||
-    (!partials && found.status === "partial") ||
-    (found.lookedUpAt ?? "") >= startedAt;
+  const isNeeded = (item: Item, found: Finding | null): boolean =>
+    found === null || (found.lookedUpAt ?? "") >= startedAt || !isUsable(item, found, partials);
   const keys = endpoints.map((endpoint) => cacheKeys(cache.address, endpoint));
   return async (item) => {
     const found = await Promise.all(keys.map(async (keyOf) => cache.store.get(keyOf(item))));
-    return found.filter(isNeeded).length;
+    return found.filter((each) => isNeeded(item, each)).length;
   };
 }

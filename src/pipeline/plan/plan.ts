@@ -1,19 +1,15 @@
-import { type Finding, lookupEndpoints, memberOf } from "../../core/finding.js";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Finding, type LookupEndpoint, lookupEndpoints, memberOf } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
-import type { Rate } from "../../core/options.js";
 import type { RunInput } from "../../inputs/types.js";
-import {
-  type QuotaEnd,
-  quotaEnds,
-  quotaUse,
-  type QuotaUse,
-  secondsFor,
-  type Spent,
-} from "./plan-time.js";
+import type { CopyPlace } from "../copy/copied-input.js";
+import { findTableInput } from "../copy/find-table-input.js";
+import { checkRefresh } from "../lookup/check-refresh.js";
 import type { EnrichSettings } from "../options.js";
-import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
-import { mostFrequentFirst } from "../run/tally.js";
 import {
   announceReading,
   readingOf,
@@ -21,20 +17,26 @@ import {
   type RowJob,
   type StartRow,
 } from "../run/reading.js";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type ResourceStack, withResources } from "../../core/resource-stack.js";
-import type { CopyPlace } from "../copy/copied-input.js";
-import { findTableInput } from "../copy/find-table-input.js";
+import { mostFrequentFirst } from "../run/tally.js";
+import type { Expiring } from "./expiry-times.js";
+import {
+  limitsOf,
+  type PlannedLimit,
+  type PlannedPace,
+  type PlannedTime,
+  timeOf,
+} from "./plan-budget.js";
+import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
+import type { PlannedPart } from "./planned-order.js";
 
 export interface PlanJob {
   readonly input: RunInput;
-  readonly settings: ReadingSettings & Pick<EnrichSettings, "lookups" | "bogons">;
-  /** Rates that the run would obey; empty for no limit. */
-  readonly rates: readonly Rate[];
-  /** How much of the quotas earlier runs used. @default none */
-  readonly spent?: Spent | undefined;
+  readonly settings: ReadingSettings &
+    Pick<EnrichSettings, "lookups" | "bogons" | "refresh" | "maxRequests">;
+  /** The rates that the run would obey. */
+  readonly paces: readonly PlannedPace[];
+  /** Seconds until the deadline; null for none. @default null */
+  readonly deadlineSeconds?: number | null;
   /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
@@ -55,19 +57,23 @@ export interface Plan {
   readonly duplicate_rows: number;
   /** Distinct addresses in reserved ranges, which `--bogons local` answers without a request. */
   readonly bogons: number;
-  /** Distinct items with a cached answer, by endpoint. */
+  /** Distinct items with a fresh answer in the cache, and with an expired one, by endpoint. */
   readonly cached: Readonly<Record<string, number>>;
+  readonly expired: Readonly<Record<string, number>>;
+  /** When the fresh answers expire that the given `--lookups` use. */
+  readonly expiring: readonly Expiring[];
   /** Requests for each value of `--lookups`, with `--bogons` as given. */
   readonly requests: Readonly<Record<string, PlannedRequests>>;
   /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
-  readonly chosen: {
+  readonly chosen: PlannedTime & {
     readonly lookups: string;
     readonly requests: number;
-    /** Seconds at the given rates; null without rates. */
-    readonly seconds: number | null;
-    /** The quotas among the rates, and how much of them earlier runs used. */
-    readonly quotas: readonly QuotaUse[];
-    readonly quota_ends: readonly QuotaEnd[];
+    /** Fresh answers that expire before the run is over, at most: each costs a request more. */
+    readonly expiring_meanwhile: number;
+    /** What may end the run, the strictest first. */
+    readonly limits: readonly PlannedLimit[];
+    /** What the requests are for, in the order of `--refresh`, and how much the limits allow. */
+    readonly order: readonly PlannedPart[];
   };
   readonly warnings: Readonly<Record<string, number>>;
 }
@@ -78,15 +84,16 @@ export interface Plan {
  * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
 export async function plan(job: PlanJob): Promise<Plan> {
-  const { settings, rates, spent } = job;
-  const items = new PlannedItems(settings.bogons, job.cache ?? null);
+  const { bogons, refresh, lookups } = job.settings;
+  const { cache = null } = job;
+  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  const isWorstFirst = refresh === "worst-first";
+  const items = new PlannedItems({ bogons, cache, chosen, isWorstFirst });
   const counts = await withResources(async (stack) =>
     countRows(job, await readingFor(job, stack), items),
   );
-  const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
-  const requests = items.requests(chosen);
-  const lookups = chosen.length > 0 ? chosen.join(",") : "triage";
-  const total = mostOf(requests[lookups]);
+  const byEndpoint = (counts: Readonly<Record<LookupEndpoint, number>>) =>
+    Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), counts[endpoint]]));
   return {
     rows: counts.rows,
     kinds: items.kinds,
@@ -95,18 +102,36 @@ export async function plan(job: PlanJob): Promise<Plan> {
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
     bogons: items.bogons,
-    cached: Object.fromEntries(
-      lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
-    ),
-    requests,
-    chosen: {
-      lookups,
-      requests: total,
-      seconds: secondsFor(total, rates, spent),
-      quotas: quotaUse(rates, spent),
-      quota_ends: quotaEnds(total, rates, spent),
-    },
+    cached: byEndpoint(items.cached),
+    expired: byEndpoint(items.expired),
+    expiring: items.expiries.stretches(),
+    requests: items.requests(),
+    chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
     warnings: Object.fromEntries(counts.warnings),
+  };
+}
+
+function costOf(
+  { settings: { maxRequests }, paces, deadlineSeconds = null }: PlanJob,
+  items: PlannedItems,
+  lookups: string,
+): Plan["chosen"] {
+  const requests = items.requests()[lookups] ?? {};
+  const most = Object.fromEntries(
+    Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
+  );
+  const total = Object.values(most).reduce((sum, n) => sum + n, 0);
+  const requestsTo = (endpoint: LookupEndpoint | null): number =>
+    endpoint === null ? total : (most[memberOf(endpoint)] ?? 0);
+  const time = timeOf(paces, requestsTo);
+  const limits = limitsOf({ maxRequests, deadlineSeconds }, paces, requestsTo);
+  return {
+    lookups,
+    requests: total,
+    expiring_meanwhile: items.expiries.mostWithin(time.seconds ?? 0),
+    ...time,
+    limits,
+    order: items.order.parts(limits[0]?.requests ?? null),
   };
 }
 
@@ -118,33 +143,45 @@ interface RowCounts {
   readonly warnings: Map<string, number>;
 }
 
+/** How the input is read, whatever it is. */
+interface PlannedReading {
+  readonly rows: RowJob;
+  /** Null for a table. */
+  readonly input: RunInput | null;
+}
+
 /** How the input is read. A table is copied to a temporary folder first. */
-async function readingFor(job: PlanJob, stack: ResourceStack): Promise<RowJob> {
+async function readingFor(job: PlanJob, stack: ResourceStack): Promise<PlannedReading> {
   const { input, settings, signal, onNotice } = job;
   const table = "path" in input ? await findTableInput(input.path) : null;
-  if (table === null) return readingOf(input, settings);
+  if (table === null) return { rows: readingOf(input, settings), input };
   const { tableReading } = await import("../copy/copied-table.js");
   const rows = tableReading(table, settings);
-  if (rows.copied === undefined) return rows;
+  if (rows.copied === undefined) return { rows, input };
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
   await rows.copied.make(place, false);
-  return { ...rows, open: rows.copied.inFolder(place).open };
+  return { rows: { ...rows, open: rows.copied.inFolder(place).open }, input: null };
 }
 
-async function countRows(job: PlanJob, reading: RowJob, items: PlannedItems): Promise<RowCounts> {
-  const { signal } = job;
+async function countRows(
+  job: PlanJob,
+  { rows, input }: PlannedReading,
+  items: PlannedItems,
+): Promise<RowCounts> {
+  const { signal, settings, cache } = job;
   const counts: RowCounts = { rows: 0, unreadable: 0, unsupported: new Map(), warnings: new Map() };
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const start = reading.start((item) => {
+  const start = rows.start((item) => {
     items.add(item);
     return never;
   });
-  const source = await reading.open(null);
+  const source = await rows.open(null);
   announceReading(job, source);
   try {
+    if (settings.refresh === "worst-first") await checkRefresh(input, cache?.store);
     for await (const batch of source.rows) {
       signal.throwIfAborted();
       for (const row of batch) countRow(row, start(row, signal), counts);
@@ -163,12 +200,6 @@ function countRow(row: Row, { item, finding }: ReturnType<StartRow>, counts: Row
   if (item !== null || finding instanceof Promise) return;
   if (finding.status === "failed") counts.unreadable++;
   else count(counts.unsupported, finding.error?.code ?? "unknown");
-}
-
-function mostOf(requests: PlannedRequests | undefined): number {
-  if (requests === undefined) return 0;
-  const counts = Object.values(requests).map((n) => (typeof n === "number" ? n : n.most));
-  return counts.reduce((sum, n) => sum + n, 0);
 }
 
 function count(counts: Map<string, number>, name: string, times = 1): void {

@@ -68,7 +68,8 @@ async function moveAndPublish(
   job.onStart?.(() => progress(rowsRead), record);
   if (job.settings.refresh === "worst-first") {
     const { refreshWorstFirst } = await import("../lookup/refresh-worst-first.js");
-    await refreshWorstFirst(job, rows, lookup, { signals, clock: run.clock });
+    const save = (last: boolean) => checkpointer.written({ last: null, ahead: [] }, last);
+    await refreshWorstFirst(job, rows, lookup, { signals, clock: run.clock, save });
   }
   await moveRows({
     ...run,

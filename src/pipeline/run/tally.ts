@@ -1,8 +1,10 @@
 import type { LookupRecord } from "../../core/attempt.js";
 import {
+  type Finding,
   type FindingSource,
   type FindingStatus,
   findingStatuses,
+  lookupEndpoints,
   type Verdict,
   verdictOf,
   verdicts,
@@ -114,6 +116,7 @@ export class Tally {
     if (finding.error !== null) {
       add(finding.status === "unsupported" ? this.#unsupported : this.#errors, finding.error.code);
     }
+    if (isInvented(finding)) this.synthetic = true;
     const tags = finding.answers.query?.result["tags"];
     if (Array.isArray(tags)) {
       for (const tag of tags) if (typeof tag === "string") add(this.#tags, tag);
@@ -191,6 +194,10 @@ export class Tally {
       ...(this.synthetic ? { synthetic: true } : {}),
     };
   }
+}
+
+function isInvented({ answers }: Finding): boolean {
+  return lookupEndpoints.some((endpoint) => answers[endpoint]?.synthetic === true);
 }
 
 export function zeros<K extends string>(names: readonly K[]): Record<K, number> {

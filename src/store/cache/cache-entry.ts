@@ -6,6 +6,7 @@ import {
   parseFindingText,
   type ReadOptions,
 } from "../journal/finding-record.js";
+import type { StoredFinding } from "../store.js";
 
 /** Kinds of cached answers, which differ in lifetime. */
 export const answerKinds = ["full", "partial", "invalid", "bogon"] as const;
@@ -55,11 +56,14 @@ export function isFresh({ kind, storedAt }: EntryHead, now: number, ttlMs: numbe
 
 /**
  * Serializes an entry: CRC-32 of the rest (8 hexadecimal digits), time of storage (11 hexadecimal
- * digits, milliseconds since 1970), first letter of its kind, key and finding as JSON.
+ * digits, milliseconds since 1970), first letter of its kind, key and finding as JSON, with a 1 at the
+ * end of an invented one.
  */
 export function encodeEntry(key: string, finding: Finding, { kind, storedAt }: EntryHead): string {
   const time = Math.max(0, Math.floor(storedAt)).toString(16).padStart(11, "0");
-  const checked = time + kind.charAt(0) + findingText(key, finding);
+  const text = findingText(key, finding);
+  const isInvented = firstAnswer(finding)?.synthetic === true;
+  const checked = time + kind.charAt(0) + (isInvented ? `${text.slice(0, -1)},1]` : text);
   return checksum(checked) + checked;
 }
 
@@ -77,17 +81,21 @@ export function decodeEntry(entry: string, options?: ReadOptions): Keyed<Finding
   return parseFindingText(entry.slice(at.finding), options);
 }
 
-/** The finding of an entry that has expired; null if it is fresh, damaged or has another key. */
-export function expiredFinding(
+/** The finding of an entry, fresh or not; null if it is damaged or has another key. */
+export function storedFinding(
   entry: string,
   key: string,
   now: number,
   ttlMs: number,
-): { readonly finding: Finding; readonly storedAt: number } | null {
+): StoredFinding | null {
   const head = readEntryHead(entry);
-  if (head === null || isFresh(head, now, ttlMs)) return null;
+  if (head === null) return null;
   const { key: found, value: finding } = decodeEntry(entry);
-  return found === key ? { finding, storedAt: head.storedAt } : null;
+  if (found !== key) return null;
+  const { kind, storedAt } = head;
+  // An entry with a future time is stored again with the current time when a run uses it.
+  const endsAt = Math.min(storedAt, now) + lifetimeMs(kind, ttlMs);
+  return { finding, storedAt, freshMs: isFresh(head, now, ttlMs) ? endsAt - now : 0 };
 }
 
 function checksum(text: string): string {

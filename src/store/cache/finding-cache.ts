@@ -3,15 +3,15 @@ import type { Clock } from "../../core/clock.js";
 import type { Finding } from "../../core/finding.js";
 import { closeDatabase, type Database, lockTimeoutMs, transact } from "../sqlite.js";
 import { isBusy, isCorrupt } from "../store-fault.js";
-import type { ExpiredFinding, FindingStore } from "../store.js";
+import type { FindingStore, StoredFinding } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import {
   answerKind,
   decodeEntry,
   encodeEntry,
-  expiredFinding,
   isFresh,
   readEntryHead,
+  storedFinding,
 } from "./cache-entry.js";
 import { cacheFault, columns, hasSpace, openCacheFile, warnDisabled } from "./cache-file.js";
 import { keyHash, splitKey } from "./cache-key.js";
@@ -83,26 +83,17 @@ class FindingCache implements FindingStore {
   }
 
   get(key: string): Finding | null {
-    const { row, column } = splitKey(key);
-    try {
-      const entry = this.#read(row)?.[column] ?? null;
-      return entry === null ? null : this.#freshFinding(key, entry);
-    } catch (error) {
-      this.#disable("read", error);
-      return null;
-    }
+    return this.#from(key, (entry) => this.#freshFinding(key, entry));
   }
 
-  expired(key: string): ExpiredFinding | null {
-    const { row, column } = splitKey(key);
+  expired(key: string): StoredFinding | null {
+    const stored = this.stored(key);
+    return stored === null || stored.freshMs > 0 ? null : stored;
+  }
+
+  stored(key: string): StoredFinding | null {
     const { clock, ttlMs } = this.#options;
-    try {
-      const entry = this.#read(row)?.[column] ?? null;
-      return entry === null ? null : expiredFinding(entry, key, clock.now(), ttlMs);
-    } catch (error) {
-      this.#disable("read", error);
-      return null;
-    }
+    return this.#from(key, (entry) => storedFinding(entry, key, clock.now(), ttlMs));
   }
 
   put(key: string, finding: Finding): Promise<void> {
@@ -143,9 +134,18 @@ class FindingCache implements FindingStore {
     await done;
   }
 
-  /**
-   * Reads a row. Reads of one event loop turn share a transaction, which saves two locks per read.
-   */
+  #from<Value>(key: string, take: (entry: string) => Value | null): Value | null {
+    const { row, column } = splitKey(key);
+    try {
+      const entry = this.#read(row)?.[column] ?? null;
+      return entry === null ? null : take(entry);
+    } catch (error) {
+      this.#disable("read", error);
+      return null;
+    }
+  }
+
+  /** Reads a row. Reads of one turn share a transaction, which saves two locks each. */
   #read(key: string): Row | null {
     if (this.#database === null) return null;
     if (this.#latest?.key === key) return this.#latest.row;

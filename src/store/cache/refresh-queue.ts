@@ -1,17 +1,13 @@
 import { DatabaseSync, type StatementSyncInstance } from "@photostructure/sqlite";
 import { type Item, type ItemKind, itemKinds } from "../../core/item/item.js";
-import { type Verdict, verdicts } from "../../core/finding.js";
 import type { Database } from "../sqlite.js";
+import type { ExpiredRank } from "./expired-rank.js";
 
 /** An item whose cached answer has expired. */
-export interface ExpiredItem {
+export interface ExpiredItem extends ExpiredRank {
   readonly item: Item;
   /** The first row that holds it. */
   readonly row: number;
-  /** Verdict of the expired answer; null if it has none. */
-  readonly verdict: Verdict | null;
-  /** When the oldest expired answer was stored, in milliseconds since 1970. */
-  readonly storedAt: number;
 }
 
 /** Items between two turns of the event loop. */
@@ -40,9 +36,9 @@ export class RefreshQueue {
   }
 
   /** Adds an item, unless an earlier row had it. */
-  add({ item, row, verdict, storedAt }: ExpiredItem): void {
-    const accused = verdict !== null && verdict !== verdicts.at(-1) ? 1 : 0;
-    this.#insert.run(itemKinds.indexOf(item.kind), item.value, row, accused, Math.floor(storedAt));
+  add({ item, row, accused, storedAt }: ExpiredItem): void {
+    const kind = itemKinds.indexOf(item.kind);
+    this.#insert.run(kind, item.value, row, accused ? 1 : 0, Math.floor(storedAt));
   }
 
   /** The items in order. Nothing can be added any more. */

@@ -147,24 +147,33 @@ function parseRecord(text: string, asReceived: boolean): Keyed<LookupRecord> {
   return { key: fields[0], value: { finding, again, ...originMembers(origin) } };
 }
 
-/** Parses the output of `findingText`. The finding's source is `live`. */
+/** Parses the output of `findingText`, with a 1 after it if it is invented. The finding's source is `live`. */
 export function parseFindingText(
   text: string,
   { asReceived = false }: ReadOptions = {},
 ): Keyed<Finding> {
-  const fields = parseJson(text) as Fields;
-  return { key: fields[0], value: findingOf(fields, text, asReceived) };
+  const fields = parseJson(text) as readonly [...Fields, invented?: 1];
+  const own = fields.slice(0, fieldCount) as unknown as Fields;
+  const isInvented = fields[fieldCount] === 1;
+  return { key: fields[0], value: findingOf(own, text, asReceived, isInvented) };
 }
 
 /** @param text the JSON from which `fields` were parsed */
-function findingOf(fields: Fields, text: string, asReceived: boolean): Finding {
+function findingOf(
+  fields: Fields,
+  text: string,
+  asReceived: boolean,
+  isInvented = false,
+): Finding {
   const [, status, results, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   const texts = asReceived ? memberTexts(elementTexts(text)[2] ?? "{}") : null;
   const bytes = text.length > largeAnswer ? text.length : undefined;
   const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
   for (const endpoint of lookupEndpoints) {
     const result = results[endpoint];
-    if (result !== undefined) answers[endpoint] = { result, text: texts?.get(endpoint), bytes };
+    if (result === undefined) continue;
+    const synthetic = isInvented ? true : undefined;
+    answers[endpoint] = { result, text: texts?.get(endpoint), bytes, synthetic };
   }
   return {
     status,

@@ -10,11 +10,13 @@ import {
   isFresh,
   lifetimeMs,
   readEntryHead,
+  storedFinding,
 } from "../cache/cache-entry.js";
 import type { CacheOptions } from "../cache/finding-cache.js";
 import { MemoryStore } from "../memory-store.js";
-import type { Claims, FindingStore } from "../store.js";
-import { RedisLink, script } from "./redis-link.js";
+import type { Claims, FindingStore, StoredFinding } from "../store.js";
+import { claimScript, renewScript } from "./claim-scripts.js";
+import { RedisLink } from "./redis-link.js";
 
 /** How long a claim outlives its owner, and how often the owner renews it, in milliseconds. */
 const claim = { forMs: 10_000, renewMs: 3_000 };
@@ -24,25 +26,6 @@ const mostUnsent = 10_000;
 
 /** How long the measured time of the server is used, in milliseconds. */
 const timeForMs = 60_000;
-
-/** KEYS: answer, claim. ARGV: owner, milliseconds, whether to claim despite an answer. */
-const claimScript = script(`
-if ARGV[3] == '0' and redis.call('EXISTS', KEYS[1]) == 1 then return 'answered' end
-local owner = redis.call('GET', KEYS[2])
-if owner and owner ~= ARGV[1] then return 'theirs' end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-return 'mine'
-`);
-
-/** KEYS: claims. ARGV: owner, milliseconds; 0 releases them. */
-const renewScript = script(`
-for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then
-    if ARGV[2] == '0' then redis.call('DEL', key) else redis.call('PEXPIRE', key, ARGV[2]) end
-  end
-end
-return 1
-`);
 
 /**
  * Opens a cache that machines share. It returns only fresh findings, by the clock of the server, and
@@ -117,17 +100,16 @@ class RedisCache implements FindingStore, Claims {
     return this.#options.readOnly === true ? undefined : this;
   }
 
-  async get(key: string): Promise<Finding | null> {
-    if (!this.#link.isReady) return null;
-    try {
-      const [stored, now] = await Promise.all([
-        this.#link.ask((redis) => redis.getBuffer(answerKey(key))),
-        this.#now(),
-      ]);
-      return stored === null ? null : this.#freshFinding(key, stored, now);
-    } catch {
-      return null;
-    }
+  get(key: string): Promise<Finding | null> {
+    return this.#from(key, (stored, now) => this.#freshFinding(key, stored, now));
+  }
+
+  stored(key: string): Promise<StoredFinding | null> {
+    const { ttlMs } = this.#options;
+    return this.#from(key, (stored, now) => {
+      const entry = unpackEntry(stored);
+      return entry === null ? null : storedFinding(entry, key, now, ttlMs);
+    });
   }
 
   async put(key: string, finding: Finding): Promise<void> {
@@ -194,6 +176,22 @@ class RedisCache implements FindingStore, Claims {
       if (this.#unsent.size < mostUnsent) this.#unsent.set(key, finding);
     }
     this.release(key);
+  }
+
+  async #from<Value>(
+    key: string,
+    take: (stored: Buffer, now: number) => Value | null,
+  ): Promise<Value | null> {
+    if (!this.#link.isReady) return null;
+    try {
+      const [stored, now] = await Promise.all([
+        this.#link.ask((redis) => redis.getBuffer(answerKey(key))),
+        this.#now(),
+      ]);
+      return stored === null ? null : take(stored, now);
+    } catch {
+      return null;
+    }
   }
 
   #freshFinding(key: string, stored: Buffer, now: number): Finding | null {

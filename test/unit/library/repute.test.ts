@@ -2,10 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { type Clock, systemClock } from "../../../src/core/clock.js";
 import { EarlyEndError } from "../../../src/core/errors.js";
 import { type Repute, repute } from "../../../src/library/repute.js";
-import type { ReputeOptions } from "../../../src/library/types.js";
+import type { EnrichFileOptions, ReputeOptions } from "../../../src/library/types.js";
 import { type Service, startService } from "../../../src/service/service.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -148,6 +149,43 @@ it("names a wrong option of a run as the library spells it", async () => {
   const run = client().enrichFile("in.csv", "out.csv", { itemColum: "data" } as object);
   await expect(run).rejects.toThrow(
     "enrichFile(): there is no option itemColum; did you mean itemColumn?",
+  );
+});
+
+it("asks for expired answers with a verdict first, if a run is told to", async () => {
+  const folder = await temporaryFolder();
+  const [input, cache] = [join(folder, "in.csv"), join(folder, "cache")];
+  await writeFile(input, "data\n198.51.100.7\n192.0.2.1\n8.8.8.8\n");
+  const asked: string[] = [];
+  const watched = await startService({ onRequest: (_endpoint, item) => void asked.push(item) });
+  onTestFinished(() => watched.close());
+  const options = { url: watched.intelUrl, cache, lookups: "query", concurrency: 1 };
+  const run = (clock: Clock, more: EnrichFileOptions = {}) =>
+    client({ ...options, clock }).enrichFile(input, join(folder, "out.csv"), more);
+  await run(systemClock);
+  const nextWeek: Clock = {
+    now: () => systemClock.now() + 7 * 86_400_000,
+    monotonic: () => systemClock.monotonic(),
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+  };
+  asked.length = 0;
+  const worstFirst = { refresh: "worst-first", maxRequests: 1 } as const;
+  await expect(run(nextWeek, worstFirst)).rejects.toMatchObject({ code: "requests_spent" });
+  expect(asked).toEqual(["192.0.2.1"]);
+  const { sources } = await run(nextWeek, { refresh: "worst-first", resume: true });
+  expect(asked).toEqual(["192.0.2.1", "198.51.100.7", "8.8.8.8"]);
+  expect(sources).toMatchObject({ live: 3 });
+});
+
+it("refuses an order of refresh without expired answers, and outside of a run", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "in.csv"), "data\n192.0.2.1\n");
+  const run = client().enrichFile(join(folder, "in.csv"), join(folder, "out.csv"), {
+    refresh: "worst-first",
+  });
+  await expect(run).rejects.toMatchObject({ code: "refresh_needs_cache" });
+  expect(() => client({ refresh: "worst-first" } as object)).toThrow(
+    "refresh is an option of enrichFile()",
   );
 });
 

@@ -64,6 +64,11 @@ test("refers to nothing outside the page and has no script", async () => {
   expect(page).not.toContain("\u0000");
 });
 
+test("a row that failed without a code is just failed", async () => {
+  const text = reportText(await reportOf([record({ status: "failed" })]), 80);
+  expect(text).toMatch(/^ +1 {2}failed$/m);
+});
+
 test("no text gets out of its place", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {

@@ -34,8 +34,8 @@ function input() {
 
 function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: PlannedCache) {
   const settings = enrichOptions.parse({ kindColumn: "kind", ...flags });
-  const rates = settings.rate ?? [];
-  return plan({ input: input(), settings, rates, signal, ...(cache ? { cache } : {}) });
+  const paces = [{ endpoint: null, rates: settings.rate ?? [] }];
+  return plan({ input: input(), settings, paces, signal, ...(cache ? { cache } : {}) });
 }
 
 /** No request for any endpoint. */
@@ -163,7 +163,7 @@ describe("with a cache", () => {
     const slow: PlannedCache = {
       address,
       store: Object.assign(Object.create(store) as typeof store, {
-        get: async (key: string) => store.get(key),
+        stored: async (key: string) => store.stored?.(key) ?? null,
       }),
     };
     expect((await planned({}, slow)).cached).toEqual({ ...none, query: 4 });
