@@ -26,16 +26,20 @@ export function itemAt(n) {
  *
  * @param {string} path
  * @param {number} rows
+ * @param {(n: number) => string} itemOf the item of a row, counted from 0
  */
-export async function writeInput(path, rows) {
-  await pipeline(Readable.from(lines(rows)), createWriteStream(path));
+export async function writeInput(path, rows, itemOf = itemAt) {
+  await pipeline(Readable.from(lines(rows, itemOf)), createWriteStream(path));
 }
 
-/** @param {number} rows */
-function* lines(rows) {
+/**
+ * @param {number} rows
+ * @param {(n: number) => string} itemOf
+ */
+function* lines(rows, itemOf) {
   let text = "id,ip,seen,note\n";
   for (let n = 0; n < rows; n++) {
-    text += `${n + 1},${itemAt(n)},2026-01-${String(1 + (n % 28)).padStart(2, "0")}T02:00:00Z,"port scan, ${n % 97} packets"\n`;
+    text += `${n + 1},${itemOf(n)},2026-01-${String(1 + (n % 28)).padStart(2, "0")}T02:00:00Z,"port scan, ${n % 97} packets"\n`;
     if (text.length < 65_536) continue;
     yield text;
     text = "";

@@ -1,5 +1,6 @@
 import type { Attempt } from "../../src/core/attempt.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
+import type { Row } from "../../src/core/row.js";
 import { endpointOf } from "../../src/lookup/cache.js";
 import { composeLookup } from "../../src/lookup/compose.js";
 import { Outage } from "../../src/lookup/attempt/outage.js";
@@ -30,20 +31,20 @@ function sometimes(fault: Behaviour): Behaviour {
   return (answer, luck, nowMs) => (luck < 0.3 ? fault(answer, luck, nowMs) : [usualMs, answer]);
 }
 
-/** Admits one request in each half second. */
+/** Admits one request a second. */
 function limited(status: 429 | 503): Behaviour {
   let freeAt = 0;
   return (answer, _luck, nowMs) => {
     if (nowMs < freeAt) {
       return [usualMs / 2, failed(`http_${status}`, "throttled", null, status)];
     }
-    freeAt = nowMs + 500;
+    freeAt = nowMs + 1_000;
     return [usualMs, answer];
   };
 }
 
 /** The faults, each of which comes on once in a night. */
-const faults: Readonly<Record<string, Behaviour>> = {
+const faults = (): Readonly<Record<string, Behaviour>> => ({
   late: sometimes((answer) => [9_000, answer]),
   partial: sometimes(() => [usualMs, partial({ item: "a.example.com" }, ["intent"])]),
   "429": limited(429),
@@ -52,7 +53,7 @@ const faults: Readonly<Record<string, Behaviour>> = {
   "503": limited(503),
   "error 500": sometimes(() => [usualMs, failed("http_500", "transient", null, 500)]),
   outage: () => [5, failed("connect_refused", "transient")],
-};
+});
 
 /** Ten minutes of a night. */
 export interface Stretch {
@@ -93,7 +94,13 @@ export async function simulateNight(
   const clock = new ManualClock();
   const random = seeded(seed);
   const tally = new Tally();
-  const phases = Object.entries(faults).flatMap(([name, behave]) => [["calm", null], [name, behave]] as const);
+  const phases = Object.entries(faults()).flatMap(
+    ([name, behave]) =>
+      [
+        ["calm", null],
+        [name, behave],
+      ] as const,
+  );
   const stretches: { -readonly [K in keyof Stretch]: Stretch[K] }[] = [];
   const recent: number[] = [];
   const written: number[] = [];
@@ -121,7 +128,7 @@ export async function simulateNight(
   const slots = new Slots({ concurrency });
   const rows = readingOf({ path }, {});
   const source = await rows.open(null);
-  const batches = [];
+  const batches: (readonly Row[])[] = [];
   for await (const batch of source.rows) batches.push(batch);
   await source.close();
   const signals = new RunSignals(new AbortController().signal);

@@ -68,18 +68,14 @@ function quotaLines({ quotas, quota_ends: ends }: Plan["chosen"]): readonly Plan
   return [
     ...quotas
       .filter(({ spent }) => spent > 0)
-      .map(
-        ({ count, per_seconds: seconds, spent, endpoint }): PlanLine => [
-          label("quota", endpoint),
-          `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
-        ],
-      ),
-    ...ends.map(
-      (end): PlanLine => [
-        label("quota", end.endpoint),
-        `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
-      ],
-    ),
+      .map(({ count, per_seconds: seconds, spent, endpoint }): PlanLine => [
+        label("quota", endpoint),
+        `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
+      ]),
+    ...ends.map((end): PlanLine => [
+      label("quota", end.endpoint),
+      `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${formatCount(end.left)} requests left`,
+    ]),
   ];
 }
 

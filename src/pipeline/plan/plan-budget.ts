@@ -1,6 +1,13 @@
 import type { LookupEndpoint } from "../../core/finding.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import { type QuotaEnd, quotaEnds, type QuotaUse, quotaUse, secondsFor, type Spent } from "./plan-time.js";
+import {
+  type QuotaEnd,
+  quotaEnds,
+  type QuotaUse,
+  quotaUse,
+  secondsFor,
+  type Spent,
+} from "./plan-time.js";
 
 /** Rates, and the requests that they limit. */
 export interface PlannedPace {
@@ -35,11 +42,11 @@ export function timeOf(
   paces: readonly PlannedPace[],
   requestsTo: (endpoint: LookupEndpoint | null) => number,
 ): PlannedTime {
-  const ofEach = <Value>(
+  const ofEach = <Value extends object>(
     of: (requests: number, rates: readonly Rate[], spent?: Spent) => readonly Value[],
   ): readonly OfEndpoint<Value>[] =>
     paces.flatMap(({ endpoint, rates, spent }) =>
-      of(requestsTo(endpoint), rates, spent).map((value) =>
+      of(requestsTo(endpoint), rates, spent).map((value): OfEndpoint<Value> =>
         endpoint === null ? value : { endpoint, ...value },
       ),
     );

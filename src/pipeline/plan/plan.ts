@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Finding, type LookupEndpoint, lookupEndpoints, memberOf } from "../../core/finding.js";
+import {
+  type Finding,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+} from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";

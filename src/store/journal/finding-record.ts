@@ -159,12 +159,7 @@ export function parseFindingText(
 }
 
 /** @param text the JSON from which `fields` were parsed */
-function findingOf(
-  fields: Fields,
-  text: string,
-  asReceived: boolean,
-  isInvented = false,
-): Finding {
+function findingOf(fields: Fields, text: string, asReceived: boolean, isInvented = false): Finding {
   const [, status, results, missing, httpStatus, attempts, lookedUpAt, error] = fields;
   const texts = asReceived ? memberTexts(elementTexts(text)[2] ?? "{}") : null;
   const bytes = text.length > largeAnswer ? text.length : undefined;

@@ -70,7 +70,10 @@ function wrongCounts({ ended, counts, manifest, samples, rows, rate, concurrency
   check(most <= Math.ceil(rate * 1.05), `${most} requests in a second at ${rate}/s`);
   const descriptors = known(samples, "descriptors");
   const bound = (descriptors[0] ?? 0) + concurrency + 16;
-  check(descriptors.every((n) => n <= bound), `${Math.max(...descriptors)} descriptors`);
+  check(
+    descriptors.every((n) => n <= bound),
+    `${Math.max(...descriptors)} descriptors`,
+  );
   return faults;
 }
 

@@ -31,9 +31,13 @@ const concurrency = 32;
 const main = fileURLToPath(new URL("../../../dist/program/repute.js", import.meta.url));
 
 /** Each comes on once; `kill -9` is the one that the program itself suffers. */
-const faults = ["late", "partial", "429", "reset", "silent", "kill -9", "503"].concat(
-  ["broken", "HTML page", "error 500", "other item", "outage"],
-);
+const faults = ["late", "partial", "429", "reset", "silent", "kill -9", "503"].concat([
+  "broken",
+  "HTML page",
+  "error 500",
+  "other item",
+  "outage",
+]);
 const schedule = [...faults.flatMap((name) => ["calm", name]), "calm"];
 const phaseMs = totalMs / schedule.length;
 /** Requests every second; fewer rows than the rate allows, since faults take time. */
