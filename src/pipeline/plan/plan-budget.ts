@@ -47,7 +47,7 @@ export function timeOf(
   ): readonly OfEndpoint<Value>[] =>
     paces.flatMap(({ endpoint, rates, spent }) =>
       of(requestsTo(endpoint), rates, spent).map((value): OfEndpoint<Value> =>
-        endpoint === null ? value : { endpoint, ...value },
+        endpoint === null ? value : Object.assign({ endpoint }, value),
       ),
     );
   const seconds = paces

@@ -120,10 +120,13 @@ function enrich(url) {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, XDG_STATE_HOME: folder },
   });
-  const run = { child, code: undefined, ended: null };
-  run.ended = new Promise((resolve) =>
-    child.on("close", (code, signal) => resolve((run.code = code ?? signal))),
-  );
+  const run = {
+    child,
+    code: undefined,
+    ended: new Promise((resolve) =>
+      child.on("close", (code, signal) => resolve((run.code = code ?? signal))),
+    ),
+  };
   return run;
 }
 
