@@ -31,14 +31,14 @@ function sometimes(fault: Behaviour): Behaviour {
   return (answer, luck, nowMs) => (luck < 0.3 ? fault(answer, luck, nowMs) : [usualMs, answer]);
 }
 
-/** Admits one request a second. */
+/** Admits one request in two seconds. */
 function limited(status: 429 | 503): Behaviour {
   let freeAt = 0;
   return (answer, _luck, nowMs) => {
     if (nowMs < freeAt) {
       return [usualMs / 2, failed(`http_${status}`, "throttled", null, status)];
     }
-    freeAt = nowMs + 1_000;
+    freeAt = nowMs + 2_000;
     return [usualMs, answer];
   };
 }
@@ -55,8 +55,8 @@ const faults = (): Readonly<Record<string, Behaviour>> => ({
   outage: () => [5, failed("connect_refused", "transient")],
 });
 
-/** Ten minutes of a night. */
-export interface Stretch {
+/** 25 minutes of a night. */
+interface Stretch {
   /** The fault that was on, or `calm`. */
   readonly phase: string;
   readonly requests: number;
@@ -80,11 +80,11 @@ export interface SimulatedNight {
   readonly left: number;
 }
 
-const stretchMs = 600_000;
+const stretchMs = 1_500_000;
 
 /**
  * A night in simulated time: rows through lookup, retries, breaker and pace, against a service whose
- * faults come on for ten minutes each, with ten calm ones between.
+ * faults come on for 25 minutes each, with 25 calm ones between.
  */
 export async function simulateNight(
   path: string,
@@ -152,7 +152,7 @@ export async function simulateNight(
     retries: 5,
     partialRetries: 2,
     outage: new Outage({
-      patienceMs: 900_000,
+      patienceMs: 1_800_000,
       address: "the service",
       answered: () => tally.answered,
       clock,
