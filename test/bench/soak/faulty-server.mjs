@@ -28,7 +28,7 @@ const page = "<html><body>Please sign in</body></html>";
 /** Each does something else with a request than answer it. */
 const faults = {
   late: (socket, ask) => void setTimeout(() => socket.write(answerTo(ask)), 400),
-  partial: (socket, ask) => socket.write(ask.endpoint === "query" ? partTo(ask) : answerTo(ask)),
+  partial: (socket, ask) => socket.write(partTo(ask)),
   reset: (socket) => socket.resetAndDestroy(),
   silent: () => undefined,
   broken: (socket, ask) => socket.end(answerTo(ask).slice(0, -40)),
@@ -66,13 +66,20 @@ function handle(socket, request) {
   if (fault in throttled && !admits()) return end(fault, () => socket.write(throttled[fault]));
   const key = `${endpoint} ${ask.item}`;
   const times = hit.get(key) ?? 0;
-  if (fault in faults && times < (inARow[fault] ?? mostInARow) && chance(key, times) < share) {
+  if (mayHit(endpoint, times) && chance(key, times) < share) {
     hit.set(key, times + 1);
+    if (fault === "late") counts.answered++;
     return end(fault, () => faults[fault](socket, ask));
   }
   hit.delete(key);
   counts.answered++;
   end("answer", () => socket.write(answerTo(ask)));
+}
+
+/** Quick checks are never partial. */
+function mayHit(endpoint, times) {
+  if (!(fault in faults) || (fault === "partial" && endpoint !== "query")) return false;
+  return times < (inARow[fault] ?? mostInARow);
 }
 
 function end(outcome, act) {
