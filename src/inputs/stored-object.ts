@@ -36,7 +36,7 @@ export async function openObject(
     handle: null,
     read,
     async *chunksFrom(start) {
-      for await (const chunk of readObject(pinned, start, stop.signal)) {
+      for await (const chunk of readObject(pinned, { start, signal: stop.signal })) {
         const damage = read.checksum.update(chunk);
         if (damage !== null) throw inputChanged(input.path, damage);
         yield chunk;

@@ -10,12 +10,22 @@ export interface ObjectStore {
   readonly client: Pick<S3Client, "send">;
 }
 
+/** Clients by their settings: each has connections, and credentials that it renews. */
+const stores = new Map<string, Promise<ObjectStore>>();
+
+/** The client for the variables in force. @throws UsageError `driver_missing` */
+function findStore(): Promise<ObjectStore> {
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
+  const key = JSON.stringify(settings);
+  const store = stores.get(key) ?? loadStore();
+  stores.set(key, store);
+  return store;
+}
+
 /** Loads the SDK. @throws UsageError `driver_missing` */
 async function loadStore(): Promise<ObjectStore> {
   const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
   const { env } = process;
-  // It would appear on stderr in every run, which cron mails.
-  env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   const endpoint = env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"];
   // Other stores ignore the region, but the signature needs one.
   const region =
@@ -41,7 +51,9 @@ export async function withStore<T>(
   action: "read" | "write",
   run: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
-  const store = await loadStore();
+  // It would appear on stderr in every run, which cron mails.
+  process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+  const store = await findStore();
   try {
     return await run(store);
   } catch (error) {

@@ -61,7 +61,7 @@ export function objectFault(
   const reason = status === null ? (code ?? name) : `${name}, HTTP ${status}`;
   return new FatalError("object_store", `${cannot}: ${reason}`, {
     cause: causeOf(error),
-    hint: "check the network, AWS_ENDPOINT_URL_S3 and the store, then continue with --resume",
+    hint: "check the network, AWS_ENDPOINT_URL_S3 and the store, then repeat the command; a run continues with --resume",
   });
 }
 

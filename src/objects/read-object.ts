@@ -1,54 +1,71 @@
-import { createWriteStream } from "node:fs";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { ReputeError } from "../core/errors.js";
+import { crc32 } from "node:zlib";
+import { FatalError, ReputeError, startOver } from "../core/errors.js";
 import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { objectChanged, objectFault, statusOf } from "./fault.js";
+import { encoded } from "./file-bytes.js";
 
 /** A version of an object. */
 export interface PinnedObject {
   readonly address: string;
   readonly etag: string;
   readonly size: number;
+  /** CRC-32 of the whole object as the store tells it; null if it does not. */
+  readonly crc: string | null;
 }
 
 /** Finds an object's current version. @throws ReputeError */
 export function pinObject(address: string): Promise<PinnedObject> {
   const { bucket, key } = parseObjectAddress(address);
   return withStore(address, "read", async ({ sdk, client }) => {
-    const head = await client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key }));
-    return { address, etag: head.ETag ?? "", size: head.ContentLength ?? 0 };
+    const { ETag, ContentLength, ChecksumCRC32, ChecksumType } = await client.send(
+      new sdk.HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
+    );
+    const crc = ChecksumType === "FULL_OBJECT" ? (ChecksumCRC32 ?? null) : null;
+    return { address, etag: ETag ?? "", size: ContentLength ?? 0, crc };
   });
+}
+
+export interface ReadObjectOptions {
+  /** Offset of the first byte. @default 0 */
+  readonly start?: number;
+  /** Offset after the last one. @default the object's size */
+  readonly end?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Requests in a row that may bring no byte. */
 const maxFailures = 6;
 
 /**
- * Reads a version of an object. After a lost connection, continues where it was.
+ * Reads a version of an object, or a part of it. After a lost connection, continues where it was.
+ * At the end of a whole object, compares its CRC-32.
  *
- * @throws FatalError `input_changed` if there is another version now, `object_*`
+ * @throws FatalError `input_changed` if there is another version now, `object_damaged`, `object_*`
  */
 export async function* readObject(
-  { address, etag, size }: PinnedObject,
-  start = 0,
-  signal?: AbortSignal,
+  object: PinnedObject,
+  { start = 0, end = object.size, signal }: ReadObjectOptions = {},
 ): AsyncGenerator<Buffer> {
+  const { address, etag, size } = object;
   const { bucket, key } = parseObjectAddress(address);
+  const isWhole = start === 0 && end === size;
   let at = start;
+  let crc = 0;
   const open = ({ sdk, client }: ObjectStore) =>
     client.send(
       new sdk.GetObjectCommand({
         Bucket: bucket,
         Key: key,
-        Range: `bytes=${at}-`,
+        Range: `bytes=${at}-${end - 1}`,
         ...(etag === "" ? {} : { IfMatch: etag }),
       }),
       signal === undefined ? {} : { abortSignal: signal },
     );
-  for (let failures = 0; at < size;) {
+  for (let failures = 0; at < end;) {
     const { Body } = await withStore(address, "read", open).catch((error: unknown) => {
       const { cause } = error as Error;
       throw statusOf(cause) === 412 ? objectChanged(address) : error;
@@ -57,9 +74,10 @@ export async function* readObject(
     try {
       for await (const chunk of Body as Readable) {
         at += (chunk as Buffer).length;
+        if (isWhole) crc = crc32(chunk as Buffer, crc);
         yield chunk as Buffer;
       }
-      if (at < size) throw new Error("the connection ended early");
+      if (at < end) throw new Error("the connection ended early");
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ReputeError) throw error;
@@ -68,15 +86,25 @@ export async function* readObject(
       await delay(100 * 2 ** failures);
     }
   }
+  if (isWhole && object.crc !== null && object.crc !== encoded(crc)) throw damaged(address);
 }
 
-/** Copies an object to a file. @throws ReputeError */
-export async function downloadObject(address: string, path: string): Promise<void> {
-  const pinned = await pinObject(address);
-  await pipeline(readObject(pinned), createWriteStream(path));
+/** The text of an object; null if there is none. @throws ReputeError */
+export async function readText(address: string): Promise<string | null> {
+  try {
+    return (await buffer(readObject(await pinObject(address)))).toString();
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
 }
 
 /** Whether an object could not be read because there is none. */
 export function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "input_not_found";
+}
+
+function damaged(address: string): FatalError {
+  const message = `${address} was damaged on its way: its CRC-32 differs from the store's`;
+  return new FatalError("object_damaged", message, { hint: startOver });
 }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { basename, join, resolve } from "node:path";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../objects/address.js";
+import { basename, join } from "node:path";
+import { isObjectAddress, parseObjectAddress } from "../objects/address.js";
+import { stagingFolder } from "../objects/staging-folder.js";
 
 /** An output that is written to a folder first and uploaded from there. */
 export interface StagedOutput {
@@ -16,12 +16,9 @@ export interface StagedOutput {
  */
 export function stagedOutput(output: string): StagedOutput | null {
   if (!isObjectAddress(output)) return null;
-  const { bucket, key } = parseObjectAddress(output);
-  const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");
-  const name = basename(key);
-  const word = `${bucket}-${name}`.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 80);
-  const folder = resolve(`repute-s3-${word}-${hash.slice(0, 8)}`);
-  return { folder, path: join(folder, name) + (key.endsWith("/") ? "/" : "") };
+  const { key } = parseObjectAddress(output);
+  const folder = stagingFolder(output);
+  return { folder, path: join(folder, basename(key)) + (key.endsWith("/") ? "/" : "") };
 }
 
 /** The path that an output is written to: its own, or that of the file that is uploaded. */

@@ -30,7 +30,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     content: "a lookup and its wrappers: dedupe, cache, retry, pace",
     mayImport: ["core", "api", "store"],
   },
-  tags: { content: "export of tag lists", mayImport: ["core", "api", "lookup", "formats"] },
+  tags: {
+    content: "export of tag lists",
+    mayImport: ["core", "api", "lookup", "formats", "objects"],
+  },
   webhooks: {
     content: "configuration, rendering, sending",
     mayImport: ["core", "api", "lookup", "formats"],

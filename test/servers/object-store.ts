@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import { crc32 } from "node:zlib";
 import {
   CreateBucketCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -11,12 +13,20 @@ import {
 import { startFauxqs } from "fauxqs";
 
 /** What happens to a request on its way. */
-export type Fault = "slow down" | "denied" | "reset" | "wrong byte" | "cut";
+export type Fault = "slow down" | "denied" | "reset" | "wrong byte" | "cut" | "lost answer";
 
 /** A request, as the faults see it. */
 interface PassingRequest {
   readonly method: string;
   readonly path: string;
+}
+
+/** What the proxy does for the store, which knows neither conditional writes nor checksums. */
+interface Duties {
+  /** CRC-32 by path, of objects that were sent with one. */
+  readonly checksums: Map<string, string>;
+  /** Conditional writes take turns. */
+  turn: Promise<unknown>;
 }
 
 export interface ObjectStoreServer {
@@ -25,27 +35,38 @@ export interface ObjectStoreServer {
   /** Requests so far, as `METHOD PATH`. */
   readonly requests: string[];
   /** Decides on the fault of each request; null lets it pass. */
-  fault: (passing: PassingRequest) => Fault | null;
+  fault: (passing: PassingRequest) => Fault | null | Promise<Fault | null>;
   put(key: string, content: string | Buffer): Promise<void>;
   get(key: string): Promise<Buffer>;
-  keys(): Promise<readonly string[]>;
+  /** All keys in order. */
+  keys(prefix?: string): Promise<readonly string[]>;
+  remove(key: string): Promise<void>;
+  /** The object's ETag; null if there is none. */
+  etag(key: string): Promise<string | null>;
+  /** Keys in an answer to a listing. @default as the store does */
+  pageSize: number | null;
   close(): Promise<void>;
 }
 
 export const secret = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 
 /**
- * Starts an S3-compatible server behind a proxy that makes faults. The proxy compares the CRC-32 of
- * each body with the one that is announced, as S3 does.
+ * Starts an S3-compatible server behind a proxy that makes faults. As S3 does, the proxy compares the
+ * CRC-32 of each body with the one that is announced, tells it to those who ask, and keeps
+ * conditional writes from replacing objects.
  */
 export async function startObjectStore(): Promise<ObjectStoreServer> {
   const server = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
   const requests: string[] = [];
+  const duties: Duties = { checksums: new Map(), turn: Promise.resolve() };
   const proxy = createServer((incoming, outgoing) => {
     const { method = "", url = "" } = incoming;
     requests.push(`${method} ${url}`);
-    const fault = store.fault({ method, path: url });
-    void pass(incoming, outgoing, { port: server.port, fault });
+    if (store.pageSize !== null && /[?&]list-type=2/.test(url)) {
+      incoming.url = `${url}&max-keys=${store.pageSize}`;
+    }
+    const decide = async () => store.fault({ method, path: url });
+    void decide().then((fault) => pass(incoming, outgoing, { port: server.port, fault, duties }));
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
@@ -69,16 +90,25 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     },
     requests,
     fault: () => null,
+    pageSize: null,
     async put(Key, Body) {
+      duties.checksums.delete(`/${Bucket}/${Key}`);
       await client.send(new PutObjectCommand({ Bucket, Key, Body }));
     },
     async get(Key) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     },
-    async keys() {
-      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
+    async keys(Prefix = "") {
+      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
       return Contents.map(({ Key }) => Key ?? "").sort();
+    },
+    async remove(Key) {
+      await client.send(new DeleteObjectCommand({ Bucket, Key }));
+    },
+    async etag(Key) {
+      const head = client.send(new HeadObjectCommand({ Bucket, Key }));
+      return head.then(({ ETag }) => ETag ?? "").catch(() => null);
     },
     async close() {
       client.destroy();
@@ -93,41 +123,92 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
 interface Passage {
   readonly port: number;
   readonly fault: Fault | null;
+  readonly duties: Duties;
 }
 
 async function pass(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { port, fault }: Passage,
+  passage: Passage,
 ): Promise<void> {
+  const { fault, duties } = passage;
   const body = await bodyOf(incoming);
   if (fault === "reset") return void incoming.socket.destroy();
   if (fault === "slow down") return refuse(outgoing, 503, "SlowDown");
   if (fault === "denied") return refuse(outgoing, 403, "AccessDenied");
   if (fault === "wrong byte" && body.length > 0) body[body.length >> 1]! ^= 1;
-  const announced = incoming.headers["x-amz-checksum-crc32"];
-  if (announced !== undefined && incoming.method === "PUT" && announced !== checksumOf(body)) {
+  const { method, headers } = incoming;
+  const announced = headers["x-amz-checksum-crc32"];
+  if (announced !== undefined && method === "PUT" && announced !== checksumOf(body)) {
     return refuse(outgoing, 400, "BadDigest");
   }
-  const forwarded = request(
-    {
-      port,
-      host: "127.0.0.1",
-      method: incoming.method,
-      path: incoming.url,
-      headers: incoming.headers,
-    },
-    (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+  const isConditional = "if-none-match" in headers || "if-match" in headers;
+  if (method !== "PUT" || !isConditional) return forward(incoming, outgoing, body, passage);
+  const before = duties.turn;
+  const write = async (): Promise<void> => {
+    await before.catch(() => undefined);
+    const etag = await etagOf(incoming, passage);
+    const isMet = "if-match" in headers ? etag === headers["if-match"] : etag === null;
+    if (!isMet) return refuse(outgoing, 412, "PreconditionFailed");
+    await forward(incoming, outgoing, body, passage);
+  };
+  duties.turn = write();
+  await duties.turn;
+}
+
+function forward(
+  { method, url = "", headers }: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer,
+  { port, fault, duties: { checksums } }: Passage,
+): Promise<void> {
+  const [path = ""] = url.split("?", 1);
+  return new Promise((resolve) => {
+    const forwarded = request({ port, host: "127.0.0.1", method, path: url, headers }, (answer) => {
+      if (fault === "lost answer") {
+        answer.resume();
+        outgoing.destroy();
+        return resolve();
+      }
+      const checksum = checksums.get(path);
+      const tells = method === "HEAD" && "x-amz-checksum-mode" in headers && checksum !== undefined;
+      outgoing.writeHead(answer.statusCode ?? 500, {
+        ...answer.headers,
+        ...(tells && { "x-amz-checksum-crc32": checksum, "x-amz-checksum-type": "FULL_OBJECT" }),
+      });
+      const announced = headers["x-amz-checksum-crc32"];
+      const isPart = url.includes("partNumber=");
+      const isDone = answer.statusCode === 200 && !isPart;
+      if (typeof announced === "string" && isDone) checksums.set(path, announced);
       if (fault === "cut") {
         answer.once("data", (chunk: Buffer) => {
           outgoing.write(chunk.subarray(0, chunk.length >> 1), () => outgoing.destroy());
         });
+      } else if (fault === "wrong byte" && method === "GET") {
+        answer.once("data", (chunk: Buffer) => (chunk[chunk.length >> 1]! ^= 1));
+        answer.pipe(outgoing);
       } else answer.pipe(outgoing);
-    },
-  );
-  forwarded.on("error", () => outgoing.destroy());
-  forwarded.end(body);
+      answer.once("close", () => resolve());
+    });
+    forwarded.on("error", () => {
+      outgoing.destroy();
+      resolve();
+    });
+    forwarded.end(body);
+  });
+}
+
+/** The ETag of the object that a request names; null if there is none. */
+function etagOf({ url = "" }: IncomingMessage, { port }: Passage): Promise<string | null> {
+  const [path = ""] = url.split("?", 1);
+  return new Promise((resolve) => {
+    request({ port, host: "127.0.0.1", method: "HEAD", path }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200 ? (answer.headers.etag ?? "") : null);
+    })
+      .on("error", () => resolve(null))
+      .end();
+  });
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { UsageError } from "../../core/errors.js";
 import { runChunk } from "../../pipeline/chunks/run-chunk.js";
-import { localWork } from "../../pipeline/chunks/work-folder.js";
+import { openWork } from "../../pipeline/chunks/work-folder.js";
 import { type PlannedSettings, readPlan, type WorkPlan } from "../../pipeline/chunks/work-plan.js";
 import type { CommandCall } from "../command.js";
 import { flagName } from "../options/option-spec.js";
@@ -18,7 +18,7 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
       hint: "repute enrich WORK --chunk N",
     });
   }
-  const work = localWork(path);
+  const work = await openWork(path);
   const plan = await readPlan(work);
   checkOptions(call, plan);
   const settings = {

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { ReputeError } from "../../core/errors.js";
 import { writeManifest } from "../../pipeline/finish/manifest.js";
-import { outputBase } from "../../pipeline/output/check-paths.js";
+import { isObjectAddress } from "../../objects/address.js";
+import { manifestPath, outputBase } from "../../pipeline/output/check-paths.js";
 import { seenTags, type SeenTags, uncountedText } from "../../pipeline/run/seen-tags.js";
 import { otherNames } from "../../pipeline/run/tally.js";
 import type { Manifest, TagExportRecord } from "../../pipeline/types.js";
@@ -67,13 +68,20 @@ export async function exportSeenTags(
   const recorded: Manifest = { ...manifest, ...ending, tag_exports: records };
   // Rows on stdout have no manifest file.
   if (manifest.output.path !== null) {
-    await writeManifest(outputBase(settings.output, settings.stateDir), recorded).catch(
-      (error: unknown) => {
-        fault ??= { error };
-      },
-    );
+    await saveManifest(settings, recorded).catch((error: unknown) => {
+      fault ??= { error };
+    });
   }
   return { manifest: recorded, failed, fault };
+}
+
+async function saveManifest(
+  { output, stateDir }: SeenTagsCall["settings"],
+  manifest: Manifest,
+): Promise<void> {
+  if (!isObjectAddress(output)) return writeManifest(outputBase(output, stateDir), manifest);
+  const { putObject } = await import("../../objects/put-object.js");
+  await putObject(manifestPath(output), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** Failed tags count like failed rows. */
@@ -87,9 +95,13 @@ function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRe
     total,
     added,
     removed,
-    files: files.map((file) => join(folder, file)),
+    files: files.map((file) => inFolder(folder, file)),
     error,
   }));
+}
+
+function inFolder(folder: string, file: string): string {
+  return isObjectAddress(folder) ? `${folder.replace(/\/+$/, "")}/${file}` : join(folder, file);
 }
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {

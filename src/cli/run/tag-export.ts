@@ -1,4 +1,5 @@
 import type { IntelClient } from "../../api/intel-client.js";
+import { isObjectAddress } from "../../objects/address.js";
 import type { CommandCall } from "../command.js";
 import type { ServiceAccess } from "../services/services.js";
 import type { TagFormat } from "../../tags/formats/types.js";
@@ -32,7 +33,7 @@ export async function exportTagLists(
   { names, ...options }: TagExport,
   quiet: boolean,
 ): Promise<ExportReport> {
-  const { exportTags } = await import("../../tags/export-tags.js");
+  const exportLists = await exporterOf(options.folder);
   const { clock, signal, reporter, stderr } = call.context;
   const printProgress =
     quiet || stderr.isTTY !== true
@@ -47,7 +48,7 @@ export async function exportTagLists(
     reporter.fault(`could not export tag ${tag}: ${error.message}`, hint, { code, tag });
   };
   return withClient("intel", intel, call, async (client) =>
-    exportTags({
+    exportLists({
       ...options,
       client,
       source: intel.embedded ? "the embedded service" : intel.url,
@@ -58,6 +59,11 @@ export async function exportTagLists(
       onWarning: (message) => reporter.warning(message),
     }),
   );
+}
+
+async function exporterOf(folder: string) {
+  if (!isObjectAddress(folder)) return (await import("../../tags/export-tags.js")).exportTags;
+  return (await import("../../tags/objects/export-to-objects.js")).exportTagsToObjects;
 }
 
 /** Prints a line per million entries read. */

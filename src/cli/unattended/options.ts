@@ -1,10 +1,14 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { logFormats } from "../terminal/reporter.js";
+
+const isFile = (path: string): boolean => !isObjectAddress(path);
+const fileOnly = "must be a file on this machine: node_exporter reads it there";
 
 /** Options for unattended runs. */
 export const unattendedOptions = z.strictObject({
-  metrics: option(z.string().min(1).optional(), {
+  metrics: option(z.string().min(1).refine(isFile, fileOnly).optional(), {
     description:
       "Write metrics of the run to this file as OpenMetrics text, every 15 s and at the end, for the textfile folder of node_exporter",
     value: "FILE",

@@ -36,6 +36,7 @@ export const outputCodes = {
     "check network and store, then continue with --resume",
     "requests, with growing waits",
   ],
+  object_damaged: ["the object was damaged on its way", startOver],
   object_differs: ["the uploaded object is not the file", "continue with --resume"],
   data_set_format: ["the files of a data set need a format", "give --to parquet or another"],
   data_set_foreign: ["the folder holds files of another data set", "write to another folder"],

@@ -40,6 +40,7 @@ export const tagCodes = {
     "index.json of the folder cannot be read",
     "restore it from a copy, or export to another folder",
   ],
+  export_overtaken: ["another export to the same place was faster", "repeat the command"],
   export_unwritable: ["the export cannot be written", "fix the cause and run again"],
   unexpected: ["a fault without a code of its own", "read the message; if unclear, report it"],
 } as const satisfies CodeEntries;

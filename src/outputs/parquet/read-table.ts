@@ -24,12 +24,14 @@ const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
 /**
  * Reads a Parquet file, row group by row group.
  *
+ * @param name of the file in messages
  * @throws UsageError `input_not_found`, `driver_missing`; FatalError `parquet_unreadable`
  */
 export async function readParquetTable(
   path: string,
   receiver: TableReceiver,
   { signal }: TableReadOptions,
+  name = path,
 ): Promise<void> {
   if (!existsSync(path)) {
     throw new UsageError("input_not_found", `there is no file ${path}`, {
@@ -37,9 +39,9 @@ export async function readParquetTable(
     });
   }
   const { parquetReadObjects } = await loadReader();
-  const { file, metadata, tree } = await openFile(path);
+  const { file, metadata, tree } = await openFile(path, name);
   const columns = tree.children.map(({ element }) => element.name);
-  const compressors = await compressorsFor(path, metadata);
+  const compressors = await compressorsFor(name, metadata);
   // Taken before the elements lose their types.
   const valuesOf = tree.children.map(parquetValues);
   const exact = withoutDecimals(metadata);
@@ -55,10 +57,10 @@ export async function readParquetTable(
       rowStart: from,
       rowEnd: to,
     }).catch((error: unknown) => {
-      throw unreadable(path, `rows ${from + 1} to ${to} cannot be read`, error);
+      throw unreadable(name, `rows ${from + 1} to ${to} cannot be read`, error);
     });
     if (rows.length !== to - from) {
-      throw unreadable(path, `rows ${from + 1} to ${to} are not all there`);
+      throw unreadable(name, `rows ${from + 1} to ${to} are not all there`);
     }
     await receiver.rows(
       rows.map((row) => columns.map((name, index) => valuesOf[index]!(row[name]))),
@@ -72,14 +74,14 @@ interface OpenedFile {
   readonly tree: SchemaTree;
 }
 
-async function openFile(path: string): Promise<OpenedFile> {
+async function openFile(path: string, name: string): Promise<OpenedFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(file);
     return { file, metadata, tree: parquetSchema(metadata) };
   } catch (error) {
-    throw unreadable(path, "its footer cannot be read", error);
+    throw unreadable(name, "its footer cannot be read", error);
   }
 }
 
@@ -97,7 +99,7 @@ function* slices({ row_groups: groups }: FileMetaData): Generator<{ from: number
 
 /** What decompresses the codecs of a file. */
 async function compressorsFor(
-  path: string,
+  name: string,
   { row_groups: groups }: FileMetaData,
 ): Promise<Compressors> {
   const codecs = new Set<string>();
@@ -113,7 +115,7 @@ async function compressorsFor(
     (codec) => !builtIn.has(codec) && !Object.hasOwn(compressors, codec),
   );
   if (unknown === undefined) return compressors;
-  throw unreadable(path, `it is compressed with ${unknown}, which repute cannot read`);
+  throw unreadable(name, `it is compressed with ${unknown}, which repute cannot read`);
 }
 
 /** Without their type, decimals are read as integers or bytes, which are exact. */
@@ -145,10 +147,10 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-function unreadable(path: string, what: string, cause?: unknown): ReputeError {
+function unreadable(name: string, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
   const said = cause instanceof Error ? `: ${cause.message}` : "";
-  return new FatalError("parquet_unreadable", `cannot read ${path}: ${what}${said}`, {
+  return new FatalError("parquet_unreadable", `cannot read ${name}: ${what}${said}`, {
     cause,
     hint: "Was it copied completely? Other programs, such as DuckDB, can write it again.",
   });

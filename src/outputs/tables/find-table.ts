@@ -1,4 +1,5 @@
 import { UsageError } from "../../core/errors.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { tableText } from "../warehouse/dialect.js";
 import {
   type DuckdbTarget,
@@ -16,6 +17,8 @@ import type { Selection, TableInput } from "./types.js";
  * @throws UsageError `bad_table_input`, `bad_output`, `bad_table`
  */
 export function findTable(name: string): TableInput | null {
+  if (isObjectAddress(name))
+    return /\.parquet(?:\.failed)?$/i.test(name) ? parquetObject(name) : null;
   const parquet = parseParquetTarget(name);
   if (parquet !== null) {
     const { file, kind } = parquet;
@@ -32,6 +35,16 @@ export function findTable(name: string): TableInput | null {
   if (duckdb !== null) return duckdbInput(duckdb, selectionOf(name, query, duckdb));
   const postgres = parsePostgresTarget(address);
   return postgres && postgresInput(postgres, selectionOf(name, query, postgres));
+}
+
+function parquetObject(name: string): TableInput {
+  return {
+    kind: "parquet",
+    name,
+    file: null,
+    read: async (receiver, options) =>
+      (await import("../parquet/read-object-table.js")).readParquetObject(name, receiver, options),
+  };
 }
 
 /** A selection from a DuckDB file. */

@@ -12,6 +12,8 @@ export interface TableReceiver {
 export interface TableReadOptions {
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  /** Folder for a temporary file. @default one of its own */
+  readonly folder?: string;
   readonly onWarning: (message: string) => void;
 }
 

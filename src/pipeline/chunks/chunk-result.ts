@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { ReputeError } from "../../core/errors.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Manifest } from "../types.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -81,15 +82,23 @@ export async function checkFiles(
   { chunk, output, rejects }: ChunkResult,
 ): Promise<ChunkFault | null> {
   for (const each of [output, rejects]) {
-    const what = await fileFault(work.pathOf(each.file), each);
+    const bytes = await work.open(each.file);
+    const what = await fileFault(bytes, each);
     if (what !== null) return { chunk, what };
   }
   return null;
 }
 
 /** Reads a file and compares it with its description; null if it is intact. */
-export async function fileFault(path: string, wanted: ResultFile): Promise<string | null> {
-  const found = await hashFile(path).catch(() => null);
+export async function fileFault(
+  bytes: AsyncIterable<Uint8Array> | null,
+  wanted: ResultFile,
+): Promise<string | null> {
+  if (bytes === null) return `${wanted.file} is missing`;
+  const found = await hashBytes(bytes).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof ReputeError) throw error;
+    return null;
+  });
   return found === null ? `${wanted.file} is missing` : difference(found, wanted);
 }
 
@@ -102,17 +111,18 @@ export function difference(
   return found.sha256 === sha256 ? null : `${file} has changed`;
 }
 
-/** Size and checksum of a file in the work folder. @throws the system's error */
+/** Size and checksum of a file that this machine wrote. @throws the system's error */
 export async function describeFile(work: WorkFolder, file: string): Promise<ResultFile> {
-  return { file, ...(await hashFile(work.pathOf(file))) };
+  const bytes = createReadStream(work.pathOf(file), { highWaterMark: 256 * 1024 });
+  return { file, ...(await hashBytes(bytes)) };
 }
 
-async function hashFile(path: string): Promise<Omit<ResultFile, "file">> {
+async function hashBytes(stream: AsyncIterable<Uint8Array>): Promise<Omit<ResultFile, "file">> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
+  for await (const chunk of stream) {
+    hash.update(chunk);
+    bytes += chunk.length;
   }
   return { bytes, sha256: hash.digest("hex") };
 }

@@ -28,7 +28,7 @@ export class ParquetJoin implements FileJoin {
   }
 
   async add(path: string, file: ResultFile): Promise<string | null> {
-    const fault = await fileFault(path, file);
+    const fault = await fileFault(createReadStream(path), file);
     if (fault !== null) return fault;
     const { asyncBufferFromFile, parquetMetadataAsync } = await loadDriver(
       "hyparquet",

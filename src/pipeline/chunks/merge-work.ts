@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { FatalError, UsageError } from "../../core/errors.js";
+import { UsageError } from "../../core/errors.js";
 import { failedSuffix } from "../../core/files/make-folder.js";
 import { detectSinkFormat } from "../../formats/registry.js";
+import { isObjectAddress } from "../../objects/address.js";
 import {
   openFileDestination,
   removePart,
@@ -21,13 +21,8 @@ import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
 import { openStateFolder } from "../state/state-folder.js";
 import type { Manifest } from "../types.js";
-import {
-  type ChunkFault,
-  type ChunkResult,
-  isFault,
-  readResult,
-  type ResultFile,
-} from "./chunk-result.js";
+import { allResults, unfinished } from "./all-results.js";
+import type { ChunkFault, ChunkResult, ResultFile } from "./chunk-result.js";
 import { type FileJoin, TextJoin } from "./join-text.js";
 import { auditPart, checkCounts, outputJoin, rejectsHeader } from "./merged-output.js";
 import { sumChunks, type SummedChunks } from "./merge-manifest.js";
@@ -52,6 +47,8 @@ export interface MergeJob {
   /** @default the system clock */
   readonly clock?: Clock | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** The output, if it is chosen already. `settings` then name local files. */
+  readonly target?: OutputTarget;
   /** The caller has locked the output. @default false */
   readonly isLocked?: boolean;
 }
@@ -63,8 +60,25 @@ export interface MergeJob {
  *   `state_exists`, `output_locked`; as `chooseOutput`
  */
 export async function mergeWork(job: MergeJob): Promise<Manifest> {
-  const target = await mergeTarget(job);
-  const results = await allResults(job);
+  const { output, rejects = "" } = job.settings;
+  const isStaged = [output, rejects].some(isObjectAddress) && job.target === undefined;
+  const staged = isStaged
+    ? await (await import("../output/staged-run.js")).stageRun(job.settings)
+    : null;
+  if (staged === null) return mergeLocally(job, job.target ?? (await mergeTarget(job)));
+  try {
+    const local = { ...job, settings: { ...job.settings, ...staged.settings } };
+    const target = { ...(await mergeTarget(local)), name: staged.name, staged };
+    const manifest = await mergeLocally(local, target);
+    staged.clean();
+    return manifest;
+  } finally {
+    await staged.cleanEmpty();
+  }
+}
+
+async function mergeLocally(job: MergeJob, target: OutputTarget): Promise<Manifest> {
+  const results = await allResults(job.work, job.plan, job.signal);
   if (target.base === null || job.isLocked === true) return join(job, target, results);
   const { name, base } = target;
   const state = await openStateFolder(base, { resume: false, restart: false, name });
@@ -109,20 +123,6 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
 function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
   const path = input.table === undefined ? input.path : input.absolute;
   return path === null ? [] : [path];
-}
-
-/** The results in order. @throws FatalError `chunks_missing`, naming those that are not there */
-async function allResults({ work, plan }: MergeJob): Promise<readonly ChunkResult[]> {
-  const results: ChunkResult[] = [];
-  const faults: ChunkFault[] = [];
-  for (const planned of plan.chunks) {
-    const found = await readResult(work, plan, planned);
-    if (found === null) faults.push({ chunk: planned.chunk, what: "not done" });
-    else if (isFault(found)) faults.push(found);
-    else results.push(found);
-  }
-  if (faults.length > 0) throw unfinished(work, plan, faults);
-  return results;
 }
 
 /** Joins all results into new files, and publishes those if everything adds up. */
@@ -172,10 +172,15 @@ async function joinAll(
   for (const result of results) {
     signal.throwIfAborted();
     const file = fileOf(result);
-    const path = work.pathOf(file.file);
-    const what = existsSync(path) ? await joined.add(path, file) : `${file.file} is missing`;
-    if (what !== null) faults.push({ chunk: result.chunk, what });
+    try {
+      const path = await work.fetch(file.file, signal);
+      const what = path === null ? `${file.file} is missing` : await joined.add(path, file);
+      if (what !== null) faults.push({ chunk: result.chunk, what });
+    } finally {
+      await work.clear(file.file);
+    }
   }
+  await work.close();
   if (faults.length > 0) throw unfinished(work, plan, faults);
   await joined.end();
 }
@@ -213,23 +218,7 @@ async function publish(
   for (const each of opened) await each.finish(suffix);
   const inputPath = job.plan.input.absolute;
   const source = inputPath === null ? { stream: null } : { path: inputPath };
-  await saveRecord({ settings, input: source, onWarning: job.onWarning }, target, manifest, suffix);
+  const { signal, onWarning } = job;
+  await saveRecord({ settings, input: source, signal, onWarning }, target, manifest, suffix);
   return manifest;
-}
-
-/** Most chunks named in a message. */
-const mostNamed = 10;
-
-function unfinished(work: WorkFolder, plan: WorkPlan, faults: readonly ChunkFault[]): FatalError {
-  const named = faults.slice(0, mostNamed);
-  const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
-  const lines = [...named.map(({ chunk, what }) => `chunk ${chunk}: ${what}`), ...more];
-  const numbers = named.map(({ chunk }) => chunk).join(" ");
-  return new FatalError(
-    "chunks_missing",
-    `${faults.length} of ${plan.chunks.length} chunks in ${work.name} are not done:\n  ${lines.join("\n  ")}`,
-    {
-      hint: `do them, then merge again: for n in ${numbers}; do repute enrich ${work.name} --chunk $n; done`,
-    },
-  );
 }

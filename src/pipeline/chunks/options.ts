@@ -35,7 +35,7 @@ export const chunkOptions = z.strictObject({
   }),
   work: option(z.string().min(1).optional(), {
     description:
-      "With --workers redis://: folder for the plan and the results, under the same path on all machines. Empty or new; its contents are removed at the end",
+      "With --workers redis://: folder for the plan and the results, under the same path on all machines, or s3://BUCKET/KEY. Empty or new; its contents are removed at the end",
     value: "DIR",
   }),
   rowsPerChunk: option(wholeNumber(1).prefault("100000"), {

@@ -2,11 +2,20 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { SourceFormat } from "../../formats/types.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { execute } from "../run/execute.js";
 import { readingOf } from "../run/reading.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
+import { attemptSettings } from "./attempt-settings.js";
+import {
+  clearAttempt,
+  clearAttempts,
+  clearUnlessOpen,
+  openAttempts,
+  unlockAttempt,
+} from "./attempts.js";
 import {
   checkFiles,
   type ChunkResult,
@@ -19,6 +28,7 @@ import {
 import type { WorkFolder } from "./work-folder.js";
 import {
   type ChunkFormat,
+  type ChunkInput,
   chunkInput,
   chunkName,
   type PlannedChunk,
@@ -60,7 +70,10 @@ export async function runChunk(
   const chunk = plannedOf(plan, work, number);
   const { restart, resume } = job.settings;
   const done = restart ? null : await intactResult(job, work, plan, chunk);
-  if (done !== null) return { result: done, wasDone: true };
+  if (done !== null) {
+    if (work.isRemote) await clearAttempts(work, chunk);
+    return { result: done, wasDone: true };
+  }
   if (restart) await work.remove(resultName(number));
   if (resume) {
     for (const attempt of await openAttempts(work, chunk)) {
@@ -92,12 +105,6 @@ async function intactResult(
   onWarning?.(`chunk ${chunk.chunk} is done again: ${fault.what}`);
   await work.remove(resultName(chunk.chunk));
   return null;
-}
-
-/** Attempts at a chunk that were interrupted, or are in progress. */
-async function openAttempts(work: WorkFolder, { chunk }: PlannedChunk): Promise<readonly string[]> {
-  const form = new RegExp(`^${chunkName(chunk)}\\.([0-9a-f]{8})\\.[a-z]+\\.state$`);
-  return (await work.list()).flatMap((name) => form.exec(name)?.[1] ?? []).sort();
 }
 
 /** Continues an attempt; null if another process is at it. */
@@ -138,61 +145,64 @@ async function runAttempt(
   chunk: PlannedChunk,
   attempt: string,
 ): Promise<ChunkEnd> {
-  const { to, ...shared } = plan.settings;
+  const { to } = plan.settings;
   const { format } = plan.reading;
   const base = `${chunkName(chunk.chunk)}.${attempt}`;
   const output = `${base}.${extensions[to] ?? to}`;
   const rejects = `${base}.rejects.${rejectsExtensions[format] ?? format}`;
+  const state = statePath(output);
+  const copy = `${base}.input`;
+  const settings = attemptSettings(job, work, plan, { output, rejects });
   let lastStep = (): void => undefined;
-  const settings = {
-    ...job.settings,
-    ...shared,
-    ...noReading,
-    from: format,
-    to: to === "parquet" ? undefined : to,
-    output: work.pathOf(output),
-    rejects: work.pathOf(rejects),
-    // The merge judges all chunks together.
-    maxFailed: { percent: 100 },
-    tagIps: undefined,
-    gzip: false,
-    rowsPerFile: undefined,
-    resume: true,
-    restart: false,
+  const run = async (): Promise<Manifest> => {
+    await work.prepare(state);
+    const input = await localInput(job, work, plan, chunk, copy);
+    const { table } = plan.input;
+    const rows =
+      table === undefined
+        ? readingOf(input, settings, job.clock)
+        : (await import("../copy/copied-table.js")).readCopy(input, settings, table, job.clock);
+    const own: EnrichJob = {
+      ...job,
+      settings,
+      input,
+      runId: plan.plan_id,
+      chunk: true,
+      onFinished: (step) => void (lastStep = step),
+    };
+    return execute(own, rows);
   };
-  const input = chunkInput(work, plan, chunk);
-  const { table } = plan.input;
-  const rows =
-    table === undefined
-      ? readingOf(input, settings, job.clock)
-      : (await import("../copy/copied-table.js")).readCopy(input, settings, table, job.clock);
-  const own: EnrichJob = {
-    ...job,
-    settings,
-    input,
-    runId: plan.plan_id,
-    chunk: true,
-    onFinished: (step) => void (lastStep = step),
-  };
-  const manifest = await execute(own, rows).catch((error: unknown) =>
-    Promise.reject(explained(error, chunk)),
-  );
-  const ended = await publishFiles(job, work, plan, { chunk, manifest, output, rejects });
+  const manifest = await run().catch(async (error: unknown) => {
+    await clearUnlessOpen(work, { state, copy });
+    throw explained(error, chunk);
+  });
+  const files = { chunk, manifest, output, rejects };
+  const ended = await publishFiles(job, work, plan, files).catch(async (error: unknown) => {
+    await unlockAttempt(work, state);
+    throw error;
+  });
   lastStep();
-  await work.remove(statePath(output));
+  await clearAttempt(work, { state, copy, kept: [output, rejects, manifestPath(output)] });
   return ended;
 }
 
-const noReading = {
-  header: undefined,
-  comment: undefined,
-  itemColumn: undefined,
-  kindColumn: undefined,
-};
+/** The chunk's part of the input, which of an object is copied to this machine. */
+async function localInput(
+  { signal }: ChunkJob,
+  work: WorkFolder,
+  plan: WorkPlan,
+  chunk: PlannedChunk,
+  copy: string,
+): Promise<ChunkInput> {
+  const input = chunkInput(work, plan, chunk);
+  if (!isObjectAddress(input.path)) return input;
+  const { fetchRange } = await import("./object-range.js");
+  return fetchRange(input, work.pathOf(copy), { etag: plan.input.etag, signal });
+}
 
 /** Publishes the result of an attempt, unless another one was first. */
 async function publishFiles(
-  { commit }: ChunkJob,
+  { commit, signal }: ChunkJob,
   work: WorkFolder,
   plan: WorkPlan,
   attempt: {
@@ -203,7 +213,7 @@ async function publishFiles(
   },
 ): Promise<ChunkEnd> {
   const { chunk, manifest, output, rejects } = attempt;
-  for (const file of [output, rejects, manifestPath(output)]) await work.keep(file);
+  for (const file of [output, rejects, manifestPath(output)]) await work.keep(file, signal);
   const result: ChunkResult = {
     plan_id: plan.plan_id,
     chunk: chunk.chunk,

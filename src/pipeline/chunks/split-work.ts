@@ -18,8 +18,9 @@ import {
   type ReadingSettings,
 } from "../run/reading.js";
 import type { Fingerprint } from "../state/fingerprint.js";
+import { copySeal } from "../copy/copy-writer.js";
 import { copyTable } from "./split-table.js";
-import { createFolder, type WorkFolder } from "./work-folder.js";
+import type { WorkFolder } from "./work-folder.js";
 import {
   inputPaths,
   type PlannedChunk,
@@ -53,17 +54,17 @@ export interface SplitJob {
 }
 
 /**
- * Divides an input into chunks and writes the plan. Plain files are left where they are; anything
- * else (gzip, UTF-16, stdin, objects, tables) is copied into the work folder.
+ * Divides an input into chunks and writes the plan. Plain files and objects are left where they are;
+ * anything else (gzip, UTF-16, stdin, tables; for a remote work folder, files) is copied into it.
  *
  * @throws UsageError `work_exists`; as `openSource`; FatalError `output_*`
  */
 export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   const { input, work, settings, clock = systemClock, signal } = job;
   await mustBeFree(work);
-  createFolder(work.pathOf("."));
+  await work.prepare();
   const table = await copyTable(job);
-  const needsCopy = table === null && !("path" in input && (await isPlainFile(input.path)));
+  const needsCopy = table === null && !(await canStay(input, work));
   const file = needsCopy ? await openCopy(work.pathOf("input")) : null;
   const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
@@ -84,7 +85,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
       plan_id: randomUUID(),
       created_at: new Date(clock.now()).toISOString(),
       input: {
-        ...(table?.paths ?? inputPaths(work, "path" in input ? input.path : null)),
+        ...(table?.paths ?? (await pathsOf(input, work, needsCopy))),
         copy,
         bytes: source.bytesTotal ?? source.bytesRead(),
         rows: chunks.reduce((sum, { rows }) => sum + rows, 0),
@@ -96,15 +97,38 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
       warnings: Object.fromEntries(source.warnings),
       chunks,
     };
-    if (copy !== null) await work.keep(copy);
+    if (copy !== null) await work.keep(copy, signal);
     if (!(await work.publish(planName, planText(plan)))) throw taken(work);
     return await readPlan(work);
   } catch (error) {
-    if (copy !== null && (await work.read(planName)) === null) await work.remove(copy);
+    if (copy !== null && (await work.read(planName).catch(() => "")) === null) {
+      await work.remove(copy);
+    }
     throw error;
   } finally {
     await file?.close();
+    for (const name of [copy ?? "", copySeal]) if (name !== "") await work.clear(name);
+    await work.close();
   }
+}
+
+/** Whether ranges of the input itself can be read, wherever the chunks are done. */
+async function canStay(input: SourceInput, { isRemote }: WorkFolder): Promise<boolean> {
+  if (!("path" in input)) return false;
+  if (isObjectAddress(input.path)) {
+    const { isPlainObject } = await import("./object-range.js");
+    return isPlainObject(input);
+  }
+  // Other machines that share objects do not share files.
+  return !isRemote && isPlainFile(input.path);
+}
+
+/** What the plan tells of an input of text. */
+async function pathsOf(input: SourceInput, work: WorkFolder, isCopied: boolean) {
+  const paths = inputPaths(work, "path" in input ? input.path : null);
+  if (isCopied || !("path" in input) || !isObjectAddress(input.path)) return paths;
+  const { pinnedObject } = await import("../../inputs/stored-object.js");
+  return { ...paths, etag: (await pinnedObject(input)).etag };
 }
 
 async function chunksOf(
@@ -151,7 +175,6 @@ function taken(work: WorkFolder): UsageError {
 
 /** Whether ranges of a file can be read as they are. */
 async function isPlainFile(path: string): Promise<boolean> {
-  if (isObjectAddress(path)) return false;
   const handle = await open(path, "r").catch(() => null);
   // Opening the input reports why it cannot be read.
   if (handle === null) return true;

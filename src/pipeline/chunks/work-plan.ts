@@ -5,7 +5,7 @@ import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
 import type { InputReading, SinkFormat } from "../../formats/types.js";
 import type { Part } from "../../inputs/split-input.js";
-import type { CopiedFrom, SourceInput } from "../../inputs/types.js";
+import type { CopiedFrom, InputRange, SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import type { CopyForm } from "../copy/copy-writer.js";
 import type { EnrichSettings } from "../options.js";
@@ -56,6 +56,8 @@ export interface WorkPlan {
     /** The same, absolute, and as seen from the work folder. */
     readonly absolute: string | null;
     readonly from_work: string | null;
+    /** Of an object whose ranges are read: the version that was divided. */
+    readonly etag?: string;
     /** Name of the decompressed copy in the work folder; null if ranges of the input itself are read. */
     readonly copy: string | null;
     /** Set if the copy is that of a table. */
@@ -99,7 +101,7 @@ export async function readPlan(work: WorkFolder): Promise<WorkPlan> {
     });
   }
   const plan = openSealedJson(text);
-  const path = work.pathOf(planName);
+  const path = work.address(planName);
   if (plan === null) {
     throw new UsageError("plan_damaged", `${path} is damaged: its checksum does not match`, {
       hint: "restore it, or split the input again into another folder",
@@ -113,12 +115,12 @@ export async function readPlan(work: WorkFolder): Promise<WorkPlan> {
   );
 }
 
-/** The input of one chunk: a range of the input, or of its copy. */
+/** The input of one chunk: a range of the input, or of its copy; or of an object, by its address. */
 export function chunkInput(
   work: WorkFolder,
   { input, columns, reading }: WorkPlan,
   { start, end, first_row, lines_before, crc32 }: PlannedChunk,
-): Extract<SourceInput, { readonly path: string }> {
+): ChunkInput {
   const checksum = { bytes: end - start, crc: Number.parseInt(crc32, 16), marks: [] };
   const range = { start, end, row: first_row - 1, line: lines_before, columns, reading, checksum };
   const { table } = input;
@@ -126,9 +128,17 @@ export function chunkInput(
   return { path: inputFile(work, input), range, ...(copyOf && { copyOf }) };
 }
 
+export type ChunkInput = Extract<SourceInput, { readonly path: string }> & {
+  readonly range: InputRange;
+};
+
 /** The work folder and the input may be mounted elsewhere on this machine. */
-function inputFile(work: WorkFolder, { copy, absolute, from_work }: WorkPlan["input"]): string {
-  if (copy !== null) return work.pathOf(copy);
+function inputFile(
+  work: WorkFolder,
+  { copy, path, absolute, from_work }: WorkPlan["input"],
+): string {
+  if (copy !== null) return work.address(copy);
+  if (path !== null && isObjectAddress(path)) return path;
   const moved = work.pathOf(from_work ?? "");
   return !existsSync(absolute ?? "") && existsSync(moved) ? moved : (absolute ?? moved);
 }
@@ -137,6 +147,7 @@ function inputFile(work: WorkFolder, { copy, absolute, from_work }: WorkPlan["in
 export function inputPaths(work: WorkFolder, path: string | null) {
   if (path === null || isObjectAddress(path)) return { path, absolute: null, from_work: null };
   const absolute = resolve(path);
+  if (work.isRemote) return { path, absolute, from_work: null };
   const from_work = relative(resolve(work.pathOf(".")), absolute);
   return { path, absolute, from_work: isAbsolute(from_work) ? null : join(from_work) };
 }

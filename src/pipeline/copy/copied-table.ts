@@ -14,6 +14,7 @@ import { type PrepareInput, readingOf, type ReadingSettings, type RowJob } from 
 import {
   type CopyForm,
   type CopyFormat,
+  copySeal,
   type CopySeal,
   CopyWriter,
   emptyText,
@@ -98,7 +99,7 @@ export function copyPath(folder: string, format: CopyFormat): string {
 }
 
 function sealPath(folder: string): string {
-  return join(folder, "input.json");
+  return join(folder, copySeal);
 }
 
 /** Reads the table into the folder. */
@@ -108,7 +109,8 @@ async function makeCopy(table: TableInput, place: CopyPlace): Promise<void> {
   const writer = new CopyWriter(`${path}.new`, place);
   let seal: CopySeal;
   try {
-    await table.read(writer, { signal, onWarning, ...(clock === undefined ? {} : { clock }) });
+    const options = { signal, folder, onWarning, ...(clock === undefined ? {} : { clock }) };
+    await table.read(writer, options);
     seal = await writer.finish();
   } catch (error) {
     await writer.close();

@@ -94,7 +94,13 @@ export async function saveRecord(
   const { parts } = manifest.output;
   if (parts !== undefined) await removeEarlierParts(job, base, parts);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
-  await target.staged?.upload(manifest, suffix, job.signal);
+  const { signal, onWarning } = job;
+  await target.staged?.upload(manifest, {
+    suffix,
+    signal,
+    inputs: inputPaths(job.input),
+    onWarning,
+  });
 }
 
 /** Removes the parts of the data set that this one replaces: no manifest names them any more. */

@@ -14,17 +14,24 @@ import type { Manifest } from "../types.js";
  * @throws FatalError `input_empty`
  */
 export async function keepEarlier(
-  { base, file, name }: Pick<OutputTarget, "base" | "file" | "name">,
+  target: Pick<OutputTarget, "base" | "file" | "name" | "staged">,
   rows: number,
 ): Promise<void> {
-  if (rows > 0 || base === null) return;
-  const isDataSet = base.endsWith("/");
-  if (!isDataSet && (file === null || !existsSync(file))) return;
-  const found = await readJsonFile(manifestPath(base)).catch(() => null);
-  const earlier = (found as Partial<Manifest> | null)?.output?.rows ?? 0;
+  if (rows > 0) return;
+  const { name, staged } = target;
+  const earlier = (await staged?.earlierRows()) ?? (await rowsOf(target));
   if (earlier === 0) return;
   const kept = `${name} keeps the ${formatCount(earlier)} rows of the run before`;
   throw new FatalError("input_empty", `the input has no rows; ${kept}`, {
     hint: `check the export that makes the input; if there is nothing to check, remove ${name} first`,
   });
+}
+
+/** Rows of the file or data set that will be replaced, by its manifest. */
+async function rowsOf({ base, file }: Pick<OutputTarget, "base" | "file">): Promise<number> {
+  if (base === null) return 0;
+  const isDataSet = base.endsWith("/");
+  if (!isDataSet && (file === null || !existsSync(file))) return 0;
+  const found = await readJsonFile(manifestPath(base)).catch(() => null);
+  return (found as Partial<Manifest> | null)?.output?.rows ?? 0;
 }

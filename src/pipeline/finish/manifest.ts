@@ -3,6 +3,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { programInfo } from "../../core/program.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import type { SinkPosition } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts } from "./input-records.js";
@@ -133,9 +134,15 @@ export async function readManifest(base: string, hint: string): Promise<Partial<
 /** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
 export async function findManifest(base: string): Promise<Partial<Manifest> | null> {
   const path = manifestPath(base);
+  const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
   try {
-    return (await readJsonFile(path)) as Partial<Manifest> | null;
+    const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
+    return found as Partial<Manifest> | null;
   } catch (error) {
     throw new UsageError("manifest_unreadable", `cannot read ${path}`, { cause: error });
   }
+}
+
+async function readObjectText(address: string): Promise<string | null> {
+  return (await import("../../objects/read-object.js")).readText(address);
 }

@@ -10,11 +10,17 @@ import type { Manifest } from "../types.js";
 /** A run whose files are uploaded when they are complete. */
 export interface StagedRun {
   /** Names the local files instead of the objects. */
-  readonly settings: EnrichSettings;
+  readonly settings: StagedSettings;
   /** Name of the output for messages and the manifest. */
   readonly name: string;
-  /** Uploads what the run wrote, the manifest last. May be repeated. @throws ReputeError */
-  upload(manifest: Manifest, suffix: string, signal: AbortSignal | undefined): Promise<void>;
+  /**
+   * Uploads what the run wrote, the manifest last, and removes what it supersedes. May be repeated.
+   *
+   * @throws ReputeError
+   */
+  upload(manifest: Manifest, options: UploadRunOptions): Promise<void>;
+  /** Rows of the object that will be replaced, by its manifest; 0 for none. @throws ReputeError */
+  earlierRows(): Promise<number>;
   /** Gives up an interrupted upload. @throws ReputeError */
   abort(): Promise<void>;
   /** Removes the local files. */
@@ -23,14 +29,25 @@ export interface StagedRun {
   cleanEmpty(): Promise<void>;
 }
 
+export interface UploadRunOptions {
+  /** Appended to the names of the objects. */
+  readonly suffix: string;
+  readonly signal: AbortSignal | undefined;
+  /** What the run reads, which stays. */
+  readonly inputs: readonly string[];
+  readonly onWarning: ((message: string) => void) | undefined;
+}
+
+/** The settings that name the files of a run. */
+export type StagedSettings = Pick<EnrichSettings, "output" | "rejects">;
+
 /**
  * Prepares the local folders of a run that writes to object storage; null for any other run.
  *
  * @throws UsageError `bad_object_address`, `rejects_is_no_file`; ReputeError if the store cannot be
  *   reached
  */
-export async function stageRun(settings: EnrichSettings): Promise<StagedRun | null> {
-  const { output, rejects } = settings;
+export async function stageRun({ output, rejects }: StagedSettings): Promise<StagedRun | null> {
   const rows = stagedOutput(output);
   const left = rejects === undefined ? null : stagedOutput(rejects);
   if (rows === null && left === null) return null;
@@ -41,20 +58,17 @@ export async function stageRun(settings: EnrichSettings): Promise<StagedRun | nu
   }
   const folders = [rows, left].filter((staged) => staged !== null);
   for (const { folder } of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
+  const { earlierRows, fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
   if (rows?.path.endsWith("/") === true) await fetchDataSet(output, rows);
   return {
     settings: {
-      ...settings,
       output: rows?.path ?? output,
-      ...(left === null ? {} : { rejects: left.path }),
+      rejects: left?.path ?? rejects,
     },
     name: output,
-    upload: (manifest, suffix, signal) =>
-      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, {
-        suffix,
-        signal,
-      }),
+    upload: (manifest, options) =>
+      uploadRun({ rows: placed(output, rows), rejects: placed(rejects, left) }, manifest, options),
+    earlierRows: async () => (rows === null ? 0 : earlierRows(output)),
     abort: () => abortUploads(folders.map(({ folder }) => uploadJournal(folder))),
     clean() {
       for (const { folder } of folders) rmSync(folder, { recursive: true, force: true });

@@ -1,24 +1,40 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { failedSuffix } from "../../core/files/make-folder.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
-import { downloadObject, isMissing } from "../../objects/read-object.js";
+import { downloadObject } from "../../outputs/download-object.js";
+import { isMissing, pinObject, readText } from "../../objects/read-object.js";
 import { removeObject } from "../../objects/remove-object.js";
 import { abortUpload, uploadObject } from "../../objects/upload-object.js";
 import { dataSetManifest, withSuffix } from "../../outputs/data-set/data-set.js";
 import type { StagedOutput } from "../../outputs/staged-output.js";
 import type { Manifest } from "../types.js";
 import { manifestPath } from "./check-paths.js";
-import { type PlacedOutput, uploadJournal } from "./staged-run.js";
+import { type PlacedOutput, uploadJournal, type UploadRunOptions } from "./staged-run.js";
 
-interface UploadRunOptions {
-  readonly suffix: string;
-  readonly signal: AbortSignal | undefined;
+/** The objects of a run. */
+interface RunObjects {
+  readonly rows: PlacedOutput | null;
+  readonly rejects: PlacedOutput | null;
 }
 
-/** Uploads the objects of a run, the manifest last. */
+/** Uploads the objects of a run, the manifest last, and removes `KEY.failed` of an earlier one. */
 export async function uploadRun(
-  { rows, rejects }: { readonly rows: PlacedOutput | null; readonly rejects: PlacedOutput | null },
+  objects: RunObjects,
+  manifest: Manifest,
+  options: UploadRunOptions,
+): Promise<void> {
+  await sendAll(objects, manifest, options);
+  if (options.suffix !== "") return;
+  await removeFailed(objects, options.inputs).catch((error: unknown) => {
+    const { message } = error as Error;
+    options.onWarning?.(`cannot remove KEY${failedSuffix} of an earlier run: ${message}`);
+  });
+}
+
+async function sendAll(
+  { rows, rejects }: RunObjects,
   manifest: Manifest,
   { suffix, signal }: UploadRunOptions,
 ): Promise<void> {
@@ -42,6 +58,47 @@ export async function uploadRun(
   await sendManifest();
   const isNamed = new Set(parts.map(({ name }) => name));
   for (const name of replaced) if (!isNamed.has(name)) await removeObject(to + name);
+}
+
+/** Removes the objects of an earlier run with too many failures, which its manifest identifies. */
+async function removeFailed(
+  { rows, rejects }: RunObjects,
+  inputs: readonly string[],
+): Promise<void> {
+  if (rows === null) return;
+  const failed = withSuffix(rows.address, failedSuffix);
+  const found = await manifestAt(failed);
+  if (found?.exit_reason !== "too_many_failed") return;
+  const parts = found.output?.parts?.map(({ name }) => failed + basename(name));
+  const left = [
+    ...(rejects === null ? [] : [rejects.address + failedSuffix]),
+    ...(parts ?? [failed]),
+  ];
+  for (const address of left) if (!inputs.includes(address)) await removeObject(address);
+  // The manifest goes last: the other objects can be recognised only by it.
+  if (!inputs.includes(failed)) await removeObject(manifestPath(failed));
+}
+
+/** Rows of an object by its manifest; 0 if either is missing. */
+export async function earlierRows(address: string): Promise<number> {
+  const rows = (await manifestAt(address))?.output?.rows ?? 0;
+  if (rows === 0 || address.endsWith("/")) return rows;
+  return pinObject(address).then(
+    () => rows,
+    (error: unknown) => {
+      if (isMissing(error)) return 0;
+      throw error;
+    },
+  );
+}
+
+async function manifestAt(address: string): Promise<Partial<Manifest> | null> {
+  const text = await readText(manifestPath(address));
+  try {
+    return text === null ? null : (JSON.parse(text) as Partial<Manifest>);
+  } catch {
+    return null;
+  }
 }
 
 /** Gives up interrupted uploads. */

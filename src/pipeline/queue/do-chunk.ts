@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { ChunkResult } from "../chunks/chunk-result.js";
 import { type ChunkJob, runChunk } from "../chunks/run-chunk.js";
-import { localWork, type WorkFolder } from "../chunks/work-folder.js";
+import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../options.js";
 import type { RunProgress } from "../types.js";
@@ -43,7 +43,7 @@ export class ChunkDoer {
     const { job, held, run } = taken;
     const { work: path, plan: id, chunk } = job.data;
     if (await run.isStopped()) return null;
-    const work = localWork(path);
+    const work = await openWork(path);
     const record = await findRun(work, job.data, run, held.signal);
     if (record === null) return null;
     const plan = await readPlan(work);

@@ -7,7 +7,7 @@ import { UsageError } from "../../core/errors.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { mergeWork } from "../chunks/merge-work.js";
 import { splitWork } from "../chunks/split-work.js";
-import { localWork, type WorkFolder } from "../chunks/work-folder.js";
+import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName } from "../chunks/work-plan.js";
 import { endAt } from "../run/run-signals.js";
 import { openStateFolder } from "../state/state-folder.js";
@@ -37,9 +37,20 @@ export interface QueueOptions {
 export async function enrichByQueue(given: EnrichJob, options: QueueOptions): Promise<Manifest> {
   const path = checkOptions(given, options);
   const run = await dividedRun(given);
+  const { staged } = run.target;
+  try {
+    const manifest = await enrichAt(path, run, options);
+    staged?.clean();
+    return manifest;
+  } finally {
+    await staged?.cleanEmpty();
+  }
+}
+
+async function enrichAt(path: string, run: DividedRun, options: QueueOptions): Promise<Manifest> {
   const { signal, onWarning = () => undefined } = run.job;
   const { environment } = options;
-  const work = localWork(path);
+  const work = await openWork(path);
   await findWork(work, run);
   const opening = openQueueLink(options.queue, { environment, onWarning });
   const link = await raceAbort(opening, signal, (late) => late.close());
@@ -66,7 +77,10 @@ async function coordinate(
     await writeRunRecord(work, plan.plan_id, job);
     await doChunks({ job, queue, work, plan, lease, signal: job.signal });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
-    const manifest = await mergeWork({ ...job, work, plan }).finally(() => clearInterval(renewing));
+    const { target } = run;
+    const manifest = await mergeWork({ ...job, work, plan, target }).finally(() =>
+      clearInterval(renewing),
+    );
     await clear(work);
     return manifest;
   } finally {
@@ -77,7 +91,7 @@ async function coordinate(
 /** A merge may take longer than the lease. */
 const renewMs = 3_000;
 
-/** @returns the absolute path of the work folder */
+/** @returns the absolute path of the work folder, or its address */
 function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions): string {
   if (embedded === true) {
     throw new UsageError("workers_option", "the workers cannot reach the service of --local", {
@@ -89,14 +103,13 @@ function checkOptions({ settings, embedded }: EnrichJob, { work }: QueueOptions)
       hint: "give a quota, which all workers share: --rate 5000/d",
     });
   }
-  if (work === undefined || isObjectAddress(work)) {
-    const what = work === undefined ? "needs a work folder" : "cannot keep its work in s3://";
-    throw new UsageError("workers_option", `--workers redis:// ${what}`, {
-      hint: "name a folder that all machines share: --work DIR",
+  if (work === undefined) {
+    throw new UsageError("workers_option", "--workers redis:// needs a work folder", {
+      hint: "name a folder that all machines share: --work DIR, or --work s3://BUCKET/KEY",
     });
   }
   refusePasswords(settings);
-  return resolve(work);
+  return isObjectAddress(work) ? work : resolve(work);
 }
 
 /** Finds or discards what an interrupted run left. @throws UsageError `state_exists` */
@@ -119,7 +132,7 @@ async function findWork(work: WorkFolder, { job, target, base }: DividedRun): Pr
 /** Removes what runs write into a work folder; the plan first: without it, the rest means nothing. */
 async function clear(work: WorkFolder): Promise<void> {
   await work.remove(planName);
-  const own = /^(?:chunk-\d{5,}\..*|plan\.json\..*|run\.json\..*|input)$/;
+  const own = /^(?:chunk-\d{5,}\..*|plan\.json\..*|run\.json\..*|input(?:\..*)?)$/;
   for (const name of await work.list()) {
     if (name === runRecordName || own.test(name)) await work.remove(name);
   }

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { downloadObject, isMissing } from "../../objects/read-object.js";
+import { isMissing } from "../../objects/read-object.js";
+import { downloadObject } from "../../outputs/download-object.js";
 import type { Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
 

@@ -34,7 +34,8 @@ export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   const staged = await (await import("../output/staged-run.js")).stageRun(job.settings);
   if (staged === null) return executeLocally(job, rows);
   try {
-    return await executeLocally({ ...job, settings: staged.settings }, rows, staged);
+    const settings = { ...job.settings, ...staged.settings };
+    return await executeLocally({ ...job, settings }, rows, staged);
   } finally {
     await staged.cleanEmpty();
   }

@@ -1,4 +1,5 @@
 import { UsageError } from "../../core/errors.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { readManifest } from "../finish/manifest.js";
 import { manifestPath, outputBase } from "../output/check-paths.js";
 import { otherNames } from "./tally.js";
@@ -34,7 +35,7 @@ export function uncountedText({ names, uncounted }: SeenTags): string {
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function tagsSeenIn(output: string, stateDir?: string): Promise<SeenTags> {
-  const base = outputBase(output, stateDir);
+  const base = isObjectAddress(output) ? output : outputBase(output, stateDir);
   const hint = "name an output of repute; its manifest lists the tags of its rows";
   const { tags } = await readManifest(base, hint);
   if (typeof tags === "object") return seenTags({ tags });

@@ -1,5 +1,6 @@
 import { UsageError } from "../../core/errors.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
+import { isObjectAddress } from "../../objects/address.js";
 import type { SplitJob } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
@@ -19,7 +20,11 @@ export interface DividedRun {
   readonly to: WorkPlan["settings"]["to"];
 }
 
-/** @throws UsageError `workers_need_file`, `chunk_option`; as `chooseOutput` */
+/**
+ * Of an output in object storage, the job names the local files.
+ *
+ * @throws UsageError `workers_need_file`, `chunk_option`; as `stageRun` and `chooseOutput`
+ */
 export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
   const job = { ...given, input: await oneText(given.input) };
   const { settings, input } = job;
@@ -27,12 +32,24 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
     const hint = "leave out one of them";
     throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
   }
-  const reading = readingOf(input, settings, job.clock);
-  const paths = inputPaths(input);
-  const target = await chooseOutput(settings.output, settings, () => reading.inputFormat(), paths);
-  const to = formatOf(target);
-  if (target.base === null || to === null) throw needsFile(target);
-  return { job, target, base: target.base, to };
+  const { output, rejects = "" } = settings;
+  const staged = [output, rejects].some(isObjectAddress)
+    ? await (await import("../output/staged-run.js")).stageRun(settings)
+    : null;
+  const own = { ...job, settings: { ...settings, ...staged?.settings } };
+  try {
+    const reading = readingOf(input, settings, job.clock);
+    const inputFormat = () => reading.inputFormat();
+    const paths = inputPaths(input);
+    const chosen = await chooseOutput(own.settings.output, own.settings, inputFormat, paths);
+    const target = staged === null ? chosen : { ...chosen, name: staged.name, staged };
+    const to = formatOf(target);
+    if (target.base === null || to === null) throw needsFile(target);
+    return { job: own, target, base: target.base, to };
+  } catch (error) {
+    await staged?.cleanEmpty();
+    throw error;
+  }
 }
 
 /** The input, which has to be a single one of text. */

@@ -17,7 +17,7 @@ import { belongsToRun, listState, workName } from "../state/read-checkpoint.js";
 import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { openAnswers } from "./answer-desk.js";
-import { dividedRun, planOf } from "./divided-run.js";
+import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { startOf } from "./start-of-worker.js";
 import { splitForWorkers } from "./split-for-workers.js";
 import { Crew } from "./crew.js";
@@ -44,6 +44,16 @@ export async function enrichWithWorkers(
   options: WorkersOptions,
 ): Promise<Manifest> {
   const run = await dividedRun(given);
+  try {
+    const manifest = await enrichLocally(run, options);
+    run.target.staged?.clean();
+    return manifest;
+  } finally {
+    await run.target.staged?.cleanEmpty();
+  }
+}
+
+async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<Manifest> {
   const { job, target } = run;
   const { settings } = job;
   const folder = statePath(run.base);
@@ -52,7 +62,7 @@ export async function enrichWithWorkers(
     const work = localWork(join(folder, workName));
     const plan = await planOf(run, work, options.rowsPerChunk, splitForWorkers);
     await doChunks(job, options, { work, plan });
-    const manifest = await mergeWork({ ...job, work, plan, isLocked: true });
+    const manifest = await mergeWork({ ...job, work, plan, target, isLocked: true });
     await removeFolder(folder);
     return manifest;
   } catch (error) {
@@ -66,7 +76,7 @@ export async function enrichWithWorkers(
 /** Opens and locks the state folder of a run with workers. */
 async function openFolder(
   folder: string,
-  { name }: OutputTarget,
+  { name, staged }: OutputTarget,
   { resume, restart }: EnrichJob["settings"],
 ): Promise<() => Promise<void>> {
   if (resume && restart) {
@@ -85,7 +95,10 @@ async function openFolder(
     throw outputFault(folder, error);
   });
   const unlock = await takeLock(join(folder, "lock"));
-  if (restart) await rm(join(folder, workName), { recursive: true, force: true });
+  if (restart) {
+    await staged?.abort();
+    await rm(join(folder, workName), { recursive: true, force: true });
+  }
   return unlock;
 }
 

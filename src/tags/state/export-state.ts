@@ -113,7 +113,8 @@ export class ExportState {
 /** Maximum age of an interrupted export that can be continued: 6 hours. */
 const maxAgeMs = 6 * 3_600_000;
 
-const stateFolder = ".export.state";
+/** Folder of an export's working files. */
+export const stateFolder = ".export.state";
 const tagsFolder = "tags";
 
 async function lock(folder: string): Promise<() => Promise<void>> {

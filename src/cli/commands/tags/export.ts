@@ -22,7 +22,7 @@ const { json, config, profile } = intelCallGroups.Run;
 const groups = {
   Lists: {
     output: option(z.string().min(1).optional(), {
-      description: "Folder to write the lists to; created if missing",
+      description: "Folder to write the lists to; created if missing. Or s3://BUCKET/KEY",
       value: "DIR",
       alias: "o",
     }),

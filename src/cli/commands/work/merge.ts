@@ -50,12 +50,12 @@ export const mergeCommand = defineCommand({
 
 async function merge(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand, shownCommand: command } = call;
-  const [{ mergeWork }, { localWork }, { readPlan }] = await Promise.all([
+  const [{ mergeWork }, { openWork }, { readPlan }] = await Promise.all([
     import("../../../pipeline/chunks/merge-work.js"),
     import("../../../pipeline/chunks/work-folder.js"),
     import("../../../pipeline/chunks/work-plan.js"),
   ]);
-  const work = localWork(operand);
+  const work = await openWork(operand);
   const plan = await readPlan(work);
   const manifest = await mergeWork({
     work,

@@ -22,7 +22,8 @@ const groups = {
   Work: {
     output: option(runOptions.shape.output, {
       common: true,
-      description: "New folder for the plan and the results, which all machines can reach",
+      description:
+        "New folder for the plan and the results, which all machines can reach: a path or s3://BUCKET/KEY",
       value: "WORK",
       alias: "o",
     }),
@@ -40,7 +41,7 @@ export const splitCommand = defineCommand({
   summary: "divide an input into chunks that machines can do on their own",
   description: [
     "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
-    "A plain file stays where it is and has to be readable from every machine; gzip, UTF-16, stdin, objects and tables are copied into WORK, decompressed.",
+    "A plain file or object stays where it is and has to be readable from every machine; gzip, UTF-16, stdin and tables are copied into WORK, decompressed, and into s3://BUCKET/KEY files, too.",
   ],
   operands: [
     [
@@ -78,13 +79,13 @@ async function split(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
       hint: "name one: -o WORK",
     });
   }
-  const [{ splitWork }, { localWork }] = await Promise.all([
+  const [{ splitWork }, { openWork }] = await Promise.all([
     import("../../../pipeline/chunks/split-work.js"),
     import("../../../pipeline/chunks/work-folder.js"),
   ]);
   const plan = await splitWork({
     input: oneInput(await enrichInput(operands, context)),
-    work: localWork(output),
+    work: await openWork(output),
     settings,
     signal: context.signal,
     clock: context.clock,

@@ -1,0 +1,157 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { type ObjectStoreServer, secret, startObjectStore } from "./object-store.js";
+
+const indicators = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
+
+let store: ObjectStoreServer;
+let cwd: string;
+
+beforeAll(async () => {
+  store = await startObjectStore();
+});
+afterAll(() => store.close());
+
+beforeEach(async () => {
+  cwd = await temporaryFolder();
+  for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
+  store.fault = () => null;
+  store.requests.length = 0;
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function repute(...args: readonly string[]) {
+  const result = await runRepute(args, { cwd, env: store.env });
+  expect(result.stdout + result.stderr).not.toContain(secret);
+  return result;
+}
+
+const enrich = (input: string, out: string, ...flags: readonly string[]) =>
+  repute("enrich", input, "-o", out, "--local", "--quiet", "--fail-on", "never", ...flags);
+
+const done = { code: 0, stderr: "" };
+
+test("reads a Parquet object, whatever becomes of the connection", async () => {
+  expect(await enrich(indicators, "s3://lake/in/rows.parquet")).toMatchObject(done);
+  const local = join(cwd, "local.parquet");
+  await writeFile(local, await store.get("in/rows.parquet"));
+  const flags = ["--prefix", "again_"];
+  expect(await enrich(local, "local.csv", ...flags)).toMatchObject(done);
+  const faults = ["cut", "slow down", "reset", null] as const;
+  let gets = 0;
+  store.fault = ({ method }) => (method === "GET" ? (faults[gets++] ?? null) : null);
+  expect(await enrich("s3://lake/in/rows.parquet", "object.csv", ...flags)).toMatchObject(done);
+  expect(gets).toBe(4);
+  const rows = async (name: string) =>
+    (await readFile(join(cwd, name), "utf8")).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+  expect(await rows("object.csv")).toEqual(await rows("local.csv"));
+  expect(await repute("plan", "s3://lake/in/rows.parquet", "--local")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("24"),
+  });
+});
+
+test("a Parquet object that is replaced while it is read ends the run", async () => {
+  expect(await enrich(indicators, "s3://lake/in/moving.parquet")).toMatchObject(done);
+  let gets = 0;
+  store.fault = async ({ method }) => {
+    if (method !== "GET" || gets++ > 0) return null;
+    await store.put("in/moving.parquet", "another");
+    return "reset";
+  };
+  const run = await enrich("s3://lake/in/moving.parquet", "out.csv", "--prefix", "again_");
+  expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced") });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("says that an object is no Parquet, or is missing", async () => {
+  await store.put("in/text.parquet", "not Parquet");
+  const text = await enrich("s3://lake/in/text.parquet", "out.csv");
+  expect(text).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("cannot read s3://lake/in/text.parquet"),
+  });
+  const gone = await enrich("s3://lake/in/gone.parquet", "out.csv");
+  expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no object") });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("a wrong byte in a download ends the run, if the store tells the checksum", async () => {
+  expect(await enrich(indicators, "s3://lake/in/sound.csv")).toMatchObject(done);
+  const path = "s3://lake/in/sound.csv";
+  store.fault = ({ method, path: of }) =>
+    method === "GET" && of.includes("sound.csv?") ? "wrong byte" : null;
+  const run = await enrich(path, "out.csv", "--prefix", "again_");
+  expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("CRC-32") });
+  expect(await readdir(cwd)).not.toContain("out.csv");
+  const report = await repute("report", path);
+  expect(report).toMatchObject({ code: 1, stderr: expect.stringContaining("CRC-32") });
+});
+
+test("removes KEY.failed of an earlier run, which its manifest identifies", async () => {
+  const out = "s3://lake/night/rows.csv";
+  const flags = ["--rejects", "s3://lake/night/left.csv"];
+  const unreachable = [
+    "--intel-url",
+    "http://127.0.0.1:1/beta",
+    "--retries",
+    "0",
+    "--timeout",
+    "1s",
+  ];
+  void unreachable;
+  const bad = join(cwd, "bad.csv");
+  await writeFile(bad, "ip\n192.0.2.1\n");
+  for (const name of ["rows.csv.failed", "left.csv.failed"])
+    await store.put(`night/${name}`, "old");
+  const record = { exit_reason: "too_many_failed", output: { path: `${out}.failed` } };
+  await store.put("night/rows.csv.failed.manifest.json", JSON.stringify(record));
+  expect(await enrich(bad, out, ...flags)).toMatchObject(done);
+  expect(await store.keys("night/")).toEqual([
+    "night/left.csv",
+    "night/rows.csv",
+    "night/rows.csv.manifest.json",
+  ]);
+  await store.put("night/rows.csv.failed", "the user's own");
+  expect(await enrich(bad, out, ...flags)).toMatchObject(done);
+  expect(await store.keys("night/")).toContain("night/rows.csv.failed");
+});
+
+test("an input without rows does not replace an object that has rows", async () => {
+  const out = "s3://lake/kept/rows.csv";
+  expect(await enrich(indicators, out)).toMatchObject(done);
+  await writeFile(join(cwd, "empty.csv"), "ip\n");
+  const empty = await enrich("empty.csv", out, "--item-column", "ip");
+  expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("keeps the 24 rows") });
+  expect((await store.get("kept/rows.csv")).toString().split("\n")).toHaveLength(26);
+  await store.remove("kept/rows.csv");
+  expect(await enrich("empty.csv", out, "--item-column", "ip", "--restart")).toMatchObject({
+    code: 0,
+  });
+});
+
+test("workers write to objects, and continue after a failed upload", async () => {
+  await store.put("in/spread.csv", await readFile(indicators));
+  store.fault = ({ method, path }) =>
+    method === "PUT" && path.includes("spread-out.csv?") ? "denied" : null;
+  const address = "s3://lake/in/spread.csv";
+  const flags = ["--local", "--quiet", "--workers", "1", "--rows-per-chunk", "10", "--resume"];
+  const args = ["enrich", address, "-o", "s3://lake/spread-out.csv", ...flags];
+  const run = () =>
+    runRepute([...args, "--fail-on", "never"], { cwd, env: store.env, ownProcess: true });
+  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining("AccessDenied") });
+  store.fault = () => null;
+  expect(await run()).toMatchObject(done);
+  expect(await repute("verify", "s3://lake/spread-out.csv")).toMatchObject({ code: 0 });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("refuses what only a file can be", async () => {
+  const metrics = await enrich(indicators, "out.csv", "--metrics", "s3://lake/m.prom");
+  expect(metrics).toMatchObject({ code: 2, stderr: expect.stringContaining("node_exporter") });
+  expect(await readdir(cwd)).toEqual([]);
+});
