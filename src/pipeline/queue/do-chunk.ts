@@ -177,6 +177,9 @@ async function tick(
   progress: () => RunProgress | null,
   signal: AbortSignal,
 ): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   for (;;) {
     await delay(tickMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
@@ -187,12 +190,6 @@ async function tick(
       if (await run.isStopped()) held.stop();
       if ((await run.holder(job.data.chunk)) !== token) held.lose();
     })().catch(() => undefined);
-    await Promise.race([told, aborted(signal)]);
+    await Promise.race([told, ended]);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true }),
-  );
 }
