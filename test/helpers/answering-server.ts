@@ -16,6 +16,8 @@ export interface AnsweringServer {
   /** Called before each answer; returning false leaves the request unanswered. */
   onRequest: (total: number) => boolean;
   readonly total: number;
+  /** Number of connections so far. */
+  readonly connections: number;
   /** Shuts the service down: cuts connections and refuses new ones. */
   stop(): Promise<void>;
   /** Starts it again at the same address. */
@@ -28,7 +30,9 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const asked = new Map<string, number>();
   const sockets = new Set<Socket>();
   let total = 0;
+  let connections = 0;
   const server = createServer((socket) => {
+    connections++;
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
@@ -64,6 +68,9 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     onRequest: (_total: number): boolean => true,
     get total() {
       return total;
+    },
+    get connections() {
+      return connections;
     },
     async stop() {
       const stopped = new Promise((resolve) => server.close(resolve));

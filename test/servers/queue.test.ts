@@ -168,13 +168,16 @@ test("a run continues after Redis was away", async () => {
 
 test("a run whose coordinator was killed is taken up again", async () => {
   workHere();
-  const first = startRepute(enrich("--rate", "200/s"), { env });
+  const flags = ["--rate", "200/s", "--concurrency", "2"];
+  const first = startRepute(enrich(...flags), { env });
   await until(() => service.total > 60);
   first.child.kill("SIGKILL");
   await first.result;
   const without = await runRepute(enrich(), { env });
   expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("--resume")]);
-  const resumed = await runRepute(enrich("--rate", "200/s", "--resume"), { env });
+  const resumed = await runRepute(enrich(...flags, "--resume"), { env });
+  // The worker has kept its connections from chunk to chunk.
+  expect(service.connections).toBe(2);
   expect(await expectResult(resumed)).toBe(items);
 });
 

@@ -1,7 +1,8 @@
+import { createDispatcher } from "../../api/http/dispatcher.js";
 import { systemClock } from "../../core/clock.js";
 import { ResourceStack } from "../../core/resource-stack.js";
 import { openCacheAt } from "../../store/cache/open-cache.js";
-import { openConnections, openPaces } from "../lookup/open-connections.js";
+import { openPaces } from "../lookup/open-connections.js";
 import type { EnrichSettings } from "../options.js";
 import type { SharedResources } from "../types.js";
 
@@ -31,7 +32,8 @@ export class SharedByChunks {
     const { intelUrl: service = "", cache: folder, cacheTtl: ttlMs } = settings;
     const stack = new ResourceStack();
     try {
-      const { dispatcher } = await openConnections(service, settings);
+      // A thread for the requests would start anew with each chunk; workers are processes already.
+      const dispatcher = createDispatcher(service, { connections: settings.concurrency });
       stack.defer(() => dispatcher.destroy());
       const clock = systemClock;
       const quotas = { service, stateFolder, output: null, onWarning };
