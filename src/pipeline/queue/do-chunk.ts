@@ -18,7 +18,7 @@ import { SharedByChunks } from "./shared-by-chunks.js";
 const tickMs = 1_000;
 
 /** How long a worker that has lost its lock may take to notice, and to leave the chunk. */
-const patienceMs = 3_000;
+const patienceMs = 8_000;
 
 /** A chunk that this worker has in hand. */
 export interface TakenChunk {
