@@ -20,6 +20,7 @@ const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? 1);
 const open = 32;
 
 const items = 400;
+const rowsOfChunk = 50;
 
 let redis: RedisServer;
 let service: AnsweringServer;
@@ -48,7 +49,15 @@ const common = (): string[] => ["--intel-url", service.url, "--lookups", "query"
 function enrich(...flags: readonly string[]): string[] {
   const paths = [join(folder, "in.csv"), "-o", join(folder, "out.csv")];
   const spread = ["--workers", redis.url(), "--work", join(folder, "work")];
-  return ["enrich", ...paths, ...spread, "--rows-per-chunk", "50", ...common(), ...flags];
+  return [
+    "enrich",
+    ...paths,
+    ...spread,
+    "--rows-per-chunk",
+    String(rowsOfChunk),
+    ...common(),
+    ...flags,
+  ];
 }
 
 /** A worker in this process, which starts faster. */
@@ -144,12 +153,12 @@ test("another worker does the chunk of one that was killed or told to stop", asy
 
 test("a worker that was stopped past its lock commits nothing", async () => {
   const late = startWorker("--lock", "2s");
-  const run = startRepute(enrich("--rate", "200/s", "--cache", redis.url(1)), { env });
+  const run = startRepute(enrich("--rate", "200/s"), { env });
   await until(() => service.total > 70);
   late.child.kill("SIGSTOP");
   startWorker("--lock", "2s");
-  const total = await expectResult(await run.result);
-  expect(total).toBeLessThanOrEqual(items + 2 * open);
+  // Its journal cannot be taken over: it may go on writing.
+  expect(await expectResult(await run.result)).toBeLessThanOrEqual(items + rowsOfChunk);
   late.child.kill("SIGCONT");
   await late.waitFor("stderr", /its lock was lost, so its output is rejected/);
 });
