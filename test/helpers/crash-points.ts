@@ -14,18 +14,24 @@ const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 /** Open requests, which is how many may be repeated after a kill. */
 const concurrency = 4;
 
-/** Runs killed in parallel. */
-const workers = 3;
-
 export interface CrashCase {
   /** `-o` and further arguments; paths are relative to the run's folder. */
   readonly args: readonly string[];
   /** Database whose commits count as operations. */
   readonly commits?: "duckdb" | "postgres";
+  /** Copies the database at each operation, if it is not in the run's folder. */
+  readonly database?: KeptDatabase;
   /** Arguments that differ from run to run. */
   readonly argsOf?: (run: string) => readonly string[];
   /** Everything the run wrote, with the values that differ from run to run replaced. */
   readonly read: (folder: string, run: string) => Promise<unknown>;
+}
+
+export interface KeptDatabase {
+  /** Command that copies it; `POINT` in its last argument is the number of the operation. */
+  readonly keep: readonly string[];
+  /** Returns it to what it was at an operation. */
+  readonly restore: (point: number) => Promise<unknown>;
 }
 
 /** The result of a run, for comparison. */
@@ -47,9 +53,8 @@ export interface CrashReport {
  * Kills a run at each operation that changes a file or commits to a database, from the first to the
  * last, resumes it and compares the result with that of an undisturbed run.
  *
- * Instead of killing a process, which takes ten times as long, copies the run's folder before each
- * operation. Databases cannot be copied during a commit, and those on a server not at all, so there
- * a process is killed.
+ * Instead of killing a process, which takes ten times as long, copies the run's folder (and database)
+ * before each operation. A database cannot be copied during a commit, so there a process is killed.
  */
 export async function crashEverywhere(folder: string, crashCase: CrashCase): Promise<CrashReport> {
   const bench = await Bench.open(folder, crashCase, "run");
@@ -59,27 +64,18 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
   const note = (point: number, fault: string | null): void => {
     if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
   };
-  const kill = async (point: number): Promise<boolean> => {
+  const kill = async (point: number): Promise<void> => {
     const victim = await Bench.open(folder, crashCase, `at-${point}`);
-    const isKilled = await victim.killed(point);
-    if (isKilled) note(point, await victim.resumed(expected, asked - (await victim.requests())));
+    if (await victim.killed(point)) {
+      note(point, await victim.resumed(expected, asked - (await victim.requests())));
+    }
     await victim.close();
-    return isKilled;
   };
   let points = 0;
-  if (crashCase.commits === "postgres") {
-    const work = async (): Promise<void> => {
-      while (await kill(++points));
-    };
-    await Promise.all(Array.from({ length: workers }, work));
-    // Each worker ends with a run that was not killed.
-    points -= workers;
-  } else {
-    for await (const { answered, isCommitting } of bench.moments()) {
-      points++;
-      if (isCommitting) await kill(points);
-      else note(points, await bench.resumed(expected, asked - answered));
-    }
+  for await (const { answered, isCommitting } of bench.moments()) {
+    points++;
+    if (isCommitting) await kill(points);
+    else note(points, await bench.resumed(expected, asked - answered));
   }
   await bench.close();
   return { points, faults };
@@ -124,12 +120,19 @@ class Bench {
     await makeInput(this.#folder);
     const copies = `${this.#folder}-copies`;
     await mkdir(copies);
-    await this.#program({ CRASH_COPIES: copies });
+    const { database } = this.#case;
+    await database?.restore(0);
+    await this.#program({
+      CRASH_COPIES: copies,
+      ...(database === undefined ? {} : { CRASH_KEEP: JSON.stringify(database.keep) }),
+    });
     const moments = (await readFile(join(copies, "moments"), "utf8")).trimEnd().split("\n");
     for (const [index, moment] of moments.entries()) {
       await rm(this.#folder, { recursive: true });
       await rename(join(copies, String(index + 1)), this.#folder);
-      yield JSON.parse(moment) as Moment;
+      const found = JSON.parse(moment) as Moment;
+      if (!found.isCommitting) await database?.restore(index + 1);
+      yield found;
     }
     await rm(copies, { recursive: true });
   }

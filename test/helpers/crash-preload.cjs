@@ -1,8 +1,10 @@
 // Preload with `node --require`: counts operations that change a file or commit to a database. With
 // CRASH_AT, kills the process at that operation. With CRASH_COPIES, continues, but copies the
-// working folder to COPIES/N before the N-th operation: what a kill there would have left. An
+// working folder to COPIES/N before the N-th operation: what a kill there would have left. CRASH_KEEP
+// (a JSON array) is a command that copies a database, too; POINT in its last argument is N. An
 // interrupted write leaves half of its bytes, as a kill in the middle of it would.
 const diagnostics = require("node:diagnostics_channel");
+const { execFileSync } = require("node:child_process");
 const path = require("node:path");
 const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
@@ -10,6 +12,7 @@ const { isMainThread } = require("node:worker_threads");
 
 const crashAt = Number(process.env.CRASH_AT ?? 0);
 const copies = process.env.CRASH_COPIES;
+const keepDatabase = JSON.parse(process.env.CRASH_KEEP ?? "null");
 const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, rmSync, writeSync } =
   fs;
 let count = 0;
@@ -48,9 +51,23 @@ function copyFolder(half) {
     writeSync(copied, half.bytes, 0, half.bytes.length, half.at ?? size);
     closeSync(copied);
   }
-  const moment = JSON.stringify({ answered, isCommitting: commits > 0 });
+  const isCommitting = commits > 0 || !keptDatabase();
+  const moment = JSON.stringify({ answered, isCommitting });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
   isCopying = false;
+}
+
+/** False if a transaction that is still open locks what is to be copied. */
+function keptDatabase() {
+  if (keepDatabase === null) return true;
+  const [program, ...args] = keepDatabase;
+  const last = args.pop().replace("POINT", String(count));
+  try {
+    execFileSync(program, [...args, last], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Copies again if an operation that had begun before removes a file meanwhile. */

@@ -74,6 +74,11 @@ export class PostgresCluster {
     }
   }
 
+  /** A command that runs a statement, for other processes. */
+  psql(statement: string): readonly string[] {
+    return [join(this.#bin, "psql"), this.url(), "--no-psqlrc", "--command", statement];
+  }
+
   /** A client that is not connected yet. */
   client(database = "postgres"): pg.Client {
     const client = new pg.Client({ connectionString: this.url({ database }) });

@@ -7,15 +7,49 @@ let cluster: PostgresCluster;
 
 beforeAll(async () => {
   cluster = await PostgresCluster.start();
+  await cluster.query(copies);
 });
 
 afterAll(() => cluster.stop());
 
+/**
+ * Copies a table and the checkpoints, or returns them to a copy. Gives up if a transaction locks the
+ * table.
+ */
+const copies = `
+  CREATE FUNCTION keep(copied text, point int) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE name text;
+    BEGIN
+      SET LOCAL lock_timeout = '1s';
+      FOREACH name IN ARRAY ARRAY[copied, 'repute_checkpoint'] LOOP
+        CONTINUE WHEN to_regclass(name) IS NULL;
+        EXECUTE format('CREATE TABLE %I AS TABLE %I', copied || name || point, name);
+      END LOOP;
+    END $$;
+  CREATE FUNCTION restore(copied text, point int) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE name text;
+    BEGIN
+      FOREACH name IN ARRAY ARRAY[copied, 'repute_checkpoint'] LOOP
+        CONTINUE WHEN to_regclass(name) IS NULL;
+        IF to_regclass(copied || name || point) IS NULL THEN
+          EXECUTE format('DROP TABLE %I', name);
+        ELSE
+          EXECUTE format('TRUNCATE %I', name);
+          EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, copied || name || point);
+        END IF;
+      END LOOP;
+    END $$`;
+
 /** Runs into separate tables. */
 function postgres(prefix: string): CrashCase {
   const tableOf = (run: string): string => `${prefix}_${run.replaceAll("-", "_")}`;
+  const table = tableOf("run");
   return {
     args: [],
+    database: {
+      keep: cluster.psql(`SELECT keep('${table}', POINT)`),
+      restore: (point) => cluster.query("SELECT restore($1, $2)", [table, point]),
+    },
     argsOf: (run) => [
       "-o",
       cluster.url({ parameters: { table: tableOf(run) } }),
