@@ -26,13 +26,14 @@ const copies = `
         EXECUTE format('CREATE TABLE %I AS TABLE %I', copied || name || point, name);
       END LOOP;
     END $$;
+  -- Its view goes with it; a run creates both.
   CREATE FUNCTION restore(copied text, point int) RETURNS void LANGUAGE plpgsql AS $$
     DECLARE name text;
     BEGIN
       FOREACH name IN ARRAY ARRAY[copied, 'repute_checkpoint'] LOOP
         CONTINUE WHEN to_regclass(name) IS NULL;
         IF to_regclass(copied || name || point) IS NULL THEN
-          EXECUTE format('DROP TABLE %I', name);
+          EXECUTE format('DROP TABLE %I CASCADE', name);
         ELSE
           EXECUTE format('TRUNCATE %I', name);
           EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, copied || name || point);
