@@ -27,7 +27,7 @@ export interface CrashCase {
   readonly read: (folder: string, run: string) => Promise<unknown>;
 }
 
-export interface KeptDatabase {
+interface KeptDatabase {
   /** Command that copies it; `POINT` in its last argument is the number of the operation. */
   readonly keep: readonly string[];
   /** Returns it to what it was at an operation. */
