@@ -32,6 +32,13 @@ describe("--only-new", () => {
     const { cwd, server, enrich, rows } = await prepared();
     const more = "HOST-7[.]example.com\nsetup.exe\nnew.example.com\nnew.example.com\n";
     await writeFile(join(cwd, "second.csv"), hosts(100, 300) + more);
+    const plan = ["plan", "second.csv", "-o", table, "--only-new", "--lookups", "query", "--json"];
+    expect(JSON.parse((await runRepute(plan, { cwd })).stdout)).toMatchObject({
+      rows: 204,
+      skipped: 101,
+      distinct_items: 101,
+      chosen: { requests: 101 },
+    });
     const run = await enrich("second.csv", "--only-new", "--json");
     expect(run.code).toBe(0);
     expect(server.total).toBe(301);

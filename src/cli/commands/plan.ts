@@ -7,6 +7,7 @@ import type { Plan } from "../../pipeline/plan/plan.js";
 import type { PlannedPace } from "../../pipeline/plan/plan-budget.js";
 import type { PlannedCache } from "../../pipeline/plan/planned-items.js";
 import { sourceOptions } from "../../inputs/open-input.js";
+import { sinkOptions } from "../../outputs/options.js";
 import { embeddedServiceName, runOptions } from "../../pipeline/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
@@ -16,10 +17,19 @@ import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
 
 const { lookups, bogons, cacheTtl, refresh, rate, rateQuery, rateQuickCheck } = lookupOptions.shape;
 
-const { maxRequests, deadline } = runOptions.shape;
+const { output, maxRequests, deadline } = runOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
+  Output: {
+    output: option(output, {
+      description: "With --only-new, the table whose items are skipped",
+      value: "OUT",
+      alias: "o",
+    }),
+    onlyNew: sinkOptions.shape.onlyNew,
+    prefix: sinkOptions.shape.prefix,
+  },
   Lookups: {
     lookups,
     bogons,
@@ -111,6 +121,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       deadlineSeconds: await secondsLeft(call),
       cache,
       signal: context.signal,
+      onWarning: (message) => context.reporter.warning(message),
       onNotice: (message) => context.reporter.print(`repute: ${message}`),
     });
   } finally {

@@ -15,6 +15,10 @@ export function formatPlan(plan: Plan, room = Number.POSITIVE_INFINITY): string 
   const { chosen } = plan;
   const lines: readonly PlanLine[] = [
     ["rows", formatCount(plan.rows)],
+    [
+      "skipped",
+      plan.skipped === 0 ? "" : `${formatCount(plan.skipped)}, whose items the table has`,
+    ],
     ["kinds", formatCounts(plan.kinds, mostReasons)],
     ["unsupported", formatCounts(plan.unsupported, mostReasons)],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],

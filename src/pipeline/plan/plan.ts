@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   type Finding,
   type LookupEndpoint,
@@ -8,20 +5,12 @@ import {
   memberOf,
 } from "../../core/finding.js";
 import type { ItemKind } from "../../core/item/item.js";
-import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import { withResources } from "../../core/resource-stack.js";
 import { type Row, rowWarnings } from "../../core/row.js";
 import type { RunInput } from "../../inputs/types.js";
-import type { CopyPlace } from "../copy/copied-input.js";
-import { findTableInput } from "../copy/find-table-input.js";
 import { checkRefresh } from "../lookup/check-refresh.js";
 import type { EnrichSettings } from "../options.js";
-import {
-  announceReading,
-  readingOf,
-  type ReadingSettings,
-  type RowJob,
-  type StartRow,
-} from "../run/reading.js";
+import { announceReading, type ReadingSettings, type StartRow } from "../run/reading.js";
 import { mostFrequentFirst } from "../run/tally.js";
 import type { Expiring } from "./expiry-times.js";
 import {
@@ -33,11 +22,15 @@ import {
 } from "./plan-budget.js";
 import { type PlannedCache, PlannedItems, type PlannedRequests } from "./planned-items.js";
 import type { PlannedPart } from "./planned-order.js";
+import { openPlannedReading, type PlannedReading } from "./planned-reading.js";
 
 export interface PlanJob {
   readonly input: RunInput;
   readonly settings: ReadingSettings &
-    Pick<EnrichSettings, "lookups" | "bogons" | "refresh" | "maxRequests">;
+    Pick<
+      EnrichSettings,
+      "lookups" | "bogons" | "refresh" | "maxRequests" | "output" | "onlyNew" | "prefix"
+    >;
   /** The rates that the run would obey. */
   readonly paces: readonly PlannedPace[];
   /** Seconds until the deadline; null for none. @default null */
@@ -45,6 +38,7 @@ export interface PlanJob {
   /** Answers that the run would already have. @default none */
   readonly cache?: PlannedCache | null;
   readonly signal: AbortSignal;
+  readonly onWarning?: (message: string) => void;
   /** As in `EnrichJob`. */
   readonly onNotice?: (message: string) => void;
 }
@@ -52,6 +46,8 @@ export interface PlanJob {
 /** Estimate for a run over an input. */
 export interface Plan {
   readonly rows: number;
+  /** With `--only-new`: rows whose item the table has. They count nowhere else. */
+  readonly skipped: number;
   /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;
   /** Rows without an item by reason, most frequent first. */
@@ -95,12 +91,13 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const isWorstFirst = refresh === "worst-first";
   const items = new PlannedItems({ bogons, cache, chosen, isWorstFirst });
   const counts = await withResources(async (stack) =>
-    countRows(job, await readingFor(job, stack), items),
+    countRows(job, await openPlannedReading(job, stack), items),
   );
   const byEndpoint = (counts: Readonly<Record<LookupEndpoint, number>>) =>
     Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), counts[endpoint]]));
   return {
     rows: counts.rows,
+    skipped: counts.skipped,
     kinds: items.kinds,
     unsupported: mostFrequentFirst(counts.unsupported),
     unreadable: counts.unreadable,
@@ -142,32 +139,11 @@ function costOf(
 
 interface RowCounts {
   rows: number;
+  skipped: number;
   /** Rows that could not be read as records. */
   unreadable: number;
   readonly unsupported: Map<string, number>;
   readonly warnings: Map<string, number>;
-}
-
-/** How the input is read, whatever it is. */
-interface PlannedReading {
-  readonly rows: RowJob;
-  /** Null for a table. */
-  readonly input: RunInput | null;
-}
-
-/** How the input is read. A table is copied to a temporary folder first. */
-async function readingFor(job: PlanJob, stack: ResourceStack): Promise<PlannedReading> {
-  const { input, settings, signal, onNotice } = job;
-  const table = "path" in input ? await findTableInput(input.path) : null;
-  if (table === null) return { rows: readingOf(input, settings), input };
-  const { tableReading } = await import("../copy/copied-table.js");
-  const rows = tableReading(table, settings);
-  if (rows.copied === undefined) return { rows, input };
-  const folder = await mkdtemp(join(tmpdir(), "repute-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
-  await rows.copied.make(place, false);
-  return { rows: { ...rows, open: rows.copied.inFolder(place).open }, input: null };
 }
 
 async function countRows(
@@ -176,7 +152,13 @@ async function countRows(
   items: PlannedItems,
 ): Promise<RowCounts> {
   const { signal, settings, cache } = job;
-  const counts: RowCounts = { rows: 0, unreadable: 0, unsupported: new Map(), warnings: new Map() };
+  const counts: RowCounts = {
+    rows: 0,
+    skipped: 0,
+    unreadable: 0,
+    unsupported: new Map(),
+    warnings: new Map(),
+  };
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
   const start = rows.start((item) => {
@@ -189,7 +171,11 @@ async function countRows(
     if (settings.refresh === "worst-first") await checkRefresh(input, cache?.store);
     for await (const batch of source.rows) {
       signal.throwIfAborted();
-      for (const row of batch) countRow(row, start(row, signal), counts);
+      for (const row of batch) {
+        const started = start(row, signal);
+        if (started.item !== null && started.finding !== never) counts.skipped++;
+        countRow(row, started, counts);
+      }
       await items.counted();
     }
     for (const [message, times] of source.warnings) count(counts.warnings, message, times);

@@ -15,8 +15,7 @@ import type { CopyPlace } from "../copy/copied-input.js";
 import { findTableInput } from "../copy/find-table-input.js";
 import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
-import type { TableFill } from "../../outputs/warehouse/registry.js";
-import { KnownItems, withoutKnown } from "./known-items.js";
+import { KnownItems, needsTable, readKnownItems, withoutKnown } from "./known-items.js";
 import { readingOf, type RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
@@ -46,12 +45,7 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
   const inputFormat = () => raceAbort(rows.inputFormat(), signal);
   const chosen = await chooseOutput(settings.output, settings, inputFormat, inputFiles(job, rows));
   const target = staged === undefined ? chosen : { ...chosen, name: staged.name, staged };
-  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) {
-    const message = `--only-new needs a table as output, and ${target.name} is not one`;
-    throw new UsageError("only_new_needs_table", message, {
-      hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME",
-    });
-  }
+  if (settings.onlyNew && (target.warehouse?.fill ?? null) === null) throw needsTable(target.name);
   if (job.durable === false) {
     if (target.warehouse === null) return executeInMemory(job, rows, target);
     throw new UsageError(
@@ -107,21 +101,10 @@ async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Prom
   await rows.copied?.make(copyPlace(job, options), options.isResumed);
   const fill = options.target.warehouse?.fill ?? null;
   if (!job.settings.onlyNew || fill === null) return placed;
-  const known = await knownItems(job, fill, options);
+  const known = options.isResumed
+    ? await KnownItems.restore(options.folder)
+    : await readKnownItems(job, fill, options.folder);
   return { ...placed, rows: withoutKnown(placed.rows, known) };
-}
-
-/** The items of the output table when the run began. */
-async function knownItems(
-  { settings, signal, clock, onWarning = () => undefined }: EnrichJob,
-  fill: TableFill,
-  { folder, isResumed }: Preparation,
-): Promise<KnownItems> {
-  if (isResumed) return KnownItems.restore(folder);
-  const query = await fill.items(settings);
-  const table = query === null ? null : await fill.input(query);
-  const options = { signal, onWarning, ...(clock === undefined ? {} : { clock }) };
-  return KnownItems.read(folder, table, options);
 }
 
 /** The same without copying: enough to tell what the input is. */

@@ -2,12 +2,14 @@ import { hash } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import type { Item } from "../../core/item/item.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { cellOf } from "../../outputs/tables/values.js";
 import type { TableInput, TableReadOptions } from "../../outputs/tables/types.js";
 import type { RowJob } from "./reading.js";
+import type { TableFill } from "../../outputs/warehouse/registry.js";
+import type { EnrichJob } from "../types.js";
 import { skipped } from "./skipped.js";
 
 /** Length of an item's digest: with 10^9 items, the probability of any collision is below 10^-20. */
@@ -93,6 +95,30 @@ export class KnownItems {
   #add(digest: Buffer): void {
     this.#sets[digest[0]!]!.add(digest.toString("latin1"));
   }
+}
+
+/** The items of the table that a run writes to. @throws as reading a table does */
+export async function readKnownItems(
+  { settings, signal, clock, onWarning = () => undefined }: KnownItemsJob,
+  fill: TableFill,
+  folder: string,
+): Promise<KnownItems> {
+  const query = await fill.items(settings);
+  const table = query === null ? null : await fill.input(query);
+  const options = { signal, onWarning, ...(clock === undefined ? {} : { clock }) };
+  return KnownItems.read(folder, table, options);
+}
+
+type KnownItemsJob = Pick<EnrichJob, "signal" | "clock" | "onWarning"> & {
+  readonly settings: Parameters<TableFill["items"]>[0];
+};
+
+/** The error for `--only-new` with another output. */
+export function needsTable(name: string): UsageError {
+  const message = `--only-new needs a table as output, and ${name} is not one`;
+  return new UsageError("only_new_needs_table", message, {
+    hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME",
+  });
 }
 
 /** The same rows, of which those with a known item are skipped. */

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ResourceStack } from "../../core/resource-stack.js";
+import type { RunInput } from "../../inputs/types.js";
+import { findWarehouse } from "../../outputs/warehouse/registry.js";
+import type { CopyPlace } from "../copy/copied-input.js";
+import { findTableInput } from "../copy/find-table-input.js";
+import { needsTable, readKnownItems, withoutKnown } from "../run/known-items.js";
+import { readingOf, type RowJob } from "../run/reading.js";
+import type { PlanJob } from "./plan.js";
+
+/** How the rows are read that a run would look up. */
+export interface PlannedReading {
+  readonly rows: RowJob;
+  /** Null for a table. */
+  readonly input: RunInput | null;
+}
+
+/** Opens the input like a run. What has to be copied goes to a temporary folder. */
+export async function openPlannedReading(
+  job: PlanJob,
+  stack: ResourceStack,
+): Promise<PlannedReading> {
+  const { output, onlyNew } = job.settings;
+  if (!onlyNew) return readingFor(job, stack);
+  const fill = findWarehouse(output)?.fill ?? null;
+  if (fill === null) throw needsTable(output);
+  const { rows, input } = await readingFor(job, stack);
+  return { rows: withoutKnown(rows, await readKnownItems(job, fill, await scratch(stack))), input };
+}
+
+async function readingFor(job: PlanJob, stack: ResourceStack): Promise<PlannedReading> {
+  const { input, settings, signal, onNotice } = job;
+  const table = "path" in input ? await findTableInput(input.path) : null;
+  if (table === null) return { rows: readingOf(input, settings), input };
+  const { tableReading } = await import("../copy/copied-table.js");
+  const rows = tableReading(table, settings);
+  if (rows.copied === undefined) return { rows, input };
+  const folder = await scratch(stack);
+  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
+  await rows.copied.make(place, false);
+  return { rows: { ...rows, open: rows.copied.inFolder(place).open }, input: null };
+}
+
+async function scratch(stack: ResourceStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
