@@ -113,12 +113,16 @@ function orderLines({ limits, order, requests }: Plan["chosen"]): readonly PlanL
 function partText(part: PlannedPart, isLimited: boolean): string {
   const { items, requests, covered_items: covered, covered_until: until, newest } = part;
   const name = partTexts[part.part];
-  const what = `${name === "" ? "" : `${name}: `}${formatCount(items)} items, ${formatCount(requests)} requests`;
+  const what = `${name === "" ? "" : `${name}: `}${counted(items, "item")}, ${counted(requests, "request")}`;
   if (!isLimited) return what;
   if (covered === items) return `${what}, all covered`;
   if (covered === 0) return `${what}, not covered`;
   const age = until === null || newest === until ? "" : `, those answered until ${until}`;
-  return `${what}, of which the first ${formatCount(covered)} items are covered${age}`;
+  return `${what}, of which the first ${formatCount(covered)} ${covered === 1 ? "is" : "are"} covered${age}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function expiringText({ after_seconds: after, until_seconds: until, answers }: Expiring): string {
