@@ -65,7 +65,7 @@ test.each([{ lookups: "query,quick-check" }, { lookups: "quick-check", bogons: "
       // Everything has expired but reserved ranges and what the night before had asked for.
       [25, [...names(0, 30), "192.0.2.1", "10.0.0.1"]],
       [25, [...names(0, 30), "192.0.2.1", "10.0.0.1"]],
-      ];
+    ];
     const counts: number[] = [];
     for (const [hours, rows] of nights) {
       await write("in.csv", rows);

@@ -18,6 +18,8 @@ export async function runChunkJob(call: ChunkCall, chunk: number): Promise<numbe
       hint: "repute enrich WORK --chunk N",
     });
   }
+  // A chunk is a file, although the command names only its folder.
+  call.context.watch?.follow({ toStdout: true });
   const work = await openWork(path);
   const plan = await readPlan(work);
   checkOptions(call, plan);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSealedJson, sealJson } from "../../../../src/core/files/json-file.js";
 import { verifyOutput } from "../../../../src/pipeline/finish/verify-output.js";
 import { readOutput } from "../../../../src/pipeline/retry/output-rows.js";
+import type { Manifest } from "../../../../src/pipeline/types.js";
 import { type Service, startService } from "../../../../src/service/service.js";
 import { ChunkedRun, comparable } from "../../../helpers/chunked-run.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
@@ -54,6 +55,20 @@ describe("a divided run", () => {
       "out.csv.manifest.json",
       "work",
     ]);
+  });
+
+  it("tells a scheduler on stdout how a chunk ended", async () => {
+    const run = await threeChunks();
+    const ended = async (chunk: number, reason: string): Promise<void> => {
+      const call = ["enrich", "work", "--chunk", String(chunk), "--intel-url", service.intelUrl];
+      const { code, stdout } = await runRepute([...call, "--json"], { cwd: run.folder });
+      const { exit_reason, exit_code } = JSON.parse(stdout) as Manifest;
+      expect({ exit_reason, exit_code }).toEqual({ exit_reason: reason, exit_code: code });
+    };
+    await ended(1, "done");
+    await ended(7, "usage");
+    await rm(join(run.folder, "work", "plan.json"));
+    await ended(0, "usage");
   });
 
   it.each([
