@@ -8,6 +8,7 @@ import type { RunInput } from "../inputs/types.js";
 import type { IntelClientOptions } from "../api/intel-client.js";
 import type { RetriedRows } from "./run/tally.js";
 import type { OutageProbes } from "../lookup/attempt/outage.js";
+import type { Throttling } from "../lookup/pace/limit-state.js";
 import type { EndpointPace, RequestPace } from "../lookup/pace/request-pace.js";
 import type { PartRecord } from "../outputs/data-set/data-set.js";
 import type { QuotaStore } from "../store/quota/quota-store.js";
@@ -128,11 +129,8 @@ export interface RunProgress {
   };
   /** Maximum number of requests per second; null for no limit. */
   readonly maxPerSecond: number | null;
-  /**
-   * Pauses after answers that say nothing but "unavailable". 0 once the service has named a limit
-   * with 429: its pauses last, those of an unavailable server pass.
-   */
-  readonly pauses: number;
+  /** What throttle answers have shown: `named` means a limit that the service names with 429. */
+  readonly throttling: Throttling | "named";
   /** What ends the run before its last row, if that comes first. */
   readonly ends: {
     /** Requests left by `--max-requests` and quotas; null without them. */

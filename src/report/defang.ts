@@ -1,6 +1,6 @@
 /**
  * Makes an item unfit for clicking, as analysts write it: `192[.]0[.]2[.]1`,
- * `hxxp://example[.]com/`, `user[@]example[.]net`, `2001[:]db8[:]:1`.
+ * `hxxp://example[.]com/`, `user[@]example[.]net`, `2001[:]db8:[:]1`.
  */
 export function defang(item: string, kind: string): string {
   switch (kind) {

@@ -23,7 +23,8 @@ export function runFacts({ output, rows, run, sources }: Report): readonly RunFa
     return [...general, fact("Requests", "unknown: there is no manifest beside the output")];
   }
   const requests = Object.entries(run.requests).filter(([, { total }]) => total > 0);
-  const speed = run.seconds > 0 ? `, ${formatCount(rows / run.seconds)} rows a second` : "";
+  const speed =
+    run.seconds > 0 && rows > 0 ? `, ${formatCount(rows / run.seconds)} rows a second` : "";
   return [
     fact("Input", inputText(run), true),
     ...general,

@@ -10,7 +10,7 @@ export function aProgress(members: Partial<RunProgress> = {}): RunProgress {
     verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0 },
     lookups: { planned: null, settled: 0, requests: 0 },
     maxPerSecond: null,
-    pauses: 0,
+    throttling: "none",
     ends: { requests: null, seconds: null, at: null },
     bytesRead: 0,
     bytesTotal: 1000,

@@ -19,8 +19,8 @@ import { ManualClock } from "./manual-clock.js";
 export interface RunSimulation {
   readonly rows: RowJob;
   readonly perSecond: number;
-  /** The service's answer to a request. */
-  readonly answer: () => Attempt;
+  /** The service's answer to a request at a time since the start. */
+  readonly answer: (atMs: number) => Attempt;
   /** Random numbers for back-off, from 0 (inclusive) to 1. */
   readonly random: () => number;
 }
@@ -65,7 +65,7 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
         requests: tally.settledRequests,
       },
       maxPerSecond: options.perSecond,
-      pauses: pace.pauses,
+      throttling: pace.throttling,
       bytesTotal: null,
     });
   const meter = new ProgressMeter(progress(), clock.monotonic());
@@ -104,7 +104,7 @@ function move(
     client: {
       async attempt(endpoint) {
         await clock.sleep(latencyMs);
-        const attempt = answer();
+        const attempt = answer(clock.monotonic());
         tally.request(endpoint, attempt.outcome);
         return attempt;
       },

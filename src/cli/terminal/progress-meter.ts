@@ -21,7 +21,12 @@ interface EarlyStop {
   readonly share: number | null;
 }
 
-type Sample = ReturnType<typeof sampleOf>;
+type Counts = ReturnType<typeof countsOf>;
+
+interface Sample extends Counts {
+  /** Requests per second over a short time before; 0 at the start of a run. */
+  readonly pace: number;
+}
 
 /** Window for measuring speed, in milliseconds: smooth, yet recent. */
 const windowMs = 60_000;
@@ -32,11 +37,17 @@ const recentMs = 10_000;
 /** Time to measure before the first estimate, in milliseconds. */
 const leastMs = 1_000;
 
-/** Window over a run that a partly unavailable service slows down now and then. */
+/** Window over a run that the service throttles. */
 const longMs = 300_000;
 
-/** Weight of the allowed rate beside that window: such pauses pass. */
+/**
+ * Weight of the pace that the service allows beside that window: a run begins with a search for it,
+ * and trials and pauses pass.
+ */
 const allowedMs = 120_000;
+
+/** A limit that was found allows the best pace over the first of these times within the second. */
+const bestMs = { over: 5_000, within: 30_000 };
 
 /** Share shown while rows are still to be written. */
 const almostAll = 0.99;
@@ -51,15 +62,14 @@ export class ProgressMeter {
    * @param startMs time of the start, on the clock of `measure`
    */
   constructor(start: RunProgress, startMs: number) {
-    this.#samples = [sampleOf(start, startMs)];
+    this.#samples = [{ ...countsOf(start, startMs), pace: 0 }];
   }
 
   /** Adds a sample and returns the speed over the window. */
   measure(progress: RunProgress, nowMs: number): Speed {
-    const now = sampleOf(progress, nowMs);
-    this.#samples.push(now);
+    const now = this.#sample(countsOf(progress, nowMs));
     while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - longMs) this.#samples.shift();
-    const then = this.#since(nowMs - windowMs, now);
+    const then = this.#since(nowMs - windowMs);
     const seconds = (now.atMs - then.atMs) / 1000;
     const share = shareSettled(progress) ?? now.bytes;
     if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
@@ -78,27 +88,40 @@ export class ProgressMeter {
   }
 
   /** Requests per second to expect for the rest of the run. */
-  #pace({ maxPerSecond, pauses }: RunProgress, now: Sample): number {
-    const { atMs } = now;
-    if (pauses > 0 && maxPerSecond !== null) {
-      const since = this.#since(atMs - longMs, now);
-      const ms = atMs - since.atMs;
-      const sum = requestPace(since, now) * ms + maxPerSecond * allowedMs;
-      return Math.min(maxPerSecond, sum / (ms + allowedMs));
+  #pace(progress: RunProgress, now: Sample): number {
+    const measured = (ms: number): number => requestPace(this.#since(now.atMs - ms), now);
+    const allowed = this.#allowed(progress, now);
+    let pace = Math.max(measured(windowMs), measured(recentMs));
+    if (allowed !== null) {
+      const ms = now.atMs - this.#since(now.atMs - longMs).atMs;
+      pace = (measured(longMs) * ms + allowed * allowedMs) / (ms + allowedMs);
     }
-    const [long, short] = [windowMs, recentMs].map((ms) =>
-      requestPace(this.#since(atMs - ms, now), now),
-    );
-    return Math.min(maxPerSecond ?? Number.POSITIVE_INFINITY, Math.max(long ?? 0, short ?? 0));
+    return Math.min(progress.maxPerSecond ?? Number.POSITIVE_INFINITY, pace);
+  }
+
+  /** The pace that a service which throttles allows; null if the measured one is all that is known. */
+  #allowed({ maxPerSecond, throttling }: RunProgress, { atMs }: Sample): number | null {
+    if (throttling === "unclear") return maxPerSecond;
+    if (throttling !== "found") return null;
+    const recent = this.#samples.filter((sample) => sample.atMs >= atMs - bestMs.within);
+    return Math.max(...recent.map(({ pace }) => pace)) || null;
+  }
+
+  #sample(counts: Counts): Sample {
+    const then = this.#since(counts.atMs - bestMs.over);
+    const isLong = counts.atMs - then.atMs >= bestMs.over;
+    const sample = { ...counts, pace: isLong ? requestPace(then, counts) : 0 };
+    this.#samples.push(sample);
+    return sample;
   }
 
   /** The last sample before a window, or the first of all. */
-  #since(fromMs: number, now: Sample): Sample {
-    return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0] ?? now;
+  #since(fromMs: number): Sample {
+    return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0]!;
   }
 }
 
-function sampleOf(progress: RunProgress, atMs: number) {
+function countsOf(progress: RunProgress, atMs: number) {
   const { rowsWritten: rows, requests } = progress;
   return { atMs, rows, requests, bytes: shareOfBytes(progress) };
 }
@@ -112,7 +135,7 @@ function secondsOfRequests(progress: RunProgress, pace: number): number | null {
 }
 
 /** Extrapolates from the bytes of the window. Runs without a rate limit have nothing better. */
-function secondsOfBytes(then: Sample, now: Sample): number | null {
+function secondsOfBytes(then: Counts, now: Counts): number | null {
   const gained = (now.bytes ?? 0) - (then.bytes ?? 0);
   if (now.bytes === null || gained <= 0) return null;
   return (((1 - now.bytes) / gained) * (now.atMs - then.atMs)) / 1000;
@@ -146,7 +169,7 @@ function shareOfBytes(progress: RunProgress): number | null {
   return Math.min(1, (bytesRead / bytesTotal) * written);
 }
 
-function requestPace(then: Sample, now: Sample): number {
+function requestPace(then: Counts, now: Counts): number {
   return perSecond(now.requests - then.requests, (now.atMs - then.atMs) / 1000);
 }
 

@@ -109,6 +109,11 @@ export class AdaptiveRate {
     return this.#noise.known;
   }
 
+  /** True if a limit was hit and trials have shown that a lower rate helps. */
+  get confirmed(): boolean {
+    return this.limited && !this.noisy && this.#noise.ruledOut;
+  }
+
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     if (this.#known === null) return Number.POSITIVE_INFINITY;

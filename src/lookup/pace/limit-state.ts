@@ -12,6 +12,12 @@ export interface LimitStateOptions {
   readonly random: () => number;
 }
 
+/**
+ * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
+ * service and pass.
+ */
+export type Throttling = "none" | "unclear" | "found";
+
 /** What throttle answers say about a service: pauses, probes after them, and the rate it accepts. */
 export class LimitState {
   readonly adaptive: AdaptiveRate | null;
@@ -36,6 +42,12 @@ export class LimitState {
   /** Number of pauses so far. Tells whether an answered request was sent before the last pause. */
   get ticket(): number {
     return this.#ticket;
+  }
+
+  /** What throttle answers have shown so far. */
+  get throttling(): Throttling {
+    if (this.#ticket === 0) return "none";
+    return this.adaptive?.confirmed === true ? "found" : "unclear";
   }
 
   get pausedUntil(): number {

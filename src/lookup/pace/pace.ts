@@ -4,7 +4,7 @@ import type { RequestPace } from "./request-pace.js";
 import { Gcra } from "./gcra.js";
 import type { QuotaStore } from "../../store/quota/quota-store.js";
 import { QuotaGate } from "./quota-gate.js";
-import { LimitState } from "./limit-state.js";
+import { LimitState, type Throttling } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";
 
 export interface PaceOptions {
@@ -75,9 +75,9 @@ export class Pace implements RequestPace {
     this.#limit.throttled(this.#clock.monotonic(), afterMs, ticket);
   }
 
-  /** Number of pauses so far. */
-  get pauses(): number {
-    return this.#limit.ticket;
+  /** What throttle answers have shown so far. */
+  get throttling(): Throttling {
+    return this.#limit.throttling;
   }
 
   /** Reports any other answer. */

@@ -145,6 +145,11 @@ export class ThrottleNoise {
     return this.#share > assumed.quiet;
   }
 
+  /** True if the last two trials found none: one in seven does so by chance. */
+  get ruledOut(): boolean {
+    return this.#againMs >= againMs.first * againMs.times ** 2;
+  }
+
   /** Starts a trial, unless one has just found nothing. */
   try(now: number): boolean {
     if (now < this.#notBefore) return false;

@@ -8,6 +8,7 @@ import { Outage, failFast } from "../../lookup/attempt/outage.js";
 import type { CachedOptions } from "../../lookup/cache.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { obeyHints } from "../../lookup/pace/obey-hints.js";
+import type { Throttling } from "../../lookup/pace/limit-state.js";
 import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { LookupStore } from "../../store/store.js";
@@ -43,8 +44,8 @@ export interface AssembledLookup {
   readonly slots: Slots;
   /** Tracks which endpoints answered anything but 404. */
   readonly address: AddressWatch;
-  /** Number of pauses after throttle answers so far. */
-  readonly pauses: () => number;
+  /** What throttle answers have shown so far. */
+  readonly throttling: () => Throttling;
   /** Answers of earlier runs, if the run uses them. */
   readonly cache: RunCache | undefined;
 }
@@ -96,7 +97,8 @@ export async function assembleLookup(
     answers: job.shared?.answers,
     clock,
   });
-  return { lookup, journal: journal.store, slots, address, pauses: paces.pauses, cache };
+  const { throttling } = paces;
+  return { lookup, journal: journal.store, slots, address, throttling, cache };
 }
 
 function requireAddress({ settings: { intelUrl } }: EnrichJob): string {

@@ -11,6 +11,7 @@ import type { Priority } from "../../store/redis/redis-address.js";
 import type { QuotaLocations } from "../../store/quota/open-quotas.js";
 import type { OutageProbes } from "../../lookup/attempt/outage.js";
 import type { EndpointPace, RequestPace } from "../../lookup/pace/request-pace.js";
+import type { Throttling } from "../../lookup/pace/limit-state.js";
 import { Pace } from "../../lookup/pace/pace.js";
 import { MemoryQuotaStore, type QuotaStore } from "../../store/quota/quota-store.js";
 import type { EnrichJob, SharedResources } from "../types.js";
@@ -100,8 +101,8 @@ export interface PaceChoice {
 export interface Paces {
   readonly run: RequestPace;
   readonly shares: Partial<Record<LookupEndpoint, EndpointPace>>;
-  /** Number of pauses so far, of the run's own pace. */
-  readonly pauses: () => number;
+  /** What throttle answers have shown so far to the run's own pace. */
+  readonly throttling: () => Throttling;
   /** Which of the processes that share the pace probes the service during an outage. */
   readonly probes?: OutageProbes | undefined;
   /** Returns reserved but unused requests to their quotas. */
@@ -145,7 +146,7 @@ export async function openPaces(
   return {
     run: shared?.pace ?? ofRun,
     shares: shared?.shares ?? shares,
-    pauses: () => ofRun.pauses,
+    throttling: () => ofRun.throttling,
     probes: shared?.probes,
     async giveBack() {
       for (const pace of [ofRun, ...Object.values(shares)]) await pace.giveBack();

@@ -62,7 +62,7 @@ export async function openSharedPaces(
   return {
     run,
     shares,
-    pauses: () => run.pauses,
+    throttling: () => run.throttling,
     probes: new RedisProbes(link, { id, service }),
     async giveBack() {
       for (const pace of [run, ...Object.values(shares)]) await pace.giveBack();

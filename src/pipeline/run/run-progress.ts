@@ -11,7 +11,7 @@ import type { RowJob } from "./reading.js";
 import { timeLeft } from "./run-signals.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
-  Pick<AssembledLookup, "cache" | "pauses">;
+  Pick<AssembledLookup, "cache" | "throttling">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
@@ -20,7 +20,7 @@ export async function progressOf(
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
-  const { source, tally, before, clock, cache, pauses } = run;
+  const { source, tally, before, clock, cache, throttling } = run;
   const { lookups, bogons, rate = [] } = job.settings;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(rate);
@@ -49,7 +49,7 @@ export async function progressOf(
       requests: tally.settledRequests,
     },
     maxPerSecond: Number.isFinite(limit) ? limit : null,
-    pauses: tally.limited ? 0 : pauses(),
+    throttling: tally.limited ? "named" : throttling(),
     ends: ends(),
     bytesRead: source.bytesRead(),
     bytesTotal: source.bytesTotal,

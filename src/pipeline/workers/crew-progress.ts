@@ -51,7 +51,7 @@ export class CrewProgress {
       verdicts: graded,
       lookups: { planned: null, settled: 0, requests: 0 },
       maxPerSecond: Number.isFinite(limit) ? limit : null,
-      pauses: 0,
+      throttling: "none",
       ends: { requests: null, seconds: null, at: null },
       bytesRead: this.#bytes + sum(({ bytesRead }) => bytesRead),
       bytesTotal: this.#plan.chunks.reduce((total, { start, end }) => total + end - start, 0),

@@ -46,7 +46,8 @@ export function diffPage({ counts, changes }: OutputDiff, { earlier, later }: Di
 function headline(worse: number, added: number, total: number): string {
   if (total === 0) return "Nothing changed.";
   const got = worse === 1 ? "1 item got worse" : `${formatCount(worse)} items got worse`;
-  return `${got}, ${formatCount(added)} are new.`;
+  if (added === 0) return `${got}.`;
+  return `${got}, ${formatCount(added)} ${added === 1 ? "is" : "are"} new.`;
 }
 
 /** A table of changes, and how many there are in all. */
@@ -56,7 +57,7 @@ export function changeTable(changes: readonly Change[], total: number): Html {
       ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
       : "Every change, worst first.";
   return html`<p class="soft">${which} Items are defanged.</p>
-    <table class="offenders">
+    <table class="offenders changes">
       <thead>
         <tr>
           <th scope="col">Item</th>

@@ -39,7 +39,7 @@ function offenderRow(offender: Offender): Html {
   const cells = own.map(
     ([name, cell]) =>
       html`<div>
-        <dt>${name}</dt>
+        <dt>${defangLinks(name)}</dt>
         <dd><bdi>${defangLinks(cell)}</bdi></dd>
       </div>`,
   );

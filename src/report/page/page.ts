@@ -25,11 +25,14 @@ export function reportPage(report: Report): string {
       <p>${headlineDetail(report)}</p>
       ${report.run?.synthetic === true && html`<p class="invented"><strong>Invented data.</strong> The service made these answers up (<code>--synthetic</code>); they say nothing about real hosts.</p>`}
       ${tiles(report)}
-      <nav aria-label="Sections">
-        <ul>
-          ${links}
-        </ul>
-      </nav>
+      ${
+        links.length > 1 &&
+        html`<nav aria-label="Sections">
+          <ul>
+            ${links}
+          </ul>
+        </nav>`
+      }
     </header>
     <main>${parts}</main>
     <footer>

@@ -50,7 +50,7 @@ export function tiles({ outcomes: counts, rows }: Report): Html {
   return html`<ul class="tiles">
       ${list}
     </ul>
-    <div class="whole">${outcomeBar(counts)}</div>`;
+    ${rows > 0 && html`<div class="whole">${outcomeBar(counts)}</div>`}`;
 }
 
 function kinds({ kinds: list }: Report): Html | null {

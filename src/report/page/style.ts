@@ -44,7 +44,7 @@ th:last-child,td:last-child{padding-right:0}
 .chart{width:38%;min-width:6rem;padding-top:.75rem}
 .kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}.zero{color:var(--soft)}
 .pair .chart{width:30%}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:0 3rem}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.25rem 3rem}
 figure{margin:1rem 0 0}
 .timeline text{fill:var(--text);font-size:.85rem}.timeline .peak{fill:var(--soft);text-anchor:end}.timeline .tick text{fill:var(--soft)}
 .timeline line{stroke:var(--line)}.lastSeen{fill:var(--plain)}.firstSeen{fill:var(--none)}
@@ -65,9 +65,10 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .offenders .what{width:auto}.tiles li:last-child{grid-column:span 2}
 .offenders tr{border-bottom:1px solid var(--line);padding:.7rem 0}.offenders .blank{display:none}
 .offenders .number{text-align:left}.offenders .number:after{content:" observations";color:var(--soft)}
-.kinds .few{display:none}.kinds .chart{width:60%}}
+.changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
+.kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
 @media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--unchecked:#e4e6e9;--plain:#4a5a78}
-html{font-size:10pt}nav{display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
+html{font-size:10pt}nav,details:not([open]){display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,figure,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
 @page{margin:16mm}}
 `;

@@ -2,7 +2,7 @@ import type { Clock } from "../../../core/clock.js";
 import type { Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
 import type { LimitSnapshot } from "../limit-snapshot.js";
-import { LimitState } from "../limit-state.js";
+import { LimitState, type Throttling } from "../limit-state.js";
 import { adaptiveWindow, paceWindow } from "./pace-windows.js";
 
 /** What an answer says about the limit; `at` in milliseconds of the server. */
@@ -53,6 +53,10 @@ export class SharedLimit {
   constructor(options: SharedLimitOptions) {
     this.#options = options;
     this.#state = new LimitState(options);
+  }
+
+  get throttling(): Throttling {
+    return this.#state.throttling;
   }
 
   get version(): string {

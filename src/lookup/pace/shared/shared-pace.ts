@@ -3,6 +3,7 @@ import { isQuota, type Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
 import { FairQueue } from "../fair-queue.js";
 import { QuotaGate, type QuotaGateOptions } from "../quota-gate.js";
+import type { Throttling } from "../limit-state.js";
 import type { RequestPace } from "../request-pace.js";
 import { lateMs, paceWindow, unlimited } from "./pace-windows.js";
 import { ServerTime } from "./server-time.js";
@@ -109,9 +110,9 @@ export class SharedPace implements RequestPace {
     this.#limit.advise(by, rate);
   }
 
-  /** Number of pauses so far, over all clients of the pace. */
-  get pauses(): number {
-    return this.#ticket;
+  /** What throttle answers have shown so far, to any client of the pace. */
+  get throttling(): Throttling {
+    return this.#limit.throttling;
   }
 
   /** Reports the end of a request released here; only for paces with `isShare`. */

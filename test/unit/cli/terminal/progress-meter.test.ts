@@ -76,18 +76,38 @@ describe("with the number of lookups", () => {
 
 describe("while a service is unavailable now and then", () => {
   const lookups = { planned: 10_000, settled: 1000, requests: 1000 };
-  const slow = { requests: 1000, lookups, maxPerSecond: 100, pauses: 3 };
+  const slow = { requests: 1000, lookups, maxPerSecond: 100 };
 
   test("expects its pauses to pass", () => {
     // 30 s at 33.3 a second, and the weight of 120 s at 100.
     const pace = (1000 + 120 * 100) / 150;
-    const { secondsLeft } = meterFrom().measure(aProgress(slow), 30_000);
+    const now = aProgress({ ...slow, throttling: "unclear" });
+    const { secondsLeft } = meterFrom().measure(now, 30_000);
     expect(secondsLeft).toBeCloseTo(9000 / pace);
   });
 
-  test("believes the measured pace once the service named a limit", () => {
-    const now = aProgress({ ...slow, pauses: 0 });
+  test("believes the measured pace once the service names a limit", () => {
+    const now = aProgress({ ...slow, throttling: "named" });
     expect(meterFrom().measure(now, 30_000).secondsLeft).toBeCloseTo(270);
+  });
+
+  test("expects the best recent pace once the run has found a limit", () => {
+    const meter = meterFrom();
+    const at = (seconds: number, requests: number) =>
+      meter.measure(aProgress({ ...slow, requests, throttling: "found" }), seconds * 1000);
+    // A burst, a pause, the limit, and a trial at half of it.
+    for (const [seconds, requests] of [
+      [0, 0],
+      [5, 450],
+      [20, 450],
+      [25, 650],
+    ] as const) {
+      at(seconds, requests);
+    }
+    at(40, 1250);
+    // 45 s at 30 a second, and the weight of 120 s at 40.
+    const pace = (1350 + 120 * 40) / 165;
+    expect(at(45, 1350).secondsLeft).toBeCloseTo(9000 / pace);
   });
 });
 

@@ -5,7 +5,7 @@ import { readingOf } from "../../../../src/pipeline/run/reading.js";
 import { simulateRun } from "../../../helpers/run-simulation.js";
 import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete, failed, partial } from "../../lookup/attempts.js";
+import { timeLeftErrors, unreliable } from "../../../helpers/time-left.js";
 
 /** Rows that need requests, in clusters between rows that need none. */
 function clusteredRows(random: () => number): readonly string[] {
@@ -34,25 +34,14 @@ test.each([
     const random = seeded(seed);
     const path = join(await temporaryFolder(), "in.csv");
     await writeFile(path, `item\n${clusteredRows(random).join("\n")}\n`);
-    const { moments, seconds } = await simulateRun({
+    const answer = unreliable(random, policy);
+    const run = await simulateRun({
       rows: readingOf({ path }, {}),
       perSecond: 100,
-      answer: () => {
-        const luck = random();
-        if (luck < 0.05) return partial({ item: "a.example.com" }, ["intent"]);
-        return luck < 0.08 ? failed("http_503", policy, null, 503) : complete();
-      },
+      answer,
       random,
     });
-    expect(seconds).toBeGreaterThan(40);
-    for (const moment of moments) {
-      const left = seconds - moment.seconds;
-      if (moment.seconds < seconds / 10) continue;
-      // The last lookups wait for their retries, which no rate tells.
-      const tolerance = Math.max(0.15 * left, 3);
-      expect(Math.abs((moment.secondsLeft ?? 0) - left), `at ${moment.seconds} s`).toBeLessThan(
-        tolerance,
-      );
-    }
+    expect(run.seconds).toBeGreaterThan(40);
+    expect(Math.max(...timeLeftErrors(run))).toBeLessThan(0.15);
   },
 );

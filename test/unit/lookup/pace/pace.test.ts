@@ -21,6 +21,13 @@ function leaves(run: Pace, clock: ManualClock, count: number): number[] {
   return times;
 }
 
+test("tells what throttle answers have shown", () => {
+  const { pace } = paceOf();
+  expect(pace.throttling).toBe("none");
+  pace.throttled(null);
+  expect(pace.throttling).toBe("unclear");
+});
+
 test("never waits without a rate", async () => {
   const { clock, pace: run } = paceOf();
   const times = leaves(run, clock, 1000);

@@ -50,6 +50,16 @@ test("waits ever longer to repeat a trial that found nothing", () => {
   expect(noise.try(30_000)).toBe(true);
 });
 
+test("rules noise out after two trials in a row that found none", () => {
+  const noise = new ThrottleNoise();
+  const ruledOut = [0, 10_000, 40_000].map((now, at) => {
+    noise.try(now);
+    answers(noise, at < 2 ? ".".repeat(100) : ".t".repeat(10), now);
+    return noise.ruledOut;
+  });
+  expect(ruledOut).toEqual([false, true, false]);
+});
+
 test("continues after an interrupted trial, and starts over after an abandoned one", () => {
   const [interrupted, abandoned] = [new ThrottleNoise(), new ThrottleNoise()];
   for (const noise of [interrupted, abandoned]) {
