@@ -1,5 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import axe from "axe-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser } from "../helpers/browser.js";
@@ -22,27 +23,76 @@ const evil = [
   `"><svg onload=document.title='ran'>`,
 ].map((text) => `"${text.replaceAll('"', '""')}"`);
 
-const inputs = {
-  empty: "item,note\n",
-  hostile: [
-    `item,${evil[0]},${evil[1]}`,
-    ...Array.from({ length: 60 }, (_, n) =>
-      [`203.0.113.${n}`, evil[n % evil.length], evil[(n + 1) % evil.length]].join(","),
-    ),
-    ...evil.map((text) => `${text},${text},${text}`),
-  ].join("\n"),
-};
+/** A day of a mixed dump: addresses, domains, URLs, and rows that are no item. */
+const dump = [
+  "item,source",
+  ...Array.from({ length: 160 }, (_, n) => {
+    const made = [`198.51.100.${n % 250}`, `host-${n}.example.org`, `https://example.net/${n}`];
+    return `${[...made, "setup.exe"][n % 4]},"sensor ${n % 3}"`;
+  }),
+].join("\n");
 
-/** Enriches an input with invented answers and shows the page of its report. */
-async function reportOn(input: string): Promise<string> {
-  const folder = await temporaryFolder();
-  const [from, out, page] = ["in.csv", "out.csv", "report.html"].map((name) => join(folder, name));
-  await writeFile(from!, input);
-  const args = ["enrich", from!, "-o", out!, "--item-column", "item", "--report", page!];
-  const flags = ["--local", "--synthetic", "1", "--fail-on", "never"];
-  expect(await runRepute([...args, ...flags], { ownProcess: true })).toMatchObject({ code: 0 });
-  return page!;
+const samples = fileURLToPath(new URL("../../samples/indicators.csv", import.meta.url));
+const demo = (await readFile(samples, "utf8")).replace("indicator", "item");
+
+const hostile = [
+  `item,${evil[0]},${evil[1]}`,
+  ...Array.from({ length: 60 }, (_, n) =>
+    [`203.0.113.${n}`, evil[n % evil.length], evil[(n + 1) % evil.length]].join(","),
+  ),
+  ...evil.map((text) => `${text},${text},${text}`),
+].join("\n");
+
+async function repute(...args: readonly string[]): Promise<void> {
+  expect(await runRepute(args, { ownProcess: true })).toMatchObject({ code: 0 });
 }
+
+/** Enriches an input with invented answers of a seed. */
+function enrich(input: string, output: string, seed: string, ...more: readonly string[]) {
+  const flags = ["--local", "--synthetic", seed, "--fail-on", "never", ...more];
+  return repute("enrich", input, "-o", output, "--item-column", "item", ...flags);
+}
+
+/** Writes the page that a test is about and returns its path. */
+type MakePage = (at: (name: string) => string) => Promise<string>;
+
+const reportOn =
+  (input: string): MakePage =>
+  async (at) => {
+    await writeFile(at("in.csv"), input);
+    await enrich(at("in.csv"), at("out.csv"), "1", "--report", at("report.html"));
+    return at("report.html");
+  };
+
+/** What changed between two nights with other invented answers. */
+const changesOf =
+  (input: string): MakePage =>
+  async (at) => {
+    await writeFile(at("in.csv"), input);
+    for (const seed of ["1", "2"]) await enrich(at("in.csv"), at(`${seed}.csv`), seed);
+    await repute("diff", at("1.csv"), at("2.csv"), "-o", at("diff.html"));
+    return at("diff.html");
+  };
+
+/** With what changed since an earlier night, and the course of the nights. */
+const comparedReportOn =
+  (input: string): MakePage =>
+  async (at) => {
+    await changesOf(input)(at);
+    await mkdir(at("nights"));
+    await cp(at("1.csv.manifest.json"), at("nights/1.json"));
+    const more = ["--against", at("1.csv"), "--history", at("nights")];
+    await repute("report", at("2.csv"), ...more, "-o", at("report.html"));
+    return at("report.html");
+  };
+
+const pages: Readonly<Record<string, MakePage>> = {
+  "the report on no rows": reportOn("item,note\n"),
+  "the report on hostile data": reportOn(hostile),
+  "the report of the demo": reportOn(demo),
+  "the report on a dump, compared": comparedReportOn(dump),
+  "the changes of hostile data": changesOf(hostile),
+};
 
 const views = {
   light: {},
@@ -52,38 +102,38 @@ const views = {
   wide: { width: 3840, height: 2160 },
 };
 
-test.each(Object.keys(inputs) as (keyof typeof inputs)[])(
-  "the page of %s input asks for nothing, says nothing and runs nothing",
+test.each(Object.keys(pages))(
+  "%s asks for nothing, says nothing, runs nothing, fits every view, and axe finds no fault",
   async (name) => {
-    const page = await reportOn(inputs[name]);
-    for (const view of Object.values(views)) {
-      await browser.show(page, view);
-      expect(await browser.evaluate("document.title")).toMatch(/^Reputation report: /);
+    const folder = await temporaryFolder();
+    const page = await pages[name]!((file) => join(folder, file));
+    const colours = new Set<unknown>();
+    for (const [view, settings] of Object.entries(views)) {
+      await browser.show(page, settings);
+      expect(await browser.evaluate("document.title")).toMatch(
+        /^(?:Reputation report: |Changes from )/,
+      );
       expect(await browser.evaluate("document.scripts.length + document.images.length")).toBe(0);
       // The style is applied, which means that the policy allows it.
       expect(await browser.evaluate("getComputedStyle(document.body).marginTop")).toBe("0px");
       const overflow = "document.documentElement.scrollWidth - innerWidth";
-      expect(await browser.evaluate(overflow)).toBeLessThanOrEqual(0);
-      expect(browser.events()).toEqual({ requests: [], console: [] });
+      expect(await browser.evaluate(overflow), view).toBeLessThanOrEqual(0);
+      colours.add(await browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+      expect(browser.events(), view).toEqual({ requests: [], console: [] });
+      expect(judged.has(view) ? await faults() : [], view).toEqual([]);
     }
+    // Dark, light and paper.
+    expect(colours.size).toBe(3);
   },
 );
 
-test.each(["light", "dark", "narrow"] as const)("axe finds no fault in %s", async (name) => {
-  const page = await reportOn(inputs.hostile);
-  await browser.show(page, views[name]);
+/** Views that axe judges; it looks at what they have in common once. */
+const judged = new Set(["light", "dark", "narrow"]);
+
+/** What axe finds on the page that is shown. */
+async function faults(): Promise<unknown> {
   await browser.evaluate(axe.source);
-  const found = await browser.evaluate(
+  return browser.evaluate(
     "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))",
   );
-  expect(found).toEqual([]);
-});
-
-test("dark and light differ", async () => {
-  const page = await reportOn(inputs.empty);
-  const colour = "getComputedStyle(document.body).backgroundColor";
-  await browser.show(page, views.light);
-  const light = await browser.evaluate(colour);
-  await browser.show(page, views.dark);
-  expect(await browser.evaluate(colour)).not.toBe(light);
-});
+}

@@ -53,7 +53,8 @@ export class AdaptiveRate {
   #answers = 0;
   #throttles = 0;
   #notedAt = 0;
-  readonly #noise: ThrottleNoise;
+  /** Estimate of how many answers are throttled at any rate. */
+  readonly noise: ThrottleNoise;
   /** Rate of accepted answers at the last cut, in requests per second. */
   #right = 0;
   /** Trial in progress: do throttle answers also arrive at a much lower rate? */
@@ -64,7 +65,7 @@ export class AdaptiveRate {
   #pauses: { from: number; until: number }[] = [];
 
   constructor(saved?: AdaptiveRateState) {
-    this.#noise = new ThrottleNoise(saved?.noise);
+    this.noise = new ThrottleNoise(saved?.noise);
     if (saved === undefined) return;
     this.#known = saved.known;
     this.#cutAt = saved.cutAt;
@@ -91,7 +92,7 @@ export class AdaptiveRate {
       answers: this.#answers,
       throttles: this.#throttles,
       notedAt: this.#notedAt,
-      noise: this.#noise.snapshot(),
+      noise: this.noise.snapshot(),
       right: this.#right,
       trying: this.#trying,
       cutTicket: this.#cutTicket,
@@ -102,16 +103,6 @@ export class AdaptiveRate {
   /** True once a limit was hit. */
   get limited(): boolean {
     return this.#known !== null;
-  }
-
-  /** True if answers are throttled at any rate. */
-  get noisy(): boolean {
-    return this.#noise.known;
-  }
-
-  /** True if a limit was hit and trials have shown that a lower rate helps. */
-  get confirmed(): boolean {
-    return this.limited && !this.noisy && this.#noise.ruledOut;
   }
 
   /** Allowed requests per second; infinite while no limit is known. */
@@ -165,7 +156,7 @@ export class AdaptiveRate {
     const enough = this.#throttles >= strained.least || this.#answers < strained.few;
     if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
     const share = this.#searching && this.limited ? strained.whileSearching : strained.share;
-    const beyond = this.#throttles - this.#noise.expected(this.#answers);
+    const beyond = this.#throttles - this.noise.expected(this.#answers);
     if (ticket === pauses && enough && beyond >= share * this.#answers) this.#cut(now, pauses);
   }
 
@@ -188,10 +179,10 @@ export class AdaptiveRate {
       first ? searchFrom : rate / 2,
       first ? measured / 2 : this.#right,
     );
-    if (this.#trying !== null) this.#noise.abandon();
+    if (this.#trying !== null) this.noise.abandon();
     this.#trying = null;
     // If nothing was accepted at all, half of it would say nothing.
-    if (measured > 0 && this.#noise.try(now)) this.#trying = first ? "while searching" : "at half";
+    if (measured > 0 && this.noise.try(now)) this.#trying = first ? "while searching" : "at half";
     this.#begin(now, first);
     this.#cutTicket = pauses;
   }
@@ -206,7 +197,7 @@ export class AdaptiveRate {
 
   #try(now: number, ticket: number, throttled: boolean): void {
     if (ticket > this.#cutTicket) {
-      const verdict = this.#noise.answered(now, throttled);
+      const verdict = this.noise.answered(now, throttled);
       if (verdict === "noise") {
         // The cut didn't help.
         this.#known = Math.max(this.#known ?? lowest, this.rateAt(now));
@@ -216,10 +207,10 @@ export class AdaptiveRate {
     }
     if (this.#trying === "at half") {
       if (now - this.#cutAt < trial.longestMs) return;
-      this.#noise.interrupt(now);
+      this.noise.interrupt(now);
     } else {
       if (this.rateAt(now) < trial.below * this.#right) return;
-      this.#noise.abandon();
+      this.noise.abandon();
     }
     this.#endTrial(now);
   }
@@ -248,7 +239,7 @@ export class AdaptiveRate {
     this.#bucket = bucket;
     if (now - this.#notedAt < measureMs) return;
     this.#notedAt = now;
-    this.#noise.atMost(this.#throttles, this.#answers);
+    this.noise.atMost(this.#throttles, this.#answers);
     this.#answers /= 2;
     this.#throttles /= 2;
   }

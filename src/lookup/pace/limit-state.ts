@@ -1,4 +1,5 @@
 import { AdaptiveRate } from "./adaptive-rate.js";
+import type { Throttling } from "./request-pace.js";
 import type { LimitSnapshot } from "./limit-snapshot.js";
 import { type LimitKnowledge, ThrottlePauses } from "./throttle-pauses.js";
 
@@ -11,12 +12,6 @@ export interface LimitStateOptions {
   /** Random numbers from 0 (inclusive) to 1. */
   readonly random: () => number;
 }
-
-/**
- * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
- * service and pass.
- */
-export type Throttling = "none" | "unclear" | "found";
 
 /** What throttle answers say about a service: pauses, probes after them, and the rate it accepts. */
 export class LimitState {
@@ -47,7 +42,7 @@ export class LimitState {
   /** What throttle answers have shown so far. */
   get throttling(): Throttling {
     if (this.#ticket === 0) return "none";
-    return this.adaptive?.confirmed === true ? "found" : "unclear";
+    return this.#limit === "found" && this.adaptive?.noise.ruledOut ? "found" : "unclear";
   }
 
   get pausedUntil(): number {
@@ -120,6 +115,6 @@ export class LimitState {
 
   get #limit(): LimitKnowledge {
     if (this.adaptive === null) return "none";
-    return this.adaptive.limited && !this.adaptive.noisy ? "found" : "searched";
+    return this.adaptive.limited && !this.adaptive.noise.known ? "found" : "searched";
   }
 }

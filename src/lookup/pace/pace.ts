@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import type { RequestPace } from "./request-pace.js";
+import type { RequestPace, Throttling } from "./request-pace.js";
 import { Gcra } from "./gcra.js";
 import type { QuotaStore } from "../../store/quota/quota-store.js";
 import { QuotaGate } from "./quota-gate.js";
-import { LimitState, type Throttling } from "./limit-state.js";
+import { LimitState } from "./limit-state.js";
 import { FairQueue } from "./fair-queue.js";
 
 export interface PaceOptions {

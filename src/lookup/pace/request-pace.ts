@@ -1,5 +1,11 @@
 import type { Rate } from "../../core/options.js";
 
+/**
+ * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
+ * service and pass.
+ */
+export type Throttling = "none" | "unclear" | "found";
+
 /** The pace of one endpoint, in addition to the one of the run. */
 export interface EndpointPace {
   take(signal: AbortSignal): Promise<unknown>;

@@ -8,7 +8,7 @@ import { Outage, failFast } from "../../lookup/attempt/outage.js";
 import type { CachedOptions } from "../../lookup/cache.js";
 import { composeLookup, type LookupClient } from "../../lookup/compose.js";
 import { obeyHints } from "../../lookup/pace/obey-hints.js";
-import type { Throttling } from "../../lookup/pace/limit-state.js";
+import type { Throttling } from "../../lookup/pace/request-pace.js";
 import { Slots } from "../../lookup/pace/slots.js";
 import type { Lookup } from "../../lookup/types.js";
 import type { LookupStore } from "../../store/store.js";

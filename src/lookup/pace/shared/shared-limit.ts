@@ -2,7 +2,8 @@ import type { Clock } from "../../../core/clock.js";
 import type { Rate } from "../../../core/options.js";
 import type { Grant, PaceServer, PaceWindow } from "../../../store/redis/pace-server.js";
 import type { LimitSnapshot } from "../limit-snapshot.js";
-import { LimitState, type Throttling } from "../limit-state.js";
+import { LimitState } from "../limit-state.js";
+import type { Throttling } from "../request-pace.js";
 import { adaptiveWindow, paceWindow } from "./pace-windows.js";
 
 /** What an answer says about the limit; `at` in milliseconds of the server. */
