@@ -124,6 +124,13 @@ export function addedColumns({
   return [...columns, ...(file ? optionalColumns.file : []), ...(isRaw ? optionalColumns.raw : [])];
 }
 
+/** The optional columns that an output has. */
+export function optionalColumnsIn(names: readonly string[], prefix: string): OptionalColumns {
+  const has = (kind: keyof OptionalColumns): boolean =>
+    optionalColumns[kind].every(({ name }) => names.includes(prefix + name));
+  return { file: has("file"), raw: has("raw") };
+}
+
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = Math.max(...columns.map(({ since }) => since));
 

@@ -33,6 +33,8 @@ export interface Row {
   readonly fault: FindingError | null;
   /** Its number in the run that wrote it, for a retry in a table. */
   readonly savedNumber?: number;
+  /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
+  readonly saved?: readonly (string | bigint | boolean | readonly string[] | null)[];
   /** What an earlier run found, for a retry. */
   readonly earlier?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */

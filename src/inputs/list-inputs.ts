@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { UsageError } from "../core/errors.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress } from "../objects/address.js";
+import { listDataSet } from "./list-data-set.js";
+import type { NamedInput, SourceInput } from "./types.js";
 import { openError } from "./verify-input.js";
 
 /** A file among several inputs. */
@@ -12,40 +14,51 @@ interface ListedFile {
   readonly path: string;
 }
 
-/** Files and folders as a list of files. */
+/** What a list of inputs names. */
 export interface ListedInputs {
-  readonly files: readonly ListedFile[];
+  readonly inputs: readonly NamedInput[];
   /** What of the folders is not read, as messages. */
   readonly skipped: readonly string[];
 }
 
 /**
- * Lists files, and the files of known formats in folders, sorted by name.
- * @param paths `-` stands for itself
- * @throws UsageError `input_not_found`, `input_folder_empty`; FatalError `input_unreadable`
+ * Lists files, tables, and the files of known formats in folders, sorted by name. Of a data set, the
+ * files are those that its manifest names.
+ *
+ * @param names `-` is the stream
+ * @throws UsageError `input_folder_empty`; FatalError `input_unreadable`; as `listDataSet`
  */
-export async function listInputs(paths: readonly string[]): Promise<ListedInputs> {
-  const files: ListedFile[] = [];
+export async function listInputs(
+  names: readonly string[],
+  stream: () => Extract<SourceInput, { readonly stream: unknown }>,
+): Promise<ListedInputs> {
+  const inputs: NamedInput[] = [];
   const skipped: string[] = [];
-  for (const path of paths) {
-    const isFolder = path !== "-" && !isObjectAddress(path) && (await isDirectory(path));
-    if (!isFolder) {
-      files.push({ name: path, path });
+  for (const name of names) {
+    if (name === "-") {
+      inputs.push({ name, input: stream() });
       continue;
     }
-    const folder = await listFolder(path);
-    files.push(...folder.files);
-    if (folder.skipped.length > 0) skipped.push(skippedNotice(path, folder.skipped));
+    const isFile = isAddress(name) || !(await isDirectory(name));
+    const folder = isFile ? { files: [{ name, path: name }], skipped: [] } : await listFolder(name);
+    for (const { name: shown, path } of folder.files) inputs.push({ name: shown, input: { path } });
+    if (folder.skipped.length > 0) skipped.push(skippedNotice(name, folder.skipped));
   }
-  return { files, skipped };
+  return { inputs, skipped };
 }
 
-/** @throws UsageError `input_not_found`; FatalError `input_unreadable` */
+/** Whether a name is the address of an object or a table. */
+function isAddress(name: string): boolean {
+  return isObjectAddress(name) || /^(?:duckdb|postgres(?:ql)?):/i.test(name);
+}
+
+/** What does not exist counts as a file, whose table may have been copied before. */
 async function isDirectory(path: string): Promise<boolean> {
-  const facts = await stat(path).catch((error: unknown) => {
+  const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
     throw openError(path, error);
   });
-  return facts.isDirectory();
+  return facts?.isDirectory() === true;
 }
 
 async function listFolder(
@@ -54,18 +67,23 @@ async function listFolder(
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw openError(folder, error);
   });
+  const names = entries.map((entry) => entry.name).toSorted(byCodeUnit);
+  const listed = (name: string): ListedFile => ({
+    name: `${withoutSlash(folder)}/${name}`,
+    path: join(folder, name),
+  });
+  const parts = await listDataSet(folder, names);
+  if (parts !== null) return { files: parts.map(listed), skipped: [] };
   const files: ListedFile[] = [];
   const skipped: string[] = [];
-  const names = entries.map((entry) => entry.name).toSorted(byCodeUnit);
   for (const name of names) {
-    const path = join(folder, name);
-    const isFile = (await stat(path).catch(() => null))?.isFile() === true;
-    if (isFile && isReadable(name)) files.push({ name: `${withoutSlash(folder)}/${name}`, path });
+    const isFile = (await stat(join(folder, name)).catch(() => null))?.isFile() === true;
+    if (isFile && isReadable(name)) files.push(listed(name));
     else skipped.push(name);
   }
   if (files.length > 0) return { files, skipped };
   throw new UsageError("input_folder_empty", `${folder} has no file of a known format`, {
-    hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz",
+    hint: "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, and .parquet",
   });
 }
 
@@ -73,11 +91,11 @@ async function listFolder(
 const lists = /\.(?:txt|text|list|lst|iocs?|ipset|netset)(?:\.gz)?$/i;
 
 /** Files that repute itself writes beside its outputs. */
-const ownFiles = /(?:\.manifest\.json|\.failed)$/;
+const ownFiles = /(?:[._]manifest\.json|\.failed)$/;
 
 function isReadable(name: string): boolean {
   if (name.startsWith(".") || ownFiles.test(name)) return false;
-  return detectSourceFormat(name).format !== null || lists.test(name);
+  return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
 }
 
 /** Names in a notice. */

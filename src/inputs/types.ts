@@ -26,6 +26,8 @@ export interface FilePosition {
   readonly name: string;
   readonly columns: readonly string[];
   readonly reading: InputReading;
+  /** The kind of a table. */
+  readonly kind?: string | undefined;
   /** Offset and rows of the inputs before it; null if it isn't reached yet. */
   readonly start: { readonly offset: number; readonly row: number } | null;
   /** Checksum of the stored bytes read. */
@@ -92,6 +94,8 @@ export interface OpenedSource {
   readonly reading: InputReading;
   /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
   readonly rows: AsyncIterable<readonly Row[]>;
+  /** What is read, if it is not text: the kind of a table. */
+  readonly kind?: string | undefined;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
   /** Stored bytes read so far, for progress. */

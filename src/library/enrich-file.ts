@@ -1,4 +1,7 @@
 import type { Readable, Writable } from "node:stream";
+import { UsageError } from "../core/errors.js";
+import { isFolder } from "../core/files/make-folder.js";
+import type { RunInput } from "../inputs/types.js";
 import type { Manifest } from "../pipeline/types.js";
 import { type ClientSettings, defaultFailOn, fileSettings } from "./options.js";
 import type { Parts } from "./parts.js";
@@ -7,7 +10,7 @@ import type { EnrichFileOptions } from "./types.js";
 /** Runs the main job with a client's settings, pace and cache. */
 export async function enrichFile(
   parts: Parts,
-  input: string | Readable,
+  input: string | readonly string[] | Readable,
   output: string | Writable,
   options: EnrichFileOptions,
 ): Promise<Manifest> {
@@ -34,7 +37,7 @@ export async function enrichFile(
       output: toFile ? output : "-",
       failOn: defaultFailOn,
     },
-    input: typeof input === "string" ? { path: input } : { stream: input, name: "the stream" },
+    input: await runInput(input, onNotice),
     stdout: toFile ? process.stdout : output,
     ...(local && { serviceName: name }),
     embedded: local,
@@ -48,6 +51,30 @@ export async function enrichFile(
     ...(onNotice && { onNotice }),
     onWarning: parts.onWarning,
   });
+}
+
+/** Files and folders, or a stream. */
+async function runInput(
+  input: string | readonly string[] | Readable,
+  onNotice: EnrichFileOptions["onNotice"],
+): Promise<RunInput> {
+  if (typeof input === "string" && !isFolder(input)) return { path: input };
+  if (typeof input !== "string" && !isList(input)) return { stream: input, name: "the stream" };
+  const names = typeof input === "string" ? [input] : input;
+  if (names.length === 0) {
+    throw new UsageError("input_missing", "enrichFile(): the list of inputs is empty", {
+      hint: "name at least one file",
+    });
+  }
+  const { listInputs } = await import("../inputs/list-inputs.js");
+  const stdin = () => ({ stream: process.stdin, name: "stdin" });
+  const { inputs, skipped } = await listInputs(names, stdin);
+  for (const notice of skipped) onNotice?.(notice);
+  return { inputs };
+}
+
+function isList(input: readonly string[] | Readable): input is readonly string[] {
+  return Array.isArray(input);
 }
 
 /** The settings of a client that are also those of a run. */

@@ -106,14 +106,14 @@ export class Repute implements AsyncDisposable {
    * does. OUT appears by rename when it is whole, with `OUT.manifest.json` beside it; an interrupted
    * run can be continued with `resume: true`.
    *
-   * @param input path, or a stream
+   * @param input a file or a folder, a list of them, which are read in order as one input, or a stream
    * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable)
    * @returns the manifest: counts of rows, statuses, verdicts and requests. Failed rows don't reject;
    *   check `statuses.failed`, and `exit_reason` for `too_many_failed`
    * @throws UsageError if the run cannot begin, FatalError if it cannot continue, EarlyEndError
    */
   async enrichFile(
-    input: string | Readable,
+    input: string | readonly string[] | Readable,
     output: string | Writable,
     options: EnrichFileOptions = {},
   ): Promise<Manifest> {

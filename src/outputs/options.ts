@@ -5,6 +5,9 @@ import { sinkFormats } from "../formats/registry.js";
 /** What `--to` accepts. */
 const outputFormats = [...sinkFormats, "parquet"] as const;
 
+/** Prefix of the added columns if `--prefix` is not given. */
+export const defaultPrefix = "rep_";
+
 /** Options for writing the output. */
 export const sinkOptions = z.strictObject({
   to: option(z.enum(outputFormats).optional(), {
@@ -36,7 +39,7 @@ export const sinkOptions = z.strictObject({
     z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only")
-      .default("rep_"),
+      .default(defaultPrefix),
     { description: "Prefix of the added columns", value: "TEXT" },
   ),
   shape: option(z.enum(["flat", "nested"]).optional(), {

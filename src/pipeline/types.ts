@@ -198,6 +198,8 @@ export interface Manifest extends RunEnding {
     readonly rows: number;
     /** Null for stdout and databases. */
     readonly sha256: string | null;
+    /** Prefix of the added columns, if it is not `rep_`. */
+    readonly prefix?: string;
     /** Indicators in a STIX bundle, which omits rows that accuse nothing. */
     readonly indicators?: number;
     /** Files of a data set, in order. */

@@ -17,7 +17,7 @@ interface Prepared {
 }
 
 /** A table of which every fourth row failed. */
-async function prepared(rows = 400): Promise<Prepared> {
+async function prepared(rows = 400, ...flags: readonly string[]): Promise<Prepared> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
@@ -36,6 +36,7 @@ async function prepared(rows = 400): Promise<Prepared> {
     "0",
     "--max-failed",
     "100%",
+    ...flags,
   );
   expect(first.code).toBe(3);
   server.absent.clear();
@@ -46,10 +47,10 @@ const counts = `SELECT rep_run_id, rep_status, count(*) AS n, count(DISTINCT rep
   FROM enriched GROUP BY ALL ORDER BY ALL`;
 
 describe("retry in a table", () => {
-  it("fills in the failed rows of the newest run and nothing else", async () => {
-    const { cwd, server, run, query } = await prepared();
+  it("fills in 1,000 failed rows of the newest run and nothing else", async () => {
+    const { cwd, server, run, query } = await prepared(4_000);
     const failed = await query("SELECT rep_row FROM enriched WHERE rep_status = 'failed'");
-    expect(failed).toHaveLength(100);
+    expect(failed).toHaveLength(1_000);
     const numbers = failed.map(({ rep_row: row }) => String(row)).join(",");
     const rest = `SELECT md5(string_agg(enriched::VARCHAR, '|' ORDER BY rep_row)) AS sum FROM enriched
       WHERE rep_row NOT IN (${numbers})`;
@@ -59,21 +60,23 @@ describe("retry in a table", () => {
 
     const retried = await run("retry", table, "--json");
     expect(retried.code).toBe(0);
-    expect(server.total - asked).toBe(100);
+    expect(server.total - asked).toBe(1_000);
     expect([await query(rest), await query(own)]).toEqual(before);
-    expect(await query(counts)).toMatchObject([{ rep_status: "complete", n: 400n, keys: 400n }]);
+    expect(await query(counts)).toMatchObject([
+      { rep_status: "complete", n: 4_000n, keys: 4_000n },
+    ]);
     const [filled] = await query(
       `SELECT count(*) AS n, count(rep_error_code) AS errors, count(rep_looked_up_at) AS times FROM enriched WHERE rep_row IN (${numbers})`,
     );
-    expect(filled).toEqual({ n: 100n, errors: 0n, times: 100n });
+    expect(filled).toEqual({ n: 1_000n, errors: 0n, times: 1_000n });
     const manifest = JSON.parse(retried.stdout) as Manifest;
     const [{ rep_run_id: runId } = {}] = await query("SELECT DISTINCT rep_run_id FROM enriched");
     expect(manifest).toMatchObject({
       run_id: runId,
-      input: { path: table, rows: 400 },
-      output: { path: table, rows: 400 },
-      statuses: { complete: 400, failed: 0 },
-      retried: { failed: { complete: 100 } },
+      input: { path: table, rows: 4_000 },
+      output: { path: table, rows: 4_000 },
+      statuses: { complete: 4_000, failed: 0 },
+      retried: { failed: { complete: 1_000 } },
     });
     expect(await runRepute(["verify", table], { cwd })).toMatchObject({ code: 0 });
     expect((await readdir(cwd)).filter((name) => name.includes("retry"))).toEqual([]);
@@ -103,6 +106,17 @@ describe("retry in a table", () => {
     expect(await run("retry", table, "--max-requests", "10")).toMatchObject({ code: 75 });
     expect(await run("retry", table, "--restart")).toMatchObject({ code: 0 });
     expect(await query(counts)).toMatchObject([{ rep_status: "complete", n: 400n }]);
+  });
+
+  it("fills in the results as received, if the table has them", async () => {
+    const { run, query } = await prepared(40, "--raw");
+    const raw = `SELECT count(rep_query) AS answers, count(rep_quick_check) AS checks,
+      count(*) FILTER (rep_query::JSON->>'item' = rep_item) AS own,
+      md5(string_agg(rep_query, '|' ORDER BY rep_row) FILTER (n::INT % 4 <> 1)) AS others FROM enriched`;
+    const [before] = await query(raw);
+    expect(before).toMatchObject({ answers: 30n, checks: 0n, own: 30n });
+    expect(await run("retry", table)).toMatchObject({ code: 0 });
+    expect(await query(raw)).toEqual([{ ...before, answers: 40n, own: 40n }]);
   });
 
   it("takes the run that --run names, and leaves the manifest of the other", async () => {

@@ -65,6 +65,56 @@ it("requests a checkpoint when much is buffered", async () => {
   await sink.abandon();
 });
 
+describe("large rows", () => {
+  const large = "x".repeat(1024 * 1024);
+
+  async function loadLarge(place: Place, rows: number): Promise<OpenedWarehouse> {
+    const opened = await open(place, { runId: "large" });
+    for (let number = 1; number <= rows; number++) {
+      await opened.sink.write([anEnrichedRow({ number, cells: [`${number} ${large}`] })]);
+      if (opened.sink.full === true) await opened.sink.checkpoint(({ rows: n }) => `${n} rows`);
+    }
+    return opened;
+  }
+
+  it("share a vector with few others, whatever their number", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 3_000);
+    const { sink } = await loadLarge(place, 20);
+    await sink.write(someRows(21, 40));
+    expect(await sink.finish()).toMatchObject({ rows: 40 });
+    await load(place, { runId: "night 3" }, 3);
+    const groups = await query(
+      place,
+      `SELECT rowid // 2048 AS vector, count(*)::INT AS n, sum(length(ip))::INT AS characters
+       FROM enriched WHERE length(ip) > 1000 GROUP BY 1 ORDER BY 1`,
+    );
+    expect(groups.map(({ n }) => n)).toEqual([8, 8, 4]);
+    const counts =
+      "SELECT rep_run_id AS run, count(*) AS n, min(rep_row) AS first FROM enriched GROUP BY 1 ORDER BY 1";
+    expect(await query(place, counts)).toEqual([
+      { run: "large", n: 40n, first: 1n },
+      { run: "night 1", n: 3_000n, first: 1n },
+      { run: "night 3", n: 3n, first: 1n },
+    ]);
+  });
+
+  it("leave no filler behind an interruption", async () => {
+    const place = await aPlace();
+    const { sink } = await loadLarge(place, 8);
+    await sink.abandon();
+    await query(
+      place,
+      "INSERT INTO enriched (rep_run_id, rep_row) SELECT 'large', -n FROM range(1, 2041) t(n)",
+    );
+    const resume = { length: 8, rows: 8 };
+    const second = await open(place, { runId: "large", resume });
+    expect(second.rows).toBe(8);
+    await second.sink.finish();
+    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 8n }]);
+  });
+});
+
 describe("an interrupted run", () => {
   it("finds the note committed with its rows", async () => {
     const place = await aPlace();

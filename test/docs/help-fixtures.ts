@@ -26,7 +26,7 @@ const caching = "repute enrich dump.csv -o cached.csv --cache ~/.cache/repute";
 /** What a command's examples find done, by command. */
 const before: Readonly<Record<string, string>> = {
   plan: caching,
-  retry: `${enriched}\nrepute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'\nrepute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip`,
+  retry: `${enriched}\nrepute enrich dump.csv -o enriched.parquet\nrepute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'\nrepute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip`,
   verify: `repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip
 ${enriched}
 repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'`,

@@ -36,7 +36,7 @@ export const retryCommand = defineCommand({
   operands: [
     [
       "OUT",
-      "earlier output: CSV, TSV or NDJSON, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
+      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
     ],
   ],
   onlyOperand: { what: "an earlier output" },
@@ -47,6 +47,8 @@ export const retryCommand = defineCommand({
       "re-ask more often for partial answers",
     "repute retry enriched.csv -o enriched.2.csv --lookups query --rejects left.csv":
       "retry only the query, and write what still fails to a separate file",
+    "repute retry enriched.parquet -o enriched.2.parquet":
+      "retry a Parquet output; its rows keep their run and number",
     "repute retry 'duckdb:intel.duckdb?table=enriched'":
       "fill in the rows of a table where they are",
     "repute retry enriched.csv -o enriched.2.csv --resume": "continue an interrupted retry",

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from "node:fs";
-import { userStateFolder } from "../../core/files/make-folder.js";
+import { existsSync } from "node:fs";
+import { isFolder, userStateFolder } from "../../core/files/make-folder.js";
 import { embeddedServiceName, type EnrichSettings, runOptions } from "../../pipeline/options.js";
 import type { EnrichJob, Manifest } from "../../pipeline/types.js";
 import type { CliContext, CommandCall } from "../command.js";
@@ -186,29 +186,21 @@ export async function enrichInput(
   { quiet = false }: { readonly quiet?: boolean } = {},
 ): Promise<RunInput> {
   const [path = "-", ...more] = operands;
-  if (more.length > 0 || (path !== "-" && isFolder(path))) {
+  const stream = () => ({ stream: context.stdin(), name: "stdin" });
+  if (more.length > 0 || isFolder(path)) {
     const { listInputs } = await import("../../inputs/list-inputs.js");
-    const { files, skipped } = await listInputs(operands);
+    const { inputs, skipped } = await listInputs(operands, stream);
     for (const notice of quiet ? [] : skipped) context.reporter.print(`repute: ${notice}`);
-    return {
-      inputs: files.map((file) => ({
-        name: file.name,
-        input: file.path === "-" ? { stream: context.stdin(), name: "stdin" } : { path: file.path },
-      })),
-    };
+    return { inputs };
   }
   if (path !== "-") return { path };
-  const stdin = context.stdin();
-  if (operands.length === 0 && stdin.isTTY === true) {
+  const stdin = stream();
+  if (operands.length === 0 && stdin.stream.isTTY === true) {
     throw new UsageError("input_missing", "no input", {
       hint: "name a file or pipe rows in; to type them, use -",
     });
   }
-  return { stream: stdin, name: "stdin" };
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return stdin;
 }
 
 const { output, unordered, tagIps, ...howToRun } = runOptions.shape;

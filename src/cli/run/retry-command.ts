@@ -8,7 +8,7 @@ export function retryCommand(
   target: string,
   prefix: string,
 ): string | null {
-  if (path === null || !earlierFormats.includes(format)) return null;
+  if (path === null || ![...earlierFormats, "parquet"].includes(format)) return null;
   const flag = prefix === "rep_" ? "" : ` --prefix ${shellWord(prefix)}`;
   return `to retry the failed rows: repute retry ${shellWord(path)} -o ${shellWord(target)}${flag}`;
 }

@@ -85,7 +85,9 @@ function retryLines(
   const { path } = output;
   if (prefix === undefined || path === null || statuses.failed === 0) return [];
   if (exit_code !== exitCodes.rowsFailed) return [];
-  if (path.includes("://") || path.endsWith("/") || findWarehouse(path) !== null) return [];
+  if (path.includes("://") || (findWarehouse(path)?.target.kind ?? "parquet") !== "parquet") {
+    return [];
+  }
   const command = retryCommand(output, numbered(path), prefix);
   return command === null ? [] : [`  ${command}`];
 }

@@ -60,11 +60,10 @@ export const outputCodes = {
   ],
   report_older_schema: ["the output has no verdicts", "enrich the input again"],
   report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
-  retry_needs_file: ["retry cannot read a stream", "name the earlier output's file"],
+  retry_needs_file: ["retry reads a file or a table", "name the earlier output's file"],
   run_unfinished: ["the run in the table is not finished", "continue it with enrich --resume"],
   only_new_needs_table: ["--only-new needs a table as output", "write to a table, or leave it out"],
   run_of_table: ["--run applies only to tables", "leave out --run"],
-  retry_needs_text: ["retry cannot read this kind of output", "use --rejects and enrich those"],
   retry_keeps_format: ["retry would change the format", "name an output of the same format"],
   retry_cannot_read_shape: [
     "retry cannot read the shapes of security platforms",

@@ -2,6 +2,9 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { open } from "node:fs/promises";
 
+/** Name of the file that lists the files of a data set, within their folder. */
+export const dataSetManifest = "_manifest.json";
+
 /**
  * Creates a folder and its missing parents; an existing folder is left alone.
  *
@@ -23,7 +26,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 

@@ -23,6 +23,7 @@ export class FileRow implements Row {
   readonly kindText: string;
   readonly fault: Row["fault"];
   readonly file: string;
+  readonly nulls?: readonly boolean[];
   readonly #columns: readonly string[];
   #flat: Flat | null;
 
@@ -37,6 +38,7 @@ export class FileRow implements Row {
     this.kindText = row.kindText;
     this.fault = row.fault;
     this.file = name;
+    if (row.nulls !== undefined) this.nulls = placedNulls(row.nulls, places);
     this.#columns = columns;
     this.#flat = row.json === null ? { cells: placed(row.cells, places), extra: row.extra } : null;
   }
@@ -58,4 +60,11 @@ export class FileRow implements Row {
 
 function placed(cells: readonly string[], places: readonly number[] | null): readonly string[] {
   return places === null ? cells : places.map((index) => cells[index] ?? "");
+}
+
+function placedNulls(
+  nulls: readonly boolean[],
+  places: readonly number[] | null,
+): readonly boolean[] {
+  return places === null ? nulls : places.map((index) => nulls[index] === true);
 }

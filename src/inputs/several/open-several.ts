@@ -60,8 +60,9 @@ async function settle(file: SourceFile, saved: FilePosition | null): Promise<Kno
   const openFile = (resume: SourcePosition | null) => file.open(resume);
   if (saved !== null) return { name, open: openFile, position: saved, opened: null };
   const source = await file.open(null);
-  const { columns, reading, bytesTotal } = source;
-  const position = { name, columns, reading, start: null, bytesTotal, warnings: [] };
+  const { columns, reading, kind, bytesTotal } = source;
+  const facts = { name, columns, reading, bytesTotal, ...(kind !== undefined && { kind }) };
+  const position = { ...facts, start: null, warnings: [] };
   if (file.path === null) return { name, open: openFile, position, opened: source };
   await source.close();
   return { name, open: openFile, position, opened: null };
@@ -93,7 +94,7 @@ function refuseMix(files: readonly KnownFile[]): void {
   const [objects, rows] = isObjects(first) ? [first, other] : [other, first];
   throw new UsageError(
     "inputs_mixed",
-    `${objects.name} is NDJSON and ${rows.name} is ${rows.position.reading.format}: one run reads either objects or rows`,
+    `${objects.name} is NDJSON and ${rows.name} is ${rows.position.kind ?? rows.position.reading.format}: one run reads either objects or rows`,
     { hint: "run once for each kind, or convert one" },
   );
 }

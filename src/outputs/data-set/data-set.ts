@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readJsonFile } from "../../core/files/json-file.js";
-import { failedSuffix } from "../../core/files/make-folder.js";
+import { dataSetManifest, failedSuffix } from "../../core/files/make-folder.js";
 import type { SinkFormat } from "../../formats/types.js";
 import type { WarehouseTarget } from "../warehouse/types.js";
 
@@ -48,9 +48,6 @@ export function parseDataSetTarget(output: string): DataSetTarget | null {
 export function withSuffix(base: string, suffix: string): string {
   return base.endsWith("/") ? `${base.slice(0, -1)}${suffix}/` : base + suffix;
 }
-
-/** Name of the file that lists the parts, within their folder. */
-export const dataSetManifest = "_manifest.json";
 
 const partForm = /^part-(\d{5,})\.(csv|tsv|ndjson|parquet)(\.gz)?$/;
 

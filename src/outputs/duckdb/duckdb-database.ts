@@ -1,43 +1,38 @@
-import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
-import type * as duckdb from "@duckdb/node-api";
-import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from "@duckdb/node-api";
-import type { ColumnType } from "../../core/columns.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../warehouse/dialect.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
+import type { DuckDBResult } from "@duckdb/node-api";
+import { type ColumnBatch, sizeOf } from "../warehouse/column-batch.js";
+import { quoteIdentifier, quoteTable, type TableName } from "../warehouse/dialect.js";
 import { loadDriver } from "../../core/load-driver.js";
 import type { FoundColumn } from "../warehouse/prepare-table.js";
 import type {
   ConnectOptions,
   FoundTable,
+  LoadSize,
   Query,
   TableDatabase,
   TableSession,
 } from "../warehouse/table-database.js";
 import type { DuckdbTarget } from "../warehouse/target.js";
 import { duckdbFault } from "./duckdb-fault.js";
+import { deleteFiller, fillerFor, isLarge, selectFiller, vectorRows } from "./large-rows.js";
+import { type DuckdbDriver, openDuckdb, type OpenDuckdb } from "./open-duckdb.js";
+import { staging, stageRows } from "./stage-rows.js";
 
-type DuckdbDriver = typeof duckdb;
-
-interface DuckdbParts {
+interface DuckdbParts extends OpenDuckdb {
   readonly driver: DuckdbDriver;
   readonly explain: (error: unknown) => Error;
-  readonly instance: DuckDBInstance;
-  readonly connection: DuckDBConnection;
+  /** Opens the file again, with row groups of this size. */
+  readonly open: (groupRows: number | null) => Promise<OpenDuckdb>;
+  /** Rows in a new row group; null for DuckDB's own number. */
+  readonly groupRows: number | null;
 }
-
-/**
- * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
- * beside the file. Nothing is downloaded.
- */
-const settings = { memory_limit: "512MB", threads: "2", autoinstall_known_extensions: "false" };
-
-/** Temporary table for loading, so that the target table can have other columns in any order. */
-const staging = "repute_staging";
 
 /** An open DuckDB file. All its errors are explained. */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  readonly #parts: DuckdbParts;
+  #parts: DuckdbParts;
   #open = true;
+  /** Removes the filler of the transaction, once that is committed. */
+  #unfill: string | null = null;
 
   private constructor(parts: DuckdbParts) {
     this.#parts = parts;
@@ -50,16 +45,12 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   ): Promise<DuckdbDatabase> {
     const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
     const explain = (error: unknown): Error => duckdbFault(display, error, access);
-    try {
-      const instance = await driver.DuckDBInstance.create(file, {
-        ...settings,
-        access_mode: access === "read" ? "READ_ONLY" : "READ_WRITE",
+    const open = (groupRows: number | null) =>
+      openDuckdb(driver, file, { access, groupRows }).catch((error: unknown) => {
+        throw explain(error);
       });
-      const connection = await instance.connect();
-      return new DuckdbDatabase({ driver, explain, instance, connection });
-    } catch (error) {
-      throw explain(error);
-    }
+    const opened = await open(null);
+    return new DuckdbDatabase({ driver, explain, open, ...opened, groupRows: null });
   }
 
   readonly query: Query = async (sql, values = []) => {
@@ -103,11 +94,29 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     try {
       const result = await work(this, false);
       await this.query("COMMIT");
+      await this.#removeFiller();
       return result;
     } catch (error) {
+      this.#unfill = null;
       await this.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Opens the file again for large rows: the size of row groups is chosen then. */
+  async expect(size: LoadSize): Promise<void> {
+    const { groupRows, open } = this.#parts;
+    if (groupRows !== null || !isLarge(size)) return;
+    await this.settle();
+    await this.close();
+    this.#parts = { ...this.#parts, ...(await open(vectorRows)), groupRows: vectorRows };
+    this.#open = true;
+  }
+
+  async #removeFiller(): Promise<void> {
+    const statement = this.#unfill;
+    this.#unfill = null;
+    if (statement !== null) await this.query(statement);
   }
 
   // DuckDB locks the file: no other process can open it.
@@ -152,36 +161,23 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     columns: readonly TypedColumn[],
     batches: readonly ColumnBatch[],
   ): Promise<number> {
-    const definitions = columns.map(({ type }, index) => `c${index} ${sqlType("duckdb", type)}`);
-    await this.query(`CREATE TEMPORARY TABLE ${staging} (${definitions.join(", ")})`);
-    await this.#stage(columns, batches);
-    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
-    const [taken] = await this.query(
-      `INSERT INTO ${quoteTable("duckdb", table)} (${names}) SELECT * FROM temp.main.${staging}`,
-    );
-    await this.query(`DROP TABLE temp.main.${staging}`);
-    return Number(taken?.[0]);
-  }
-
-  async #stage(columns: readonly TypedColumn[], batches: readonly ColumnBatch[]): Promise<void> {
-    try {
-      const appender = await this.#parts.connection.createAppender(staging, "main", "temp");
-      const types = columns.map((_, index) => appender.columnType(index));
-      // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected
-      // in time.
-      const chunk = this.#parts.driver.DuckDBDataChunk.create(types);
-      for (const batch of batches) {
-        chunk.reset();
-        chunk.rowCount = batch.rows;
-        columns.forEach(({ type }, index) => {
-          chunk.setColumnValues(index, valuesOf(this.#parts.driver, type, batch.columns[index]!));
-        });
-        appender.appendDataChunk(chunk);
-      }
-      appender.closeSync();
-    } catch (error) {
+    const { driver, connection, groupRows } = this.#parts;
+    await stageRows(driver, connection, columns, batches).catch((error: unknown) => {
       throw this.#parts.explain(error);
-    }
+    });
+    const isFilled = groupRows !== null && table.schema !== "temp";
+    const filler = isFilled ? fillerFor(sizeOf(batches)) : 0;
+    const target = quoteTable("duckdb", table);
+    const names = columns.map(({ name }) => quoteIdentifier("duckdb", name)).join(", ");
+    const rows = [
+      `SELECT * FROM ${staging}`,
+      ...(filler === 0 ? [] : [selectFiller(columns, staging, filler)]),
+    ].join(" UNION ALL ");
+    const [taken] = await this.query(`INSERT INTO ${target} (${names}) ${rows}`);
+    await this.query(`DROP TABLE ${staging}`);
+    const runId = batches[0]?.columns[0]?.[0];
+    if (filler > 0) this.#unfill = deleteFiller(target, columns, String(runId));
+    return Number(taken?.[0]) - filler;
   }
 
   async settle(): Promise<void> {
@@ -196,22 +192,4 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
     return Promise.resolve();
   }
-}
-
-function valuesOf(
-  driver: DuckdbDriver,
-  type: ColumnType,
-  values: readonly CellValue[],
-): readonly DuckDBValue[] {
-  if (type === "timestamp") {
-    return values.map((value) =>
-      value === null ? null : new driver.DuckDBTimestampTZValue(value as bigint),
-    );
-  }
-  if (type === "text[]") {
-    return values.map((value) =>
-      value === null ? null : new driver.DuckDBListValue(value as readonly string[]),
-    );
-  }
-  return values as readonly (string | bigint | boolean | null)[];
 }

@@ -141,7 +141,10 @@ function jsonText(text: string): InputValue {
 }
 
 /** Infinite times stay as the database prints them. */
-function time(value: { toString(): string }, units: bigint, decimals: number): string {
-  const shown = value.toString();
-  return shown.endsWith("infinity") ? shown : timeText(units, decimals);
+function time(
+  value: { readonly isFinite: boolean; toString(): string },
+  units: bigint,
+  decimals: number,
+): string {
+  return value.isFinite ? timeText(units, decimals) : value.toString();
 }

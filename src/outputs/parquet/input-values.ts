@@ -25,6 +25,7 @@ export function parquetValues(column: SchemaTree): (value: unknown) => InputValu
   };
   const read = (value: unknown): InputValue => {
     if (value === null || value === undefined) return null;
+    if (typeof value === "string") return value;
     if (Array.isArray(value)) return value.map(read);
     if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
       return (scalar ?? plain)(value);

@@ -6,6 +6,7 @@ import { openFileDestination, partPath } from "../file-destination.js";
 import type { Destination, Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "../warehouse/cell-values.js";
 import { type BatchBounds, ColumnBatch } from "../warehouse/column-batch.js";
+import { rowCells } from "../warehouse/row-cells.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { tableSchema } from "../warehouse/table-schema.js";
 import type { ParquetTarget } from "../warehouse/target.js";
@@ -62,6 +63,7 @@ export async function openParquet(
         before: { length, groups },
       }),
       batch,
+      cellsOf: rowCells(schema, readers),
       log,
       spill,
       rows,
@@ -82,6 +84,7 @@ interface ParquetSinkParts {
   readonly encoder: RowGroupEncoder;
   /** Rows of the unfinished group, including those restored from `spill`. */
   readonly batch: ColumnBatch;
+  readonly cellsOf: ReturnType<typeof rowCells>;
   readonly log: SideFile;
   readonly spill: RowSpill;
   /** Rows written in earlier sessions. */
@@ -118,9 +121,9 @@ class ParquetSink implements Sink {
   }
 
   async write(rows: readonly EnrichedRow[]): Promise<void> {
-    const { batch } = this.#parts;
+    const { batch, cellsOf } = this.#parts;
     for (const row of rows) {
-      batch.add(row);
+      batch.addCells(cellsOf(row));
       this.#rows++;
       if (batch.full) await this.#endGroup();
     }

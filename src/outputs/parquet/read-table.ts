@@ -1,25 +1,10 @@
 import { existsSync } from "node:fs";
-import type {
-  AsyncBuffer,
-  Compressors,
-  FileMetaData,
-  ParquetParsers,
-  SchemaElement,
-  SchemaTree,
-} from "hyparquet";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { loadDriver } from "../../core/load-driver.js";
+import type { FileMetaData, ParquetParsers, SchemaElement } from "hyparquet";
+import { UsageError } from "../../core/errors.js";
 import type { TableReadOptions, TableReceiver } from "../tables/types.js";
 import { type InputValue, JsonText, timeText } from "../tables/values.js";
 import { parquetValues } from "./input-values.js";
-
-/** Decoded bytes held at a time. A row group is decoded in slices of about this size. */
-const sliceBytes = 32 * 1024 * 1024;
-
-const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
-
-/** Codecs built into hyparquet. */
-const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
+import { compressorsFor, openFile, readRows, slices, textOf, unreadable } from "./parquet-file.js";
 
 /**
  * Reads a Parquet file, row group by row group.
@@ -38,7 +23,6 @@ export async function readParquetTable(
       hint: "check the path",
     });
   }
-  const { parquetReadObjects } = await loadReader();
   const { file, metadata, tree } = await openFile(path, name);
   const columns = tree.children.map(({ element }) => element.name);
   const compressors = await compressorsFor(name, metadata);
@@ -48,7 +32,7 @@ export async function readParquetTable(
   await receiver.begin(columns);
   for (const { from, to } of slices(metadata)) {
     signal?.throwIfAborted();
-    const rows = await parquetReadObjects({
+    const rows = await readRows({
       file,
       metadata: exact,
       compressors,
@@ -62,60 +46,8 @@ export async function readParquetTable(
     if (rows.length !== to - from) {
       throw unreadable(name, `rows ${from + 1} to ${to} are not all there`);
     }
-    await receiver.rows(
-      rows.map((row) => columns.map((name, index) => valuesOf[index]!(row[name]))),
-    );
+    await receiver.rows(rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index]))));
   }
-}
-
-interface OpenedFile {
-  readonly file: AsyncBuffer;
-  readonly metadata: FileMetaData;
-  readonly tree: SchemaTree;
-}
-
-async function openFile(path: string, name: string): Promise<OpenedFile> {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
-  try {
-    const file = await asyncBufferFromFile(path);
-    const metadata = await parquetMetadataAsync(file);
-    return { file, metadata, tree: parquetSchema(metadata) };
-  } catch (error) {
-    throw unreadable(name, "its footer cannot be read", error);
-  }
-}
-
-/** The ranges of rows that are decoded together. */
-function* slices({ row_groups: groups }: FileMetaData): Generator<{ from: number; to: number }> {
-  let from = 0;
-  for (const { num_rows: size, total_byte_size: bytes } of groups) {
-    const end = from + Number(size);
-    const parts = Math.max(1, Math.ceil(Number(bytes) / sliceBytes));
-    const step = Math.max(1, Math.ceil(Number(size) / parts));
-    for (; from < end; from = Math.min(end, from + step))
-      yield { from, to: Math.min(end, from + step) };
-  }
-}
-
-/** What decompresses the codecs of a file. */
-async function compressorsFor(
-  name: string,
-  { row_groups: groups }: FileMetaData,
-): Promise<Compressors> {
-  const codecs = new Set<string>();
-  for (const { columns } of groups) {
-    for (const { meta_data: meta } of columns) if (meta !== undefined) codecs.add(meta.codec);
-  }
-  if ([...codecs].every((codec) => builtIn.has(codec))) return {};
-  const { compressors } = await loadDriver(
-    "hyparquet-compressors",
-    () => import("hyparquet-compressors"),
-  );
-  const unknown = [...codecs].find(
-    (codec) => !builtIn.has(codec) && !Object.hasOwn(compressors, codec),
-  );
-  if (unknown === undefined) return compressors;
-  throw unreadable(name, `it is compressed with ${unknown}, which repute cannot read`);
 }
 
 /** Without their type, decimals are read as integers or bytes, which are exact. */
@@ -142,16 +74,3 @@ const parsers: ParquetParsers = {
   geometryFromBytes: (bytes: Uint8Array) => bytes,
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-}
-
-function unreadable(name: string, what: string, cause?: unknown): ReputeError {
-  if (cause instanceof ReputeError) return cause;
-  const said = cause instanceof Error ? `: ${cause.message}` : "";
-  return new FatalError("parquet_unreadable", `cannot read ${name}: ${what}${said}`, {
-    cause,
-    hint: "Was it copied completely? Other programs, such as DuckDB, can write it again.",
-  });
-}

@@ -62,3 +62,14 @@ export class ColumnBatch {
     this.#characters = 0;
   }
 }
+
+/** Rows and characters of several batches. */
+export function sizeOf(batches: readonly ColumnBatch[]): BatchBounds {
+  return batches.reduce(
+    (sum, { rows, characters }) => ({
+      rows: sum.rows + rows,
+      characters: sum.characters + characters,
+    }),
+    { rows: 0, characters: 0 },
+  );
+}

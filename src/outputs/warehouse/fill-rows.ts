@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { type OptionalColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { checkpointTableName, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
@@ -7,11 +8,19 @@ import type { TableSession, TableTarget } from "./table-database.js";
 import { tableSchema } from "./table-schema.js";
 import type { Connect } from "./table-warehouse.js";
 
+/** The rows of a run. */
+export interface FoundRows {
+  readonly runId: string;
+  /** What selects all that a retry needs of them. */
+  readonly query: string;
+  /** The optional columns that the table has. */
+  readonly optional: OptionalColumns;
+}
+
 /**
  * Finds the rows of a run.
  *
  * @param runId default the newest run
- * @returns the run and the query that selects what a retry needs of its rows
  * @throws FatalError `output_missing`, `no_such_run`; UsageError `run_unfinished`, `table_lacks_columns`;
  *   errors of the database
  */
@@ -19,7 +28,7 @@ export async function findSavedRun<T extends TableTarget>(
   connect: Connect<T>,
   target: T,
   { prefix, runId }: { readonly prefix: string; readonly runId: string | null },
-): Promise<{ readonly runId: string; readonly query: string }> {
+): Promise<FoundRows> {
   const { kind, display, file } = target;
   const missing = (): FatalError =>
     new FatalError("output_missing", `there is no table ${display}`, { hint: "check the name" });
@@ -30,8 +39,11 @@ export async function findSavedRun<T extends TableTarget>(
       const found = await session.find(target.table);
       if (found === null) throw missing();
       const table = { ...target.table, schema: found.schema };
-      const schema = tableSchema(kind, { inputColumns: [], prefix });
-      checkTable(kind, table, schema, await session.columnsOf(table));
+      const columns = await session.columnsOf(table);
+      const names = columns.map(({ name }) => name);
+      const optional = optionalColumnsIn(names, prefix);
+      const schema = tableSchema(kind, { inputColumns: [], prefix, optional });
+      checkTable(kind, table, schema, columns);
       const id = runId ?? (await newestRun(session, target, table, prefix));
       const run = new RunRows(kind, table, { runId: id, prefix });
       if ((await run.count(session.query)) === 0) {
@@ -41,7 +53,7 @@ export async function findSavedRun<T extends TableTarget>(
       }
       const notes = await session.find({ ...table, name: checkpointTableName });
       if (notes !== null && (await run.note(session.query)) !== null) throw unfinished(display, id);
-      return { runId: id, query: savedRowsQuery(target, table, prefix, id) };
+      return { runId: id, query: savedRowsQuery(target, table, prefix, id), optional };
     });
   } finally {
     await database.close();

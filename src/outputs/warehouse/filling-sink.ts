@@ -2,17 +2,15 @@ import { FatalError } from "../../core/errors.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { Sink, SinkPosition, SinkResult } from "../types.js";
 import { cellReaders } from "./cell-values.js";
-import { ColumnBatch } from "./column-batch.js";
+import { ColumnBatch, sizeOf } from "./column-batch.js";
 import { quoteIdentifier, quoteTable, sqlType, type TableName } from "./dialect.js";
+import { isFilledIn } from "./row-cells.js";
 import { RunRows } from "./run-rows.js";
 import type { TableDatabase, TableSession, TableTarget } from "./table-database.js";
 import { tableSchema, type TableSchema } from "./table-schema.js";
 import { chunkBounds, checkpointAt } from "./table-sink.js";
 import type { Connect } from "./table-warehouse.js";
 import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "./types.js";
-
-/** Columns that say what was looked up, and with which surplus cells; a retry keeps them. */
-const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file"]);
 
 /** Temporary table with the new values of a batch. */
 const filled: TableName = { schema: null, name: "repute_filled" };
@@ -23,11 +21,11 @@ export async function openFilling<T extends TableTarget>(
   target: T,
   options: WarehouseOptions,
 ): Promise<OpenedWarehouse> {
-  const { runId, prefix, onWarning = () => undefined } = options;
+  const { runId, prefix, optional, onWarning = () => undefined } = options;
   const database = await connect(target, { ...options, access: "write", onWarning });
-  const whole = tableSchema(target.kind, { inputColumns: [], prefix });
+  const whole = tableSchema(target.kind, { inputColumns: [], prefix, optional });
   const columns = whole.columns.filter(
-    ({ from }) => from.kind !== "added" || !kept.has(from.column.name),
+    (column) => column.from.kind !== "added" || isFilledIn(column),
   );
   const schema = { ...whole, columns };
   const readers = cellReaders(schema, { runId, onWarning });
@@ -68,7 +66,7 @@ class FillingSink implements Sink {
   }
 
   get full(): boolean {
-    return this.#batches.reduce((sum, { characters }) => sum + characters, 0) >= checkpointAt;
+    return sizeOf(this.#batches).characters >= checkpointAt;
   }
 
   async write(rows: readonly EnrichedRow[]): Promise<void> {
@@ -119,7 +117,7 @@ class FillingSink implements Sink {
   }
 
   async #commit(): Promise<void> {
-    const pending = this.#batches.reduce((sum, { rows }) => sum + rows, 0);
+    const pending = sizeOf(this.#batches).rows;
     if (pending === 0) return;
     const { database, runId } = this.#parts;
     await database.transaction(async (session) => {

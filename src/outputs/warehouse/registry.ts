@@ -3,6 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { parseDataSetTarget } from "../data-set/data-set.js";
 import { localPath } from "../staged-output.js";
 import type { TableInput } from "../tables/types.js";
+import type { FoundRows } from "./fill-rows.js";
 import type { TableTarget } from "./table-database.js";
 import type { Connect } from "./table-warehouse.js";
 import {
@@ -45,7 +46,7 @@ export interface TableFill {
     readonly prefix: string;
     /** Null for the newest run. */
     readonly runId: string | null;
-  }): Promise<{ readonly runId: string; readonly query: string }>;
+  }): Promise<FoundRows>;
   /** What selects kind and item of all rows; null for a table that does not exist. @throws ReputeError */
   items(options: { readonly prefix: string }): Promise<string | null>;
   /** What a query on the table's database reads. */

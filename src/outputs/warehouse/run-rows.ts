@@ -52,6 +52,14 @@ export class RunRows {
     await query(`DELETE FROM ${this.#table} WHERE ${this.#column("run_id")} = $1`, [this.#runId]);
   }
 
+  /** Removes rows that only took up space, which an interruption may leave. */
+  async removeFiller(query: Query): Promise<void> {
+    await query(
+      `DELETE FROM ${this.#table} WHERE ${this.#column("run_id")} = $1 AND ${this.#column("row")} < 0`,
+      [this.#runId],
+    );
+  }
+
   /** Whether a row is there. */
   async has(query: Query, row: number): Promise<boolean> {
     const found = await query(

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { columns as addedColumns, optionalColumns } from "../../core/columns.js";
+import { addedColumns, optionalColumnsIn } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { EarlierRecord } from "../../formats/types.js";
 import { quoteIdentifier, quoteTable } from "./dialect.js";
@@ -26,11 +26,8 @@ export function savedColumns(
   names: readonly string[],
   { prefix, only }: SavedRowsOptions,
 ): SavedColumns {
-  const optional = Object.values(optionalColumns)
-    .flat()
-    .map(({ name }) => name)
-    .filter((name) => names.includes(prefix + name));
-  const added = only ?? [...addedColumns.map(({ name }) => name), ...optional];
+  const optional = optionalColumnsIn(names, prefix);
+  const added = only ?? addedColumns(optional).map(({ name }) => name);
   const lacking = added.find((name) => !names.includes(prefix + name));
   if (lacking !== undefined) {
     throw new UsageError("not_an_output", `${display} has no column ${prefix}${lacking}`, {

@@ -18,9 +18,17 @@ export interface TableDatabase {
    * @throws ReputeError; the signal's reason if it aborts waiting for a server
    */
   transaction<T>(work: (session: TableSession, again: boolean) => Promise<T>): Promise<T>;
+  /** Prepares for a transaction that loads rows of this size. */
+  expect?(size: LoadSize): Promise<void>;
   /** Moves committed data to its final place; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Rows to load, and the characters of text in all their cells. */
+export interface LoadSize {
+  readonly rows: number;
+  readonly characters: number;
 }
 
 export interface TableSession {

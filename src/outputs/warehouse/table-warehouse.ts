@@ -40,6 +40,7 @@ export async function openTable<T extends TableTarget>(
       const table = await prepareTable(kind, session, target.table, schema);
       const run = new RunRows(kind, table, { runId, prefix });
       await session.lock(`run ${runId}`);
+      if (kind === "duckdb" && options.resume !== null) await run.removeFiller(session.query);
       const rows = await run.count(session.query);
       return { table, run, rows, note: await run.note(session.query) };
     });

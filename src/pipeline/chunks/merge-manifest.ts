@@ -29,8 +29,7 @@ export function sumChunks(plan: WorkPlan, manifests: readonly Manifest[]): Summe
     run_id: plan.plan_id,
     input: {
       path: plan.input.path,
-      ...readingFacts(plan.reading),
-      ...(table === undefined ? {} : { format: table.kind, delimiter: null }),
+      ...readingFacts({ reading: plan.reading, kind: table?.kind }),
       bytes: plan.input.bytes,
       rows,
       grew_while_interrupted: false,

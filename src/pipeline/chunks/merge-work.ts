@@ -16,6 +16,7 @@ import { endingOfRows } from "../finish/exit-reason.js";
 import { endingOfTooMany } from "../finish/publish.js";
 import { saveRecord } from "../finish/finished-run.js";
 import { keepEarlier } from "../finish/keep-earlier.js";
+import { notedPrefix } from "../finish/manifest.js";
 import { finalPath } from "../output/check-paths.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import { type FailOn, type MaxFailed, tooManyFailed } from "../run/failure-limits.js";
@@ -210,6 +211,7 @@ async function publish(
       bytes: audit?.bytes ?? opened.at(-1)?.length ?? null,
       rows: audit?.rows ?? summed.input.rows,
       sha256: audit?.sha256 ?? null,
+      ...notedPrefix(job.plan.settings.prefix),
     },
     ...counts,
     ended_at: new Date(clock.now()).toISOString(),

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { CopiedFrom, SourceInput } from "../../inputs/types.js";
+import type { RunInput } from "../../inputs/types.js";
 import type { RowJob } from "../run/reading.js";
 import type { CopyForm } from "./copy-writer.js";
 
@@ -12,13 +12,19 @@ export interface CopyPlace extends CopyForm {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** An input that a run copies first. */
-export interface CopiedInput {
-  /** The file that holds the table; null for a server. */
+/** Something that is read for a copy, or beside it. */
+export interface CopySource {
+  /** `text`, or the kind of a table. */
+  readonly kind: string;
+  /** The file that holds it; null for a server or a stream. */
   readonly file: string | null;
-  readonly copyOf: CopiedFrom;
+}
+
+/** An input of which a run copies tables first. */
+export interface CopiedInput {
+  readonly sources: readonly CopySource[];
   /** The copy as input. */
-  inFolder(place: CopyPlace): { readonly input: SourceInput } & Pick<RowJob, "open">;
+  inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowJob, "open">;
   /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
   make(place: CopyPlace, isResumed: boolean): Promise<void>;
 }

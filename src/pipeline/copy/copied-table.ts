@@ -29,16 +29,7 @@ const textOptions = { from: "--from", header: "--header", comment: "--comment" }
  * @throws UsageError `text_option`
  */
 export function tableReading(table: TableInput, settings: ReadingSettings, clock?: Clock): RowJob {
-  for (const name of Object.keys(textOptions) as (keyof typeof textOptions)[]) {
-    if (settings[name] === undefined) continue;
-    throw new UsageError(
-      "text_option",
-      `${textOptions[name]} applies only to text, and the input ${table.name} is none`,
-      {
-        hint: `leave out ${textOptions[name]}`,
-      },
-    );
-  }
+  refuseTextOptions(table, settings);
   const copyOf = { name: table.name, kind: table.kind };
   const inFolder = ({ folder, ...form }: CopyForm & { readonly folder: string }): RowJob =>
     readCopy({ path: copyPath(folder, form.format), copyOf }, settings, form, clock);
@@ -49,8 +40,7 @@ export function tableReading(table: TableInput, settings: ReadingSettings, clock
     inputFormat: () => Promise.resolve("csv"),
     options: { ...unopened.options, from: null, header: null },
     copied: {
-      file: table.file,
-      copyOf,
+      sources: [table],
       inFolder: (place) => ({
         input: { path: copyPath(place.folder, place.format), copyOf },
         open: (resume) => inFolder(place).open(resume),
@@ -58,6 +48,18 @@ export function tableReading(table: TableInput, settings: ReadingSettings, clock
       make: (place, isResumed) => copyOnce(table, place, isResumed),
     },
   };
+}
+
+/** @throws UsageError `text_option` */
+export function refuseTextOptions(table: TableInput, settings: ReadingSettings): void {
+  for (const name of Object.keys(textOptions) as (keyof typeof textOptions)[]) {
+    if (settings[name] === undefined) continue;
+    throw new UsageError(
+      "text_option",
+      `${textOptions[name]} applies only to text, and the input ${table.name} is none`,
+      { hint: `leave out ${textOptions[name]}` },
+    );
+  }
 }
 
 /** The rows of a copy, or of a part of it. */
@@ -71,17 +73,22 @@ export function readCopy(
   const own: ReadingSettings = {
     ...settings,
     from: format,
-    ...(format === "tsv" && { header: true }),
+    header: format === "tsv" ? true : undefined,
+    comment: undefined,
   };
-  if (format === "ndjson") return readingOf(input, own, clock, prepare);
-  const { range } = input;
+  const { range, copyOf } = input;
+  const kind = copyOf?.kind;
+  if (format === "ndjson") {
+    const reading = readingOf(input, own, clock, prepare);
+    return { ...reading, open: async (resume) => ofKind(await reading.open(resume), kind) };
+  }
   const text = range === undefined ? input : { ...input, range: { ...range, ...asTsv(range) } };
   const reading = readingOf(text, own, clock, prepare);
   return {
     ...reading,
     open: async (resume) => {
       const source = await reading.open(resume && { ...resume, ...asTsv(resume) });
-      return asCsv(source, keepsNulls);
+      return ofKind(asCsv(source, keepsNulls), kind);
     },
   };
 }
@@ -158,6 +165,11 @@ async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): P
 /** The reading of the copy, which is given out as CSV. */
 function asTsv({ reading }: Pick<SourcePosition, "reading">): Pick<SourcePosition, "reading"> {
   return { reading: { ...reading, format: "tsv", delimiter: "\t" } };
+}
+
+/** Says of what kind the table is. */
+function ofKind(source: OpenedSource, kind: string | undefined): OpenedSource {
+  return Object.assign(source, { kind });
 }
 
 /** Gives rejected rows the form of CSV, and tells null from an empty text. */

@@ -93,8 +93,9 @@ export class CopyWriter implements TableReceiver {
 /** One line per row; an empty one would count as blank. */
 function tsvRow(empty: string): (row: readonly InputValue[]) => string {
   const cell = (value: InputValue): string => {
+    if (value === null) return "";
     if (value === "") return empty;
-    const text = cellOf(value);
+    const text = typeof value === "string" ? value : cellOf(value);
     return /["\t\r\n]|^\s|\s$/.test(text) ? quoted(text) : text;
   };
   return (row) => {

@@ -1,5 +1,4 @@
 import { positionalName } from "../../formats/columns/find-column.js";
-import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 
 /** How an input was read: as the flags say, otherwise as detected. */
@@ -34,10 +33,10 @@ export function inputRecords(
   rows: number,
 ): readonly InputRecord[] | undefined {
   const files = source.files?.();
-  return files?.map(({ name, reading, start, input, bytesTotal }, index) => {
+  return files?.map(({ name, reading, kind, start, input, bytesTotal }, index) => {
     const end = files[index + 1]?.start?.row ?? rows;
     const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: end - (start?.row ?? rows) };
-    return Object.assign({ path: name }, readingFacts(reading), counts);
+    return Object.assign({ path: name }, readingFacts({ reading, kind }), counts);
   });
 }
 
@@ -52,16 +51,13 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
 }
 
 export function readingFacts({
-  format,
-  delimiter,
-  header,
-  item,
-  kind,
-}: InputReading): ReadingFacts {
+  reading: { format, delimiter, header, item, kind },
+  kind: table,
+}: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
   const { sample } = item;
   return {
-    format,
-    delimiter,
+    format: table ?? format,
+    delimiter: table === undefined ? delimiter : null,
     header,
     item_column: item.name === "" ? positionalName(item.index) : item.name,
     item_column_by: item.by,

@@ -9,6 +9,7 @@ import type { SinkPosition } from "../../outputs/types.js";
 import { inputRecords, readingFacts, sharedFacts } from "./input-records.js";
 import type { Audit } from "../../outputs/audit-output.js";
 import { withSuffix } from "../../outputs/data-set/data-set.js";
+import { defaultPrefix } from "../../outputs/options.js";
 import { manifestPath } from "../output/check-paths.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenRun } from "../run/open-run.js";
@@ -34,6 +35,11 @@ export interface RunEnd {
   readonly ending: RunEnding;
 }
 
+/** What a manifest tells of the prefix: nothing of the default one. */
+export function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
+  return prefix === defaultPrefix ? {} : { prefix };
+}
+
 /** Builds the manifest of a run. */
 export function manifestOf(
   job: EnrichJob,
@@ -41,7 +47,7 @@ export function manifestOf(
   { written, bytes, suffix, audit, ending }: RunEnd,
 ): Manifest {
   const tally = run.tally.snapshot();
-  const { clock = systemClock } = job;
+  const { clock = systemClock, settings } = job;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, tally.rows);
   return {
@@ -51,8 +57,7 @@ export function manifestOf(
     command: job.command,
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
-      ...(inputs === undefined ? readingFacts(source.reading) : sharedFacts(inputs)),
-      ...(copyOf === undefined ? {} : { format: copyOf.kind, delimiter: null }),
+      ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
       bytes: source.bytesTotal ?? source.bytesRead(),
       rows: tally.rows + (tally.skipped ?? 0),
       grew_while_interrupted: inputGrew,
@@ -64,10 +69,11 @@ export function manifestOf(
       bytes: audit === null ? bytes : audit.bytes,
       rows: audit?.rows ?? written.rows,
       sha256: audit?.sha256 ?? null,
+      ...notedPrefix(settings.prefix),
       ...(written.indicators === undefined ? {} : { indicators: written.indicators }),
       ...(audit?.parts === undefined ? {} : { parts: audit.parts }),
     },
-    ...(job.settings.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
+    ...(settings.onlyNew ? { skipped: tally.skipped ?? 0 } : {}),
     statuses: tally.statuses,
     verdicts: tally.verdicts,
     ...(tally.retried === undefined ? {} : { retried: tally.retried }),

@@ -27,25 +27,26 @@ export interface Verification {
  * the manifest's run; in a STIX bundle, which does not hold its rows one by one, counts the
  * indicators.
  *
+ * @param given prefix of the added columns, unless the manifest records another
  * @throws UsageError `manifest_missing`, `manifest_unreadable`, `not_an_output`, `schema_newer`
  * @throws FatalError `output_corrupt` if the output holds a malformed row
  */
 export async function verifyOutput(
   path: string,
-  prefix: string,
+  given: string,
   stateDir?: string,
 ): Promise<Verification> {
   if (isObjectAddress(path)) {
     const copy = await (await import("../retry/local-copy.js")).copyOutput(path);
     try {
-      return await verifyOutput(copy.path, prefix);
+      return await verifyOutput(copy.path, given);
     } finally {
       await copy.remove();
     }
   }
   const warehouse = findWarehouse(asOutputName(path));
-  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, prefix);
-  if (warehouse !== null) return verifyWarehouse(warehouse, prefix, stateDir);
+  if (warehouse?.target.kind === "data set") return verifyDataSet(warehouse.target.base, given);
+  if (warehouse !== null) return verifyWarehouse(warehouse, given, stateDir);
   const file = await realpath(path).catch(() => path);
   const manifest = await manifestOfOutput(file);
   const format = sinkFormats.find((known) => known === manifest.output.format);
@@ -56,6 +57,7 @@ export async function verifyOutput(
     );
   }
   const gzip = withoutFailed(file).toLowerCase().endsWith(".gz");
+  const prefix = prefixOf(manifest, given);
   const { shape, inputColumns } = await layoutOf({ path: file, format, gzip, prefix });
   const audit = await auditOutput(file, {
     format,
@@ -79,7 +81,7 @@ async function layoutOf(
 
 async function verifyWarehouse(
   warehouse: Warehouse,
-  prefix: string,
+  given: string,
   stateDir: string | undefined,
 ): Promise<Verification> {
   const { kind, display } = warehouse.target;
@@ -87,7 +89,7 @@ async function verifyWarehouse(
   const manifest = await manifestOfOutput(base);
   const audit = await warehouse.recount({
     runId: manifest.run_id,
-    prefix,
+    prefix: prefixOf(manifest, given),
     hasVerdicts: hasVerdicts(manifest),
   });
   if (audit === null) {
@@ -100,8 +102,9 @@ async function verifyWarehouse(
 }
 
 /** Verifies each part of a data set, and the counts of all of them. */
-async function verifyDataSet(folder: string, prefix: string): Promise<Verification> {
+async function verifyDataSet(folder: string, given: string): Promise<Verification> {
   const manifest = await manifestOfOutput(folder);
+  const prefix = prefixOf(manifest, given);
   const { parts, format } = dataSetParts(folder, manifest);
   const counter = new RowCounter(true);
   const differences: string[] = [];
@@ -162,6 +165,10 @@ async function manifestOfOutput(base: string): Promise<Manifest> {
     );
   }
   return manifest as Manifest;
+}
+
+function prefixOf({ output }: Manifest, given: string): string {
+  return output.prefix ?? given;
 }
 
 /** Outputs of schema version 1 have no verdicts. */

@@ -1,13 +1,17 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix, makeFolder, userStateFolder } from "../../core/files/make-folder.js";
+import {
+  dataSetManifest,
+  failedSuffix,
+  makeFolder,
+  userStateFolder,
+} from "../../core/files/make-folder.js";
 import type { WarehouseTarget } from "../../outputs/warehouse/types.js";
 import { partPath } from "../../outputs/file-destination.js";
 import { outputFault } from "../../outputs/output-fault.js";
 import { didYouMean } from "../../core/did-you-mean.js";
 import { detectSinkFormat } from "../../formats/registry.js";
-import { dataSetManifest } from "../../outputs/data-set/data-set.js";
 import { localPath } from "../../outputs/staged-output.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { addressScheme } from "../../outputs/warehouse/target.js";

@@ -5,15 +5,15 @@ import type { ResourceStack } from "../../core/resource-stack.js";
 import type { RunInput } from "../../inputs/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import type { CopyPlace } from "../copy/copied-input.js";
-import { findTableInput } from "../copy/find-table-input.js";
+import { inputReading } from "../copy/find-table-input.js";
 import { needsTable, readKnownItems, withoutKnown } from "../run/known-items.js";
-import { readingOf, type RowJob } from "../run/reading.js";
+import type { RowJob } from "../run/reading.js";
 import type { PlanJob } from "./plan.js";
 
 /** How the rows are read that a run would look up. */
 export interface PlannedReading {
   readonly rows: RowJob;
-  /** Null for a table. */
+  /** Null if tables are among it. */
   readonly input: RunInput | null;
 }
 
@@ -32,10 +32,7 @@ export async function openPlannedReading(
 
 async function readingFor(job: PlanJob, stack: ResourceStack): Promise<PlannedReading> {
   const { input, settings, signal, onNotice } = job;
-  const table = "path" in input ? await findTableInput(input.path) : null;
-  if (table === null) return { rows: readingOf(input, settings), input };
-  const { tableReading } = await import("../copy/copied-table.js");
-  const rows = tableReading(table, settings);
+  const rows = await inputReading(input, settings);
   if (rows.copied === undefined) return { rows, input };
   const folder = await scratch(stack);
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };

@@ -1,11 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
-import {
-  dataSetManifest,
-  type PartFormat,
-  type PartRecord,
-} from "../../outputs/data-set/data-set.js";
+import { dataSetManifest } from "../../core/files/make-folder.js";
+import type { PartFormat, PartRecord } from "../../outputs/data-set/data-set.js";
 import { sinkFormats } from "../../formats/registry.js";
 import type { Manifest } from "../types.js";
 

@@ -30,6 +30,7 @@ export interface OutputReading {
  *
  * @param path as `-o` names it; a table may have `run=ID` among its parameters, for a run other than
  * that of its manifest
+ * @param given prefix of the added columns, unless the manifest records another
  * @param only added columns to read of Parquet files and tables, without the prefix. Default all
  * @param stateDir the folder of `--state-dir`, for the manifest of a table
  * @throws UsageError `not_an_output`, `report_cannot_read_shape`, `report_older_schema`, `manifest_unreadable`;
@@ -37,16 +38,17 @@ export interface OutputReading {
  */
 export async function readOutput(
   path: string,
-  prefix: string,
+  given: string,
   only?: readonly string[],
   stateDir?: string,
 ): Promise<OutputReading> {
-  if (isObjectAddress(path)) return readCopy(path, prefix, only);
+  if (isObjectAddress(path)) return readCopy(path, given, only);
   const { address, run } = takeRun(asOutputName(path));
   const warehouse = findWarehouse(address);
   const base = warehouse === null ? path : recordBase(warehouse.target, stateDir);
   const found = await findManifest(base);
   const manifest = run === null || found?.run_id === run ? found : null;
+  const prefix = manifest?.output?.prefix ?? given;
   if (warehouse?.target.kind === "data set") {
     return { ...(await dataSetRows(base, found, prefix, only)), manifest: found };
   }

@@ -1,4 +1,4 @@
-import { addedColumns, columns, schemaVersion } from "../../core/columns.js";
+import { addedColumns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
@@ -14,6 +14,7 @@ import {
   shapeRefused,
 } from "./earlier-output.js";
 import type { EarlierRow } from "./earlier-record.js";
+import { olderSchema } from "./older-schema.js";
 import { retryStart } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../types.js";
 
@@ -22,7 +23,7 @@ import type { EnrichJob, Manifest } from "../types.js";
  * other row, and every row that does not improve, is copied verbatim.
  *
  * @param run of a table: `rep_run_id` of the rows; null for the newest run
- * @throws UsageError `not_an_output`, `retry_needs_file`, `retry_needs_text`,
+ * @throws UsageError `not_an_output`, `retry_needs_file`,
  *   `retry_cannot_read_shape`, `retry_keeps_format`, `retry_older_schema`; as `enrich`
  */
 export async function retryOutput(job: EnrichJob, run: string | null = null): Promise<Manifest> {
@@ -44,11 +45,21 @@ export async function retryOutput(job: EnrichJob, run: string | null = null): Pr
       hint: "leave out --run",
     });
   }
-  refuseWarehouses(path, job.settings.output, job.settings.prefix);
+  const manifest = await findManifest(path).catch(() => null);
+  const prefix = manifest?.output?.prefix ?? job.settings.prefix;
+  const own = { ...job, settings: { ...job.settings, prefix } };
+  const isSynthetic = manifest?.synthetic === true;
+  if (warehouse?.target.kind !== "parquet") return retryText(own, path, isSynthetic);
+  const { retryParquet } = await import("./retry-parquet.js");
+  return retryParquet(own, path, isSynthetic);
+}
+
+async function retryText(job: EnrichJob, path: string, synthetic: boolean): Promise<Manifest> {
+  refuseWarehouses(path, job.settings.output);
   if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
   const { to } = job.settings;
-  if (to === "parquet") throw retryNeedsText("Parquet", job.settings.prefix);
+  if (to === "parquet") throw notParquet(path);
   const format = to ?? detected.format ?? "csv";
   if (formats[format].earlier === undefined) throw shapeRefused(`--to ${format}`);
   const target = job.settings.output === "-" ? null : detectSinkFormat(job.settings.output).format;
@@ -65,13 +76,12 @@ export async function retryOutput(job: EnrichJob, run: string | null = null): Pr
     throw olderSchema(path, job.settings.prefix, before.schemaVersion);
   }
   const settings = { ...job.settings, to: format, shape: before.shape };
-  const manifest = await findManifest(path).catch(() => null);
   return execute(
     { ...job, settings },
     {
       inputFormat: () => Promise.resolve(before.reading.format),
       options: { retry: true },
-      synthetic: manifest?.synthetic === true,
+      synthetic,
       optional: before.optional,
       // Retry exists to complete partial answers.
       partialsFromCache: false,
@@ -93,24 +103,24 @@ function fillsInPlace(display: string): UsageError {
   );
 }
 
-/** Rows are copied verbatim, and an output must not mix rows with and without a column. */
-function olderSchema(path: string, prefix: string, version: number): UsageError {
-  const missing = columns.filter(({ since }) => since > version).map(({ name }) => prefix + name);
-  return new UsageError(
-    "retry_older_schema",
-    `${path} has schema version ${version}, which lacks ${missing.join(", ")}; retry writes version ${schemaVersion}`,
-    {
-      hint: "run enrich on the input again; a --cache DIR filled by the earlier run answers the items it knows",
-    },
-  );
+function notParquet(path: string): UsageError {
+  return new UsageError("retry_keeps_format", `--to parquet, but ${path} is text`, {
+    hint: "leave out --to",
+  });
 }
 
-/** Only text can be copied verbatim. A table keeps both answers instead. */
-function refuseWarehouses(path: string, output: string, prefix: string): void {
+/** Refuses a data set, and text that would become a table. */
+function refuseWarehouses(path: string, output: string): void {
   const from = findWarehouse(path)?.target.display;
   const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
   if (from !== undefined) {
-    throw retryNeedsText(from, prefix);
+    throw new UsageError(
+      "retry_needs_file",
+      `retry reads one file or a table, and ${from} is neither`,
+      {
+        hint: "retry its files one by one, or run enrich again with the same --cache DIR",
+      },
+    );
   }
   if (to === undefined) return;
   throw new UsageError(
@@ -120,12 +130,6 @@ function refuseWarehouses(path: string, output: string, prefix: string): void {
       hint: "retry into a text file, or enrich the file of --rejects into the table",
     },
   );
-}
-
-function retryNeedsText(from: string, prefix: string): UsageError {
-  return new UsageError("retry_needs_text", `retry works on text files, and ${from} is not one`, {
-    hint: `export the items whose ${prefix}status is failed or partial to a CSV file and enrich it into the same table; or collect them with --rejects from the start`,
-  });
 }
 
 /** Writes unchanged rows verbatim, and encodes the others. */

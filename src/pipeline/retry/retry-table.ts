@@ -7,6 +7,7 @@ import type { EarlierRecord } from "../../formats/types.js";
 import { openInput } from "../../inputs/open-input.js";
 import type { OpenedSource, SourceInput, SourcePosition } from "../../inputs/types.js";
 import type { TableInput } from "../../outputs/tables/types.js";
+import type { FoundRows } from "../../outputs/warehouse/fill-rows.js";
 import type { TableFill, Warehouse } from "../../outputs/warehouse/registry.js";
 import type { CopiedInput, CopyPlace } from "../copy/copied-input.js";
 import { copyOnce, copyPath } from "../copy/copied-table.js";
@@ -57,7 +58,7 @@ export async function retryTable(
       discard: () => Promise.resolve(),
     },
   };
-  const rows = tableRows(display, await fill.input(found.query), found.runId, prefix);
+  const rows = tableRows(display, await fill.input(found.query), found, prefix);
   // A limit protects an earlier output from being replaced; nothing is replaced here.
   const settings = { ...job.settings, maxFailed: { percent: 100 } };
   const isSynthetic = isItsRun && earlier?.synthetic === true;
@@ -69,12 +70,16 @@ export async function retryTable(
   );
 }
 
-function tableRows(display: string, table: TableInput, runId: string, prefix: string): RowJob {
+function tableRows(
+  display: string,
+  table: TableInput,
+  { runId, optional }: FoundRows,
+  prefix: string,
+): RowJob {
   const copyOf = { name: display, kind: table.kind };
   const form = { format: "ndjson", keepsNulls: false } as const;
   const copied: CopiedInput = {
-    file: null,
-    copyOf,
+    sources: [],
     inFolder({ folder }) {
       const input = { path: copyPath(folder, form.format), copyOf };
       return { input, open: (resume) => openSavedRows(input, prefix, resume) };
@@ -86,6 +91,7 @@ function tableRows(display: string, table: TableInput, runId: string, prefix: st
     inputFormat: () => Promise.resolve("ndjson"),
     options: { retry: true, run: runId },
     runId,
+    optional,
     partialsFromCache: false,
     open: () => Promise.reject(new TypeError("copy the rows first")),
     start: retryStart,
@@ -95,7 +101,7 @@ function tableRows(display: string, table: TableInput, runId: string, prefix: st
 
 /** Opens the copy of a run's rows. */
 async function openSavedRows(
-  input: SourceInput,
+  input: Extract<SourceInput, { readonly path: string }>,
   prefix: string,
   resume: SourcePosition | null,
 ): Promise<OpenedSource> {
@@ -104,6 +110,7 @@ async function openSavedRows(
   const columns = [`${prefix}item`];
   return {
     columns,
+    kind: input.copyOf?.kind,
     // Rejected rows are a list of items.
     reading: {
       format: "csv",

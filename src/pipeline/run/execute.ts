@@ -12,11 +12,11 @@ import { isObjectAddress } from "../../objects/address.js";
 import type { StagedRun } from "../output/staged-run.js";
 import { chooseOutput, type OutputTarget } from "../output/open-output.js";
 import type { CopyPlace } from "../copy/copied-input.js";
-import { findTableInput } from "../copy/find-table-input.js";
+import { inputReading } from "../copy/find-table-input.js";
 import { type FoundRun, openStateFolder, type StateFolder } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { KnownItems, needsTable, readKnownItems, withoutKnown } from "./known-items.js";
-import { readingOf, type RowJob } from "./reading.js";
+import type { RowJob } from "./reading.js";
 import { inputPaths } from "../../inputs/types.js";
 import { runRows } from "./run-rows.js";
 
@@ -64,8 +64,9 @@ async function executeLocally(job: EnrichJob, rows: RowJob, staged?: StagedRun):
  */
 function inputFiles({ input, settings }: EnrichJob, { copied }: RowJob): readonly string[] {
   if (copied === undefined) return inputPaths(input);
-  const isWritten = copied.copyOf.kind === "duckdb" && /^duckdb:/i.test(settings.output);
-  return isWritten || copied.file === null ? [] : [copied.file];
+  const writesDuckdb = /^duckdb:/i.test(settings.output);
+  const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
+  return kept.flatMap(({ file }) => file ?? []);
 }
 
 /** Nothing is kept on disk, except the copy of a table while the run lasts. */
@@ -89,13 +90,13 @@ interface Preparation {
   readonly isResumed: boolean;
 }
 
-/** A job whose input can be opened: of a table, its copy. */
+/** A job whose input can be opened: of a table, the copy. */
 interface ReadyJob {
   readonly job: EnrichJob;
   readonly rows: RowJob;
 }
 
-/** Copies the input, if it is a table. */
+/** Copies the tables of the input. */
 async function prepare(job: EnrichJob, rows: RowJob, options: Preparation): Promise<ReadyJob> {
   const placed = inPlace(job, rows, options);
   await rows.copied?.make(copyPlace(job, options), options.isResumed);
@@ -202,8 +203,5 @@ async function runResumably(
  */
 export async function enrich(job: EnrichJob): Promise<Manifest> {
   const { input, settings, clock } = job;
-  const table = "path" in input ? await findTableInput(input.path) : null;
-  if (table === null) return execute(job, readingOf(input, settings, clock));
-  const { tableReading } = await import("../copy/copied-table.js");
-  return execute(job, tableReading(table, settings, clock));
+  return execute(job, await inputReading(input, settings, clock));
 }

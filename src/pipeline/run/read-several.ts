@@ -1,12 +1,14 @@
 import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../../core/errors.js";
-import type { Clock } from "../../core/clock.js";
 import { openSeveral, type SourceFile } from "../../inputs/several/open-several.js";
 import type { NamedInput, OpenedSource, SourcePosition } from "../../inputs/types.js";
-import { readingOf, type ReadingSettings, type RowJob } from "./reading.js";
+import type { ReadingSettings, RowJob } from "./reading.js";
 
-/** One of several inputs, and how it is read with all flags. */
+/** One of several inputs. */
 export interface SeveralReading extends NamedInput {
+  /** How it is read. */
+  readonly read: (settings: ReadingSettings) => RowJob;
+  /** The same with all flags. */
   readonly reading: RowJob;
 }
 
@@ -20,14 +22,14 @@ type ColumnFlags = Pick<ReadingSettings, "itemColumn" | "kindColumn">;
 export async function openInputs(
   inputs: readonly SeveralReading[],
   settings: ReadingSettings,
-  { resume, clock }: { readonly resume: SourcePosition | null; readonly clock: Clock },
+  resume: SourcePosition | null,
 ): Promise<OpenedSource> {
   const files = await Promise.all(
-    inputs.map(async ({ name, input, reading }): Promise<SourceFile> => {
+    inputs.map(async ({ name, input, read, reading }): Promise<SourceFile> => {
       const facts = "path" in input ? await stat(input.path).catch(() => null) : null;
       const isPipe = !("path" in input) || (facts !== null && !facts.isFile());
       const openWith = (flags: ColumnFlags, from: SourcePosition | null) =>
-        readingOf(input, { ...settings, ...flags }, clock).open(from);
+        read({ ...settings, ...flags }).open(from);
       return {
         name,
         path: "path" in input && !isPipe ? input.path : null,

@@ -57,7 +57,7 @@ export interface RowJob {
   readonly runId?: string;
   /** Wraps the encoder of the output. */
   readonly encoder?: (encoder: Encoder) => Encoder;
-  /** Set for a table, which is copied to the run's folder before it is opened. */
+  /** Set for tables, which are copied to the run's folder before the input is opened. */
   readonly copied?: CopiedInput;
 }
 
@@ -111,16 +111,16 @@ function readingOfSeveral(
   settings: ReadingSettings,
   clock: Clock,
 ): RowJob {
-  const readings = inputs.map((named) => ({
-    ...named,
-    reading: readingOf(named.input, settings, clock),
-  }));
+  const readings = inputs.map((named) => {
+    const read = (own: ReadingSettings): RowJob => readingOf(named.input, own, clock);
+    return { ...named, read, reading: read(settings) };
+  });
   return {
     inputFormat: () => readings[0]!.reading.inputFormat(),
     options: optionsOf(settings, settings.from ?? null),
     async open(resume) {
       const { openInputs } = await import("./read-several.js");
-      return openInputs(readings, settings, { resume, clock });
+      return openInputs(readings, settings, resume);
     },
     start: startRow,
   };

@@ -96,7 +96,7 @@ const emptyJournal = 32;
 /** Files that a run keeps in its state folder. Any other file there is foreign. */
 const ownFiles = [
   /^(checkpoint|finished|manifest)\.json(\.new)?$/,
-  /^input\.(tsv|ndjson|json|parquet)(\.new)?$/,
+  /^(input-\d+\/)?input\.(tsv|ndjson|json|parquet)(\.new)?$/,
   /^(parts\/\d+\/)?parquet-(groups|rows-\d+)\.ndjson$/,
   /^parts\/part-\d{5,}\.(csv|tsv|ndjson|parquet)(\.gz)?(\.part)?$/,
   /^known-items(\.new)?$/,
@@ -109,7 +109,7 @@ const ownFiles = [
 /** Folder of the chunks of a run with workers. */
 export const workName = "work";
 
-const ownFolders = /^(journal|quota|parts(\/\d+)?)$/;
+const ownFolders = /^(journal|quota|input-\d+|parts(\/\d+)?)$/;
 
 /** Maximum number of names in a message. */
 const maxNamed = 5;

@@ -51,6 +51,27 @@ it("looks an item up in full", async () => {
   });
 });
 
+it("enriches a list of files, or a folder, as one input", async () => {
+  const folder = await temporaryFolder();
+  const inputs = await temporaryFolder();
+  const both = [join(inputs, "a.csv"), join(inputs, "b.csv")];
+  await writeFile(both[0]!, "ip\n192.0.2.1\n");
+  await writeFile(both[1]!, "host\nexample.com\n");
+  const out = join(folder, "out.csv");
+  const notices: string[] = [];
+  for (const input of [both, inputs]) {
+    const onNotice = (notice: string) => void notices.push(notice);
+    const manifest = await client().enrichFile(input, out, { onNotice });
+    expect(manifest.inputs?.map(({ path, rows }) => [path, rows])).toEqual(
+      both.map((path) => [path, 1]),
+    );
+    expect(await readFile(out, "utf8")).toMatch(/^ip,host,rep_item,.*,rep_file\n192\.0\.2\.1,,/);
+    await writeFile(join(inputs, "notes.md"), "");
+  }
+  expect(notices).toContain(`skipping notes.md in ${inputs}: not a file of a known format`);
+  await expect(client().enrichFile([], out)).rejects.toMatchObject({ code: "input_missing" });
+});
+
 it("tells results apart by status", async () => {
   const r = client({ lookups: "query" });
   expect(await r.lookup("203.0.113.51")).toMatchObject({ status: "partial", error: null });

@@ -1,0 +1,55 @@
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { ColumnType } from "../../core/columns.js";
+import type { CellValue, TypedColumn } from "../../formats/typed-column.js";
+import type { ColumnBatch } from "../warehouse/column-batch.js";
+import { sqlType } from "../warehouse/dialect.js";
+import type { DuckdbDriver } from "./open-duckdb.js";
+
+/** Temporary table for loading, so that the target table can have other columns in any order. */
+const name = "repute_staging";
+
+/** The same with its schema. */
+export const staging = `temp.main.${name}`;
+
+/** Makes the temporary table and appends rows to it. Errors are those of DuckDB. */
+export async function stageRows(
+  driver: DuckdbDriver,
+  connection: DuckDBConnection,
+  columns: readonly TypedColumn[],
+  batches: readonly ColumnBatch[],
+): Promise<void> {
+  const definitions = columns.map(({ type }, index) => `c${index} ${sqlType("duckdb", type)}`);
+  await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
+  const appender = await connection.createAppender(name, "main", "temp");
+  const types = columns.map((_, index) => appender.columnType(index));
+  // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
+  // time.
+  const chunk = driver.DuckDBDataChunk.create(types);
+  for (const batch of batches) {
+    chunk.reset();
+    chunk.rowCount = batch.rows;
+    columns.forEach(({ type }, index) => {
+      chunk.setColumnValues(index, valuesOf(driver, type, batch.columns[index]!));
+    });
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
+}
+
+function valuesOf(
+  driver: DuckdbDriver,
+  type: ColumnType,
+  values: readonly CellValue[],
+): readonly DuckDBValue[] {
+  if (type === "timestamp") {
+    return values.map((value) =>
+      value === null ? null : new driver.DuckDBTimestampTZValue(value as bigint),
+    );
+  }
+  if (type === "text[]") {
+    return values.map((value) =>
+      value === null ? null : new driver.DuckDBListValue(value as readonly string[]),
+    );
+  }
+  return values as readonly (string | bigint | boolean | null)[];
+}

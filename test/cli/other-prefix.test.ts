@@ -1,0 +1,27 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runRepute } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+it.each(["again.csv", "again.parquet", "duckdb:again.duckdb?table=t", "again/"])(
+  "the prefix of %s, whose input has columns of repute, is known from the manifest",
+  async (output) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "ip,rep_status,rep_verdict\n192.0.2.1,kept,odd\n");
+    const to = output.endsWith("/") ? ["--to", "csv"] : [];
+    const args = ["enrich", "in.csv", "-o", output, "--local", "--prefix", "x_", ...to];
+    const { code, stderr } = await runRepute(args, { cwd });
+    expect(code, stderr).toBe(0);
+    expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
+    const report = await runRepute(["report", output], { cwd });
+    expect(report.stdout).toContain("Of 1 row, 1 is malicious.");
+    if (to.length > 0 || output.startsWith("duckdb:")) return;
+    const again = output.replace("again", "third");
+    const retried = await runRepute(["retry", output, "-o", again, "--local"], { cwd });
+    expect(retried.code, retried.stderr).toBe(0);
+    expect(await readFile(join(cwd, again))).toHaveLength(
+      (await readFile(join(cwd, output))).length,
+    );
+  },
+);

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { queryDuckdb } from "../contract/warehouse-readers.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+interface Prepared {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  readonly run: (...args: readonly string[]) => Promise<RunReputeResult>;
+  readonly query: (sql: string) => ReturnType<typeof queryDuckdb>;
+}
+
+/** `out.parquet` of 400 rows, of which every fourth failed. */
+async function prepared(...flags: readonly string[]): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  const lines = Array.from({ length: 400 }, (_, n) => `\uFEFF${n},host-${n}.example.com,\n`);
+  await writeFile(join(cwd, "in.csv"), `n,item,empty\n${lines.join("")}`);
+  const service = ["--intel-url", server.url, "--rate", "1000000/s"];
+  const run = (...args: readonly string[]): Promise<RunReputeResult> =>
+    runRepute([...args, ...service], { cwd });
+  for (let n = 0; n < 400; n += 4) server.absent.add(`host-${n}.example.com`);
+  const first = ["enrich", "in.csv", "-o", "out.parquet", "--retries", "0", ...flags];
+  expect(await run(...first)).toMatchObject({ code: 3 });
+  server.absent.clear();
+  const query = (sql: string) =>
+    queryDuckdb(sql.replaceAll(/(\w+\.parquet)/g, (name) => `'${join(cwd, name)}'`));
+  return { cwd, server, run, query };
+}
+
+const statuses = (file: string): string =>
+  `SELECT rep_status, count(*) AS n, count(DISTINCT rep_row) AS keys FROM ${file} GROUP BY ALL`;
+
+it("writes a new file, in which only the failed rows differ", async () => {
+  const { cwd, run, server, query } = await prepared("--raw", "--lookups", "query");
+  const sums = (file: string): string => `SELECT
+    md5(string_agg(o::VARCHAR, '|' ORDER BY rep_row) FILTER ((rep_row - 1) % 4 <> 0)) AS others,
+    md5(string_agg(concat_ws('|', rep_run_id, rep_row, n, item, empty, rep_item, rep_kind, rep_extra), '|' ORDER BY rep_row)) AS own,
+    count(rep_query) AS answers, count(rep_error_code) AS errors FROM ${file} o`;
+  const [before] = await query(sums("out.parquet"));
+  expect(before).toMatchObject({ answers: 300n, errors: 100n });
+  const hash = async () =>
+    createHash("sha256")
+      .update(await readFile(join(cwd, "out.parquet")))
+      .digest("hex");
+  const [earlier, asked] = [await hash(), server.total];
+
+  const retried = await run(
+    "retry",
+    "out.parquet",
+    "-o",
+    "again.parquet",
+    "--lookups",
+    "query",
+    "--json",
+  );
+  expect(retried).toMatchObject({ code: 0 });
+  expect(server.total - asked).toBe(100);
+  expect(await query(sums("again.parquet"))).toEqual([{ ...before, answers: 400n, errors: 0n }]);
+  expect(await query(statuses("again.parquet"))).toEqual([
+    { rep_status: "complete", n: 400n, keys: 400n },
+  ]);
+  expect(await hash()).toBe(earlier);
+  const [{ rep_run_id: runId } = {}] = await query("SELECT DISTINCT rep_run_id FROM out.parquet");
+  expect(JSON.parse(retried.stdout)).toMatchObject({
+    run_id: runId,
+    input: { path: "out.parquet", format: "parquet", delimiter: null, rows: 400 },
+    retried: { failed: { complete: 100 } },
+  } satisfies Partial<Record<keyof Manifest, unknown>>);
+  expect(await runRepute(["verify", "again.parquet"], { cwd })).toMatchObject({ code: 0 });
+});
+
+it("continues an interrupted retry", async () => {
+  const { cwd, run, server, query } = await prepared("--lookups", "query");
+  const asked = server.total;
+  const args = ["retry", "out.parquet", "-o", "again.parquet", "--lookups", "query"];
+  expect(await run(...args, "--max-requests", "30")).toMatchObject({ code: 75 });
+  expect(await run(...args, "--resume")).toMatchObject({ code: 0 });
+  expect(server.total - asked).toBe(100);
+  expect(await query(statuses("again.parquet"))).toMatchObject([{ n: 400n, keys: 400n }]);
+  expect((await readdir(cwd)).filter((name) => name.startsWith("again"))).toEqual([
+    "again.parquet",
+    "again.parquet.manifest.json",
+  ]);
+});
+
+it("reads an output that another program has written again", async () => {
+  const { run, query } = await prepared("--lookups", "query");
+  await query("COPY (FROM out.parquet ORDER BY rep_row) TO zstd.parquet (CODEC zstd)");
+  const args = ["retry", "zstd.parquet", "-o", "again.parquet", "--lookups", "query"];
+  expect(await run(...args)).toMatchObject({ code: 0 });
+  const same = "FROM out.parquet o JOIN again.parquet a USING (rep_run_id, rep_row, rep_item, n)";
+  expect(await query(`SELECT count(*) AS n ${same}`)).toEqual([{ n: 400n }]);
+});
+
+it("refuses another format, and files that are not outputs", async () => {
+  const { run, query } = await prepared("--lookups", "query");
+  await query("COPY (SELECT 1 AS item) TO other.parquet");
+  await query("COPY (SELECT * REPLACE (1 AS n) FROM out.parquet) TO typed.parquet");
+  const cases = [
+    [["out.parquet"], "give another file: -o FILE.parquet"],
+    [["out.parquet", "-o", "again.csv"], "and so is the output of its retry"],
+    [["out.parquet", "-o", "out.parquet"], "would overwrite the input"],
+    [["in.csv", "-o", "again.parquet"], "not text"],
+    [["other.parquet", "-o", "again.parquet"], "has no column rep_item"],
+    [["typed.parquet", "-o", "again.parquet"], "its column n is not text"],
+    [["none.parquet", "-o", "again.parquet"], "there is no file none.parquet"],
+  ] as const;
+  for (const [args, said] of cases) {
+    const { code, stderr } = await run("retry", ...args);
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(said)]);
+  }
+});

@@ -1,0 +1,160 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { expect, it } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { queryDuckdb } from "./warehouse-readers.js";
+
+type Rows = readonly Record<string, string>[];
+
+/** A CSV file, a Parquet file, and a DuckDB file with a table. */
+async function prepared(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a.csv"), "Data,note\n192.0.2.1,one\n192.0.2.2,\n");
+  const b = `SELECT '192.0.2.' || (n + 10) AS ioc, CASE n WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'x' END AS note FROM range(4) t(n)`;
+  await queryDuckdb(`COPY (${b}) TO '${join(cwd, "b.parquet")}'`);
+  await queryDuckdb(
+    "CREATE TABLE c AS SELECT 'c.example.com' AS host, 7 AS n",
+    join(cwd, "c.duckdb"),
+  );
+  return cwd;
+}
+
+const inputs = ["a.csv", "b.parquet", "duckdb:c.duckdb?query=SELECT host, n FROM c"];
+
+function enrich(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
+  return runRepute(["enrich", ...args, "--local", "--lookups", "query"], { cwd });
+}
+
+async function rowsOf(cwd: string, file: string): Promise<Rows> {
+  return parse(await readFile(join(cwd, file)), { columns: true });
+}
+
+it("reads text, Parquet and a query in order as one input", async () => {
+  const cwd = await prepared();
+  const { code, stderr } = await enrich(cwd, ...inputs, "-o", "all.csv");
+  expect(code, stderr).toBe(0);
+  const rows = await rowsOf(cwd, "all.csv");
+  expect(Object.keys(rows[0]!).slice(0, 5)).toEqual(["Data", "note", "ioc", "host", "n"]);
+  expect(rows.map((row) => [row["rep_file"], row["rep_item"], row["note"], row["n"]])).toEqual([
+    ["a.csv", "192.0.2.1", "one", ""],
+    ["a.csv", "192.0.2.2", "", ""],
+    ["b.parquet", "192.0.2.10", "", ""],
+    ["b.parquet", "192.0.2.11", "", ""],
+    ["b.parquet", "192.0.2.12", "x", ""],
+    ["b.parquet", "192.0.2.13", "x", ""],
+    [inputs[2], "c.example.com", "", "7"],
+  ]);
+  const { input, inputs: each } = JSON.parse(
+    await readFile(join(cwd, "all.csv.manifest.json"), "utf8"),
+  ) as Manifest;
+  expect(input).toMatchObject({ path: null, rows: 7, format: null });
+  expect(
+    each?.map(({ path, format, rows: n, item_column }) => [path, format, n, item_column]),
+  ).toEqual([
+    ["a.csv", "csv", 2, "Data"],
+    ["b.parquet", "parquet", 4, "ioc"],
+    [inputs[2], "duckdb", 1, "host"],
+  ]);
+  const plan = await runRepute(["plan", ...inputs, "--json", "--local"], { cwd });
+  expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 7, kinds: { ip: 6, domain: 1 } });
+});
+
+it("tells null from an empty text in tables", async () => {
+  const cwd = await prepared();
+  const target = "duckdb:c.duckdb?table=results";
+  expect(await enrich(cwd, ...inputs, "-o", target)).toMatchObject({ code: 0 });
+  const stored = await queryDuckdb(
+    "SELECT note FROM results ORDER BY rep_row",
+    join(cwd, "c.duckdb"),
+  );
+  expect(stored.map(({ note }) => note)).toEqual(["one", "", null, "", "x", "x", ""]);
+});
+
+it("gives objects beside NDJSON", async () => {
+  const cwd = await prepared();
+  await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\n');
+  const mixed = ["a.ndjson", ...inputs.slice(1)];
+  expect(await enrich(cwd, ...mixed, "-o", "all.ndjson")).toMatchObject({ code: 0 });
+  const lines = (await readFile(join(cwd, "all.ndjson"), "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => line.slice(0, line.indexOf(',"rep":')))).toEqual([
+    '{"ip":"192.0.2.1","n":1.50',
+    '{"ioc":"192.0.2.10","note":null',
+    '{"ioc":"192.0.2.11","note":""',
+    '{"ioc":"192.0.2.12","note":"x"',
+    '{"ioc":"192.0.2.13","note":"x"',
+    '{"host":"c.example.com","n":7',
+  ]);
+});
+
+it("resumes in any of them, after the tables are gone", async () => {
+  const cwd = await prepared();
+  await enrich(cwd, ...inputs, "-o", "whole.csv");
+  const args = [...inputs, "-o", "out.csv", "--resume", "--concurrency", "1"];
+  let run = await enrich(cwd, ...args, "--max-requests", "1");
+  await rm(join(cwd, "b.parquet"));
+  await rm(join(cwd, "c.duckdb"));
+  let stops = 0;
+  for (; run.code === 75; stops++) run = await enrich(cwd, ...args, "--max-requests", "1");
+  expect(run.code, run.stderr).toBe(0);
+  expect(stops).toBeGreaterThan(4);
+  const plain = (rows: Rows) => rows.map((row) => ({ ...row, rep_looked_up_at: "" }));
+  expect(plain(await rowsOf(cwd, "out.csv"))).toEqual(plain(await rowsOf(cwd, "whole.csv")));
+});
+
+it("refuses to replace one of them, and options for text without text", async () => {
+  const cwd = await prepared();
+  expect(await enrich(cwd, "a.csv", "b.parquet", "-o", "b.parquet")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("would overwrite"),
+  });
+  expect(await enrich(cwd, "b.parquet", inputs[2]!, "--from", "csv", "-o", "x.csv")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--from applies only to text"),
+  });
+});
+
+it("reads the parts of a data set that its manifest names", async () => {
+  const cwd = await prepared();
+  const lines = Array.from({ length: 25 }, (_, n) => `192.0.2.${n},${n}\n`).join("");
+  await writeFile(join(cwd, "in.csv"), `ip,n\n${lines}`);
+  for (const to of ["parquet", "csv", "ndjson"]) {
+    const set = `${to}-set/`;
+    const made = await enrich(cwd, "in.csv", "-o", set, "--to", to, "--rows-per-file", "10");
+    expect(made.code, made.stderr).toBe(0);
+    await writeFile(join(cwd, set, "part-00009.csv"), "not,a,part\n");
+    const args = [set, "-o", `${to}.csv`, "--prefix", "again_"];
+    const { code, stderr } = await enrich(cwd, ...args);
+    expect(code, stderr).toBe(0);
+    const rows = await rowsOf(cwd, `${to}.csv`);
+    expect(rows.map(({ n }) => Number(n))).toEqual(Array.from({ length: 25 }, (_, n) => n));
+    const extension = `part-00002.${to}`;
+    expect(rows.at(-1)?.["again_file"]).toBe(`${to}-set/${extension}`);
+    await rm(join(cwd, set, extension));
+    expect(await enrich(cwd, ...args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${extension} is missing`),
+    });
+  }
+  await enrich(cwd, "in.csv", "-o", "bulk/", "--to", "es-bulk");
+  expect(await enrich(cwd, "bulk", "-o", "x.csv")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("are es-bulk, which repute cannot read"),
+  });
+});
+
+it("reads the Parquet files in a folder", async () => {
+  const cwd = await prepared();
+  await mkdir(join(cwd, "more"));
+  await queryDuckdb(`COPY (SELECT '192.0.2.1' AS ip) TO '${join(cwd, "more", "z.parquet")}'`);
+  await writeFile(join(cwd, "more", "_manifest.json"), "{}");
+  await writeFile(join(cwd, "more", "y.csv"), "ip\n192.0.2.2\n");
+  const { code, stderr } = await enrich(cwd, "more", "-o", "all.csv");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("skipping _manifest.json in more")]);
+  expect((await rowsOf(cwd, "all.csv")).map((row) => row["rep_file"])).toEqual([
+    "more/y.csv",
+    "more/z.parquet",
+  ]);
+});
