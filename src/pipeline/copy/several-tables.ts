@@ -48,7 +48,7 @@ export function severalTables(
     };
   };
   const whole = readingOf({ inputs }, settings, clock);
-  const [text] = readings.filter((_, index) => tables[index] === null);
+  const text = readings.find((_, index) => tables[index] === null);
   return {
     ...whole,
     inputFormat: async () => text?.reading.inputFormat() ?? "csv",
