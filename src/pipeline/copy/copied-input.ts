@@ -13,7 +13,7 @@ export interface CopyPlace extends CopyForm {
 }
 
 /** Something that is read for a copy, or beside it. */
-export interface CopySource {
+interface CopySource {
   /** `text`, or the kind of a table. */
   readonly kind: string;
   /** The file that holds it; null for a server or a stream. */
