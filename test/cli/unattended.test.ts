@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -71,6 +71,20 @@ test("warnings of metrics and pings come before the JSON object on stderr", asyn
   const [last = "", ...warnings] = stderr.trimEnd().split("\n").toReversed();
   expect(JSON.parse(last)).toMatchObject({ exit_reason: "done", exit_code: 0 });
   expect(warnings.length).toBeGreaterThan(1);
+});
+
+test("metrics of a resumed run have its counts before its first request", async () => {
+  const { cwd, server, run } = await prepared();
+  const flags = ["-o", "out.csv", "--quiet", "--concurrency", "1", "--metrics", "m.prom"];
+  expect((await run([...flags, "--max-requests", "7"])).code).toBe(75);
+  let rows: string | undefined;
+  server.onRequest = () => {
+    const text = readFileSync(join(cwd, "m.prom"), "utf8");
+    rows ??= /^repute_rows\{.*status="complete"\} (\d+)$/m.exec(text)?.[1];
+    return true;
+  };
+  expect((await run([...flags, "--resume"])).code).toBe(0);
+  expect(rows).toBe("7");
 });
 
 test("metrics that cannot be written are one warning", async () => {

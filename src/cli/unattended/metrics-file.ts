@@ -44,6 +44,11 @@ export class MetricsFile {
     }
   }
 
+  /** Writes the metrics at once, without waiting for the next time. */
+  write(facts: Facts): void {
+    if (!this.#stop.signal.aborted) this.#write(facts);
+  }
+
   /** Writes the metrics of a run that has ended. */
   end(facts: Facts & { readonly ended: NonNullable<MeteredRun["ended"]> }): void {
     this.#stop.abort();

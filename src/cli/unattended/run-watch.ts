@@ -75,13 +75,14 @@ export class RunWatch {
     this.#hasStarted = true;
     await this.#open();
     this.#pings?.start();
-    const facts = () => ({ ...this.#labels(), record: this.#soFar(), ended: null });
-    void this.#metrics?.repeat(facts);
+    void this.#metrics?.repeat(() => this.#facts());
   }
 
   /** Tells how to find out about the run. */
   follow(run: WatchedRun): void {
     this.#run = { ...this.#run, ...run };
+    // A resumed run has counts before it has done anything.
+    if (run.record !== undefined) this.#metrics?.write(this.#facts());
   }
 
   /** Passes on the record of a run whose rows are written. */
@@ -135,6 +136,10 @@ export class RunWatch {
       const { Pings } = await import("./pings.js");
       this.#pings = new Pings(ping, { clock, env, onWarning });
     }
+  }
+
+  #facts() {
+    return { ...this.#labels(), record: this.#soFar(), ended: null };
   }
 
   #labels(): { readonly command: string; readonly output: string } {
