@@ -162,6 +162,29 @@ test("state and manifest of a table are in --state-dir, where verify finds them"
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });
 });
 
+test("report and diff read the run of a table whose manifest is in --state-dir", async () => {
+  const { cwd, run } = await prepared();
+  const table = "duckdb:all.duckdb?table=nightly";
+  expect(await run(["-o", "first.csv", "--quiet"])).toMatchObject({ code: 0 });
+  for (const [rows, state] of [
+    [names, "monday"],
+    [names.slice(1), "tuesday"],
+  ] as const) {
+    await writeFile(join(cwd, "in.csv"), `domain\n${rows.join("\n")}\n`);
+    const flags = ["-o", table, "--quiet", "--state-dir", state];
+    expect(await run(flags)).toMatchObject({ code: 0 });
+  }
+  const said = async (...call: readonly string[]) => (await runRepute(call, { cwd })).stdout;
+  for (const [state, gone, rows] of [
+    ["monday", 0, 20],
+    ["tuesday", 1, 19],
+  ] as const) {
+    const diff = await said("diff", "first.csv", table, "--state-dir", state, "--json");
+    expect(diff.split("\n").filter((line) => line.includes('"gone"'))).toHaveLength(gone);
+    expect(await said("report", table, "--state-dir", state)).toContain(`${rows} rows`);
+  }
+});
+
 test("--restart under a used-up quota ends with 75 before it discards anything", async () => {
   const { cwd, server, run, read } = await prepared();
   const flags = ["-o", "out.csv", "--quiet", "--json", "--rate", "8/d"];
