@@ -44,16 +44,7 @@ async function machine(cached: Readonly<Record<string, Answer[1]>> = ages) {
   }
   await store.close();
   const flags = ["--cache", "cache", "--refresh", "worst-first", "--lookups", "query"];
-  const call = [
-    "enrich",
-    "in.csv",
-    "-o",
-    "out.csv",
-    "--intel-url",
-    server.url,
-    "--quiet",
-    ...flags,
-  ];
+  const call = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", server.url, ...flags];
   const enrich = (...more: readonly string[]) =>
     runRepute([...call, "--concurrency", "1", "--resume", ...more], { cwd });
   return { server, cwd, call, enrich };
@@ -63,7 +54,9 @@ test("asks for expired verdicts, then the oldest, then the rest; the rows stay i
   const { server, cwd, enrich } = await machine();
   const asked = (): readonly string[] =>
     [...server.asked.keys()].map((path) => /n\d/.exec(path)?.[0] ?? path);
-  expect((await enrich("--max-requests", "3")).code).toBe(75);
+  const { code, stderr } = await enrich("--max-requests", "3");
+  expect(code).toBe(75);
+  expect(stderr).toContain("asking first for the 5 items whose cached answers have expired\n");
   expect(asked()).toEqual(["n8", "n4", "n3"]);
   expect((await enrich()).code).toBe(0);
   expect(asked()).toEqual(["n8", "n4", "n3", "n7", "n1", "n0", "n2", "n5", "n9"]);

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Finding, lookupEndpoints, type LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { raceAbort } from "../../core/abort.js";
+import { formatCount } from "../../core/quantity.js";
 import type { LookupChoice } from "../../lookup/options.js";
 import type { Lookup } from "../../lookup/types.js";
 import { cacheKeys } from "../../store/cache/cache-key.js";
@@ -40,10 +41,17 @@ export async function refreshWorstFirst(
     const { lookups, concurrency } = job.settings;
     const find = finderOf(cache!.address, lookups, expired);
     await fill(queue, rows, find, options.signals.stop);
+    if (queue.size > 0) job.onNotice?.(noticeOf(queue.size));
     await lookUpAll(queue, lookup.lookup, concurrency, options);
   } finally {
     queue.close();
   }
+}
+
+function noticeOf(items: number): string {
+  return items === 1
+    ? "asking first for the item whose cached answer has expired"
+    : `asking first for the ${formatCount(items)} items whose cached answers have expired`;
 }
 
 type Find = (item: Item) => readonly StoredFinding[];

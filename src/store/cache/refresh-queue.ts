@@ -22,6 +22,7 @@ type QueueRow = readonly [place: number, kind: number, value: string, row: numbe
 export class RefreshQueue {
   readonly #database: Database = new DatabaseSync("");
   readonly #insert: StatementSyncInstance;
+  #size = 0;
 
   constructor() {
     this.#database.exec(`
@@ -35,10 +36,16 @@ export class RefreshQueue {
     this.#insert = this.#database.prepare("INSERT OR IGNORE INTO items VALUES (?, ?, ?, ?, ?)");
   }
 
+  /** Number of items. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Adds an item, unless an earlier row had it. */
   add({ item, row, accused, storedAt }: ExpiredItem): void {
     const kind = itemKinds.indexOf(item.kind);
-    this.#insert.run(kind, item.value, row, accused ? 1 : 0, Math.floor(storedAt));
+    const place = [kind, item.value, row, accused ? 1 : 0, Math.floor(storedAt)];
+    this.#size += Number(this.#insert.run(...place).changes);
   }
 
   /** The items in order. Nothing can be added any more. */
