@@ -117,7 +117,7 @@ test("runs that share answers ask for an item once, in flight too, and never aga
   expect(service.total).toBe(400);
 
   const flags = ["--cache", redis.url(1), "--intel-url", service.url, "--lookups", "query"];
-  const plan = await runRepute(["plan", join(folder, "third.csv"), "--json", ...flags], { env });
+  const plan = await runRepute(["plan", join(folder, "shared.csv"), "--json", ...flags], { env });
   expect(JSON.parse(plan.stdout)).toMatchObject({
     cached: { query: 400 },
     expired: { query: 0 },
