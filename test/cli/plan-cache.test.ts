@@ -101,6 +101,12 @@ test("tells what is fresh, what has expired and when the rest will", async () =>
     expired: { query: 4 },
     chosen: { requests: 8, order: [{ part: "all", items: 8, requests: 8, covered_items: 8 }] },
   });
+  const hurried = await plan([...flags, "--rate-query", "1/m", "--deadline", "150s"], 25);
+  expect(hurried.chosen).toMatchObject({
+    seconds: 420,
+    limits: [{ by: "deadline", requests: 3 }, { by: "deadline" }],
+    order: [{ covered_items: 3 }],
+  });
 });
 
 /** Puts answers of these ages in days into the cache; the accused have an intent. */
