@@ -45,7 +45,7 @@ export class RefreshQueue {
   add({ item, row, accused, storedAt }: ExpiredItem): void {
     const kind = itemKinds.indexOf(item.kind);
     const place = [kind, item.value, row, accused ? 1 : 0, Math.floor(storedAt)];
-    this.#size += Number(this.#insert.run(...place).changes);
+    this.#size += this.#insert.run(...place).changes;
   }
 
   /** The items in order. Nothing can be added any more. */
