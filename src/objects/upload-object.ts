@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
@@ -87,8 +88,11 @@ async function putParts(
     await sendParts(store, options, journal);
     await complete(store, options.address, journal);
   } catch (error) {
-    // The store has removed the upload, or has completed it before the program was killed.
-    if (!isContinued || statusOf(error) !== 404) throw error;
+    if (statusOf(error) !== 404) throw error;
+    // The store has completed the upload, but the program was killed or the answer was lost.
+    if (await isComplete(store, options.address, journal)) return;
+    // The store has removed the upload.
+    if (!isContinued) throw error;
     await rm(options.journal, { force: true });
     await putParts(store, options, await openUpload(store, options, journal.size));
   }
@@ -155,6 +159,29 @@ async function complete(
       },
     }),
   );
+}
+
+/** Whether the object is the one that an upload makes. */
+async function isComplete(
+  { sdk, client }: ObjectStore,
+  address: string,
+  { size, crc, partBytes, parts }: Journal,
+): Promise<boolean> {
+  const { bucket, key } = parseObjectAddress(address);
+  const count = Math.ceil(size / partBytes);
+  if (Object.keys(parts).length < count) return false;
+  const head = await client
+    .send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }))
+    .catch(() => null);
+  if (head?.ContentLength !== size) return false;
+  const isWhole = head.ChecksumCRC32 !== undefined && head.ChecksumType === "FULL_OBJECT";
+  if (isWhole) return head.ChecksumCRC32 === encoded(crc);
+  // The MD5 of the parts' own ones, in most stores.
+  const hash = createHash("md5");
+  for (let number = 1; number <= count; number++) {
+    hash.update(Buffer.from(parts[number]?.replaceAll('"', "") ?? "", "hex"));
+  }
+  return head.ETag === `"${hash.digest("hex")}-${count}"`;
 }
 
 /** Continues the upload in the journal if it is of the same file, else begins one. */

@@ -150,6 +150,17 @@ test("workers write to objects, and continue after a failed upload", async () =>
   expect(await readdir(cwd)).toEqual([]);
 });
 
+test("refuses to replace its input", async () => {
+  const address = "s3://lake/in/same.csv";
+  await store.put("in/same.csv", await readFile(indicators));
+  const refused = { code: 2, stderr: expect.stringContaining("would replace the input") };
+  expect(await enrich(address, "S3://lake/in/same.csv")).toMatchObject(refused);
+  expect(await enrich(address, "out.csv", "--rejects", address)).toMatchObject(refused);
+  expect(await enrich(address, address, "--workers", "2")).toMatchObject(refused);
+  expect(await repute("retry", address, "-o", address, "--local")).toMatchObject(refused);
+  expect(await readdir(cwd)).toEqual([]);
+});
+
 test("refuses what only a file can be", async () => {
   const metrics = await enrich(indicators, "out.csv", "--metrics", "s3://lake/m.prom");
   expect(metrics).toMatchObject({ code: 2, stderr: expect.stringContaining("node_exporter") });

@@ -21,6 +21,7 @@ beforeEach(async () => {
   cwd = await temporaryFolder();
   for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
   store.fault = () => null;
+  store.tellsChecksums = true;
   store.requests.length = 0;
 });
 afterEach(() => vi.unstubAllEnvs());
@@ -184,6 +185,21 @@ test("an upload that the store has forgotten begins again", async () => {
   await uploadObject(options);
   expect(await store.keys()).toContain("again.bin");
 });
+
+test.each(["with a checksum", "without checksums"])(
+  "an upload whose completion is not answered is complete, in a store %s",
+  async (kind) => {
+    const path = join(cwd, "big.bin");
+    await writeFile(path, Buffer.alloc(17 * 1024 * 1024, "y"));
+    const options = { path, address: "s3://lake/lost.bin", journal: join(cwd, "upload.json") };
+    store.tellsChecksums = kind === "with a checksum";
+    store.fault = fails("POST", /uploadId=/, "lost answer");
+    await uploadObject(options);
+    expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(3);
+    expect(await store.keys()).toContain("lost.bin");
+    await store.remove("lost.bin");
+  },
+);
 
 test("a data set under a prefix is replaced by parts of other names", async () => {
   const set = "s3://lake/set/";

@@ -45,6 +45,8 @@ export interface ObjectStoreServer {
   etag(key: string): Promise<string | null>;
   /** Keys in an answer to a listing. @default as the store does */
   pageSize: number | null;
+  /** Whether answers to HEAD have checksums. @default true */
+  tellsChecksums: boolean;
   close(): Promise<void>;
 }
 
@@ -66,7 +68,11 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
       incoming.url = `${url}&max-keys=${store.pageSize}`;
     }
     const decide = async () => store.fault({ method, path: url });
-    void decide().then((fault) => pass(incoming, outgoing, { port: server.port, fault, duties }));
+    const { port } = server;
+    void decide().then((fault) => {
+      const { tellsChecksums } = store;
+      return pass(incoming, outgoing, { port, fault, tellsChecksums, duties });
+    });
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
@@ -91,6 +97,7 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     requests,
     fault: () => null,
     pageSize: null,
+    tellsChecksums: true,
     async put(Key, Body) {
       duties.checksums.delete(`/${Bucket}/${Key}`);
       await client.send(new PutObjectCommand({ Bucket, Key, Body }));
@@ -123,6 +130,7 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
 interface Passage {
   readonly port: number;
   readonly fault: Fault | null;
+  readonly tellsChecksums: boolean;
   readonly duties: Duties;
 }
 
@@ -160,26 +168,26 @@ function forward(
   { method, url = "", headers }: IncomingMessage,
   outgoing: ServerResponse,
   body: Buffer,
-  { port, fault, duties: { checksums } }: Passage,
+  { port, fault, tellsChecksums, duties: { checksums } }: Passage,
 ): Promise<void> {
   const [path = ""] = url.split("?", 1);
   return new Promise((resolve) => {
     const forwarded = request({ port, host: "127.0.0.1", method, path: url, headers }, (answer) => {
+      const announced = headers["x-amz-checksum-crc32"];
+      const isPart = url.includes("partNumber=");
+      const isDone = answer.statusCode === 200 && !isPart;
+      if (typeof announced === "string" && isDone) checksums.set(path, announced);
       if (fault === "lost answer") {
         answer.resume();
         outgoing.destroy();
         return resolve();
       }
-      const checksum = checksums.get(path);
+      const checksum = tellsChecksums ? checksums.get(path) : undefined;
       const tells = method === "HEAD" && "x-amz-checksum-mode" in headers && checksum !== undefined;
       outgoing.writeHead(answer.statusCode ?? 500, {
         ...answer.headers,
         ...(tells && { "x-amz-checksum-crc32": checksum, "x-amz-checksum-type": "FULL_OBJECT" }),
       });
-      const announced = headers["x-amz-checksum-crc32"];
-      const isPart = url.includes("partNumber=");
-      const isDone = answer.statusCode === 200 && !isPart;
-      if (typeof announced === "string" && isDone) checksums.set(path, announced);
       if (fault === "cut") {
         answer.once("data", (chunk: Buffer) => {
           outgoing.write(chunk.subarray(0, chunk.length >> 1), () => outgoing.destroy());

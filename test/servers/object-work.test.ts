@@ -154,10 +154,16 @@ test("a chunk whose record was written although the answer was lost is done", as
 });
 
 test("throttling, resets and denials end a chunk or are overcome; --resume uploads the rest", async () => {
-  expect(await split(indicators)).toMatchObject(done);
   const faults = ["reset", "slow down", null] as const;
   let request = 0;
-  store.fault = () => faults[request++ % faults.length] ?? null;
+  let lists = 0;
+  store.fault = ({ path }) => {
+    if (path.includes("list-type=2") && lists++ === 0) return "cut";
+    return faults[request++ % faults.length] ?? null;
+  };
+  await store.put(`${key}/input`, "left by a split that was killed");
+  expect(await split(indicators)).toMatchObject(done);
+  expect(lists).toBeGreaterThan(1);
   expect(await doChunk(cwd, 0)).toMatchObject(done);
   store.fault = ({ method, path }) =>
     method === "PUT" && path.includes("chunk-00001") ? "denied" : null;

@@ -64,7 +64,7 @@ export async function mergeWork(job: MergeJob): Promise<Manifest> {
   const { output, rejects = "" } = job.settings;
   const isStaged = [output, rejects].some(isObjectAddress) && job.target === undefined;
   const staged = isStaged
-    ? await (await import("../output/staged-run.js")).stageRun(job.settings)
+    ? await (await import("../output/staged-run.js")).stageRun(job.settings, plannedPaths(job.plan))
     : null;
   if (staged === null) return mergeLocally(job, job.target ?? (await mergeTarget(job)));
   try {
@@ -122,7 +122,8 @@ async function mergeTarget({ plan, settings, work }: MergeJob): Promise<OutputTa
 }
 
 function plannedPaths({ input }: MergeJob["plan"]): readonly string[] {
-  const path = input.table === undefined ? input.path : input.absolute;
+  const isFile = input.table === undefined || isObjectAddress(input.path ?? "");
+  const path = isFile ? input.path : input.absolute;
   return path === null ? [] : [path];
 }
 

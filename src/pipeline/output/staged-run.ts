@@ -2,8 +2,9 @@ import { rmSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../../objects/address.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../../objects/address.js";
 import { type StagedOutput, stagedOutput } from "../../outputs/staged-output.js";
+import { manifestPath } from "./check-paths.js";
 import type { EnrichSettings } from "../options.js";
 import type { Manifest } from "../types.js";
 
@@ -44,10 +45,14 @@ export type StagedSettings = Pick<EnrichSettings, "output" | "rejects">;
 /**
  * Prepares the local folders of a run that writes to object storage; null for any other run.
  *
- * @throws UsageError `bad_object_address`, `rejects_is_no_file`; ReputeError if the store cannot be
- *   reached
+ * @param inputs what the run reads
+ * @throws UsageError `bad_object_address`, `rejects_is_no_file`, `output_is_input`; ReputeError if
+ *   the store cannot be reached
  */
-export async function stageRun({ output, rejects }: StagedSettings): Promise<StagedRun | null> {
+export async function stageRun(
+  { output, rejects }: StagedSettings,
+  inputs: readonly string[],
+): Promise<StagedRun | null> {
   const rows = stagedOutput(output);
   const left = rejects === undefined ? null : stagedOutput(rejects);
   if (rows === null && left === null) return null;
@@ -56,6 +61,7 @@ export async function stageRun({ output, rejects }: StagedSettings): Promise<Sta
       hint: "write the rows to a file or an object with -o",
     });
   }
+  for (const address of [output, rejects]) refuseInput(address, inputs);
   const folders = [rows, left].filter((staged) => staged !== null);
   for (const { folder } of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
   const { earlierRows, fetchDataSet, uploadRun, abortUploads } = await import("./upload-run.js");
@@ -77,6 +83,22 @@ export async function stageRun({ output, rejects }: StagedSettings): Promise<Sta
       for (const { folder } of folders) await rmdir(folder).catch(() => undefined);
     },
   };
+}
+
+/** Refuses an object that is also read, or whose manifest is. @throws UsageError `output_is_input` */
+function refuseInput(address: string | undefined, inputs: readonly string[]): void {
+  if (address === undefined || !isObjectAddress(address)) return;
+  const own = [address, manifestPath(address)].map(plainAddress);
+  const input = inputs.find((each) => isObjectAddress(each) && own.includes(plainAddress(each)));
+  if (input === undefined) return;
+  throw new UsageError("output_is_input", `writing ${address} would replace the input ${input}`, {
+    hint: "write to another object",
+  });
+}
+
+/** An address in its only spelling. */
+function plainAddress(address: string): string {
+  return objectAddress(parseObjectAddress(address));
 }
 
 /** An address and where its object is written first. */

@@ -30,7 +30,9 @@ import { runRows } from "./run-rows.js";
 export async function execute(job: EnrichJob, rows: RowJob): Promise<Manifest> {
   const { output, rejects = "" } = job.settings;
   if (!isObjectAddress(output) && !isObjectAddress(rejects)) return executeLocally(job, rows);
-  const staged = await (await import("../output/staged-run.js")).stageRun(job.settings);
+  const staged = await (
+    await import("../output/staged-run.js")
+  ).stageRun(job.settings, inputPaths(job.input));
   if (staged === null) return executeLocally(job, rows);
   try {
     const settings = { ...job.settings, ...staged.settings };

@@ -33,14 +33,14 @@ export async function dividedRun(given: EnrichJob): Promise<DividedRun> {
     throw new UsageError("chunk_option", "--raw does not go with --workers", { hint });
   }
   const { output, rejects = "" } = settings;
+  const paths = inputPaths(input);
   const staged = [output, rejects].some(isObjectAddress)
-    ? await (await import("../output/staged-run.js")).stageRun(settings)
+    ? await (await import("../output/staged-run.js")).stageRun(settings, paths)
     : null;
   const own = { ...job, settings: { ...settings, ...staged?.settings } };
   try {
     const reading = readingOf(input, settings, job.clock);
     const inputFormat = () => reading.inputFormat();
-    const paths = inputPaths(input);
     const chosen = await chooseOutput(own.settings.output, own.settings, inputFormat, paths);
     const target = staged === null ? chosen : { ...chosen, name: staged.name, staged };
     const to = formatOf(target);
