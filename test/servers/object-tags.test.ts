@@ -93,6 +93,21 @@ test("exports lists, keeps those of other tags, and prunes", async () => {
   expect(await readdir(cwd)).toEqual([]);
 });
 
+test("removes what an export on another machine was killed before removing", async () => {
+  expect(await exportLists(snowshoe, bruteForce)).toMatchObject({ code: 0 });
+  store.fault = ({ method }) => (method === "DELETE" ? "denied" : null);
+  const other = await temporaryFolder();
+  const pruned = ["tags", "export", snowshoe, "-o", lists, "--local", "--quiet", "--prune"];
+  const killed = await runRepute(pruned, { cwd: other, env: store.env });
+  expect(killed).toMatchObject({ code: 1, stderr: expect.stringContaining("AccessDenied") });
+  store.fault = () => null;
+  expect(await copies()).toContain("credentials--brute-force.txt");
+  expect(await exportLists(snowshoe, "--prune")).toMatchObject({ code: 0, stderr: "" });
+  expect(await copies()).toEqual(["index.json", ...namesOf("spam--snowshoe")]);
+  expect(await exportLists(bruteForce)).toMatchObject({ code: 0, stderr: "" });
+  await expectWhole();
+});
+
 test("exports the tags of a run beside its rows, and those seen in an object", async () => {
   const dump = join(cwd, "dump.csv");
   await writeFile(dump, "ip\n192.0.2.1\n");

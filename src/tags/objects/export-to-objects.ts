@@ -12,7 +12,7 @@ import { fileEndings } from "../folder/file-stems.js";
 import { indexName } from "../folder/generations.js";
 import { stateFolder } from "../state/export-state.js";
 import type { ExportReport, ExportTagsOptions } from "../types.js";
-import { filesOf, type RemoteExport, RemoteLists } from "./remote-lists.js";
+import { type RemoteExport, RemoteLists } from "./remote-lists.js";
 
 /**
  * Exports the IP lists of tags to object storage. Works on a copy of the current export in the
@@ -68,8 +68,7 @@ async function bringUp(place: Place): Promise<RemoteExport | null> {
   else if (existsSync(markOf(copy))) await settle(place, made);
   const current = await lists.current();
   const there = await lists.names();
-  const former = await lists.indexOf(current?.index.previous_generation ?? null);
-  const ours = new Set([indexName, ...filesOf(current?.index ?? null), ...filesOf(former)]);
+  const ours = await lists.listsOf(there);
   // A file in the copy keeps an export from using the name.
   for (const name of there) {
     const isName = fileEndings.some((ending) => name.endsWith(`.${ending}`));
@@ -113,10 +112,7 @@ function markOf(copy: string): string {
 }
 
 async function tidy({ lists, copy, keep }: Place, made: ExportIndex): Promise<void> {
-  const former = await lists.indexOf(made.previous_generation);
-  const names = new Set(filesOf(made));
-  const obsolete = filesOf(former).filter((name) => !names.has(name));
-  await lists.tidy(made, obsolete, keep);
+  await lists.tidy(made, keep);
   await rm(markOf(copy), { force: true });
 }
 

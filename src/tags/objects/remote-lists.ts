@@ -123,19 +123,33 @@ export class RemoteLists {
     );
   }
 
-  /** Removes copies of lists, and all generations but the newest `keep`. */
-  async tidy(current: ExportIndex, obsolete: readonly string[], keep: number): Promise<void> {
+  /** Names of the lists of every export that is still there. */
+  async listsOf(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const lists = new Set<string>();
+    for (const generation of new Set(names.flatMap((name) => generationOf(name) ?? []))) {
+      for (const name of filesOf(await this.indexOf(generation))) lists.add(name);
+    }
+    return lists;
+  }
+
+  /** Removes lists that the current export lacks, then all generations but the newest `keep`. */
+  async tidy(current: ExportIndex, keep: number): Promise<void> {
+    const names = await this.names();
+    const lists = await this.listsOf(names);
+    const own = new Set(filesOf(current));
+    const obsolete = names.filter((name) => lists.has(name) && !own.has(name));
+    await each(obsolete, (name) => removeObject(this.#of(name)));
     const kept = new Set<string>();
     for (let index: ExportIndex | null = current; index !== null && kept.size < keep;) {
       kept.add(index.generation);
       const before: string | null = index.previous_generation;
       index = before === null || kept.has(before) ? null : await this.indexOf(before);
     }
-    const old = (await this.names()).filter((name) => {
-      const generation = /^generations\/[^/]+/.exec(name)?.[0];
-      return generation !== undefined && !kept.has(generation);
+    const old = names.filter((name) => {
+      const generation = generationOf(name);
+      return generation !== null && !kept.has(generation);
     });
-    await each([...obsolete, ...old], (name) => removeObject(this.#of(name)));
+    await each(old, (name) => removeObject(this.#of(name)));
   }
 
   #of(name: string): string {
@@ -154,6 +168,11 @@ export class RemoteLists {
 /** Names of the lists that have a copy beside `index.json`. */
 export function filesOf(index: ExportIndex | null): string[] {
   return exportedTags(index).flatMap(({ files }) => files.map(({ file }) => file));
+}
+
+/** The generation that an object belongs to; null for the others. */
+function generationOf(name: string): string | null {
+  return /^generations\/[^/]+(?=\/)/.exec(name)?.[0] ?? null;
 }
 
 function parseIndex(text: string): ExportIndex | null {
