@@ -27,8 +27,7 @@ export async function putObject(
 ): Promise<boolean> {
   const { bucket, key } = parseObjectAddress(address);
   const Body = Buffer.from(content);
-  let condition =
-    only === "new" ? { IfNoneMatch: "*" } : only === undefined ? {} : { IfMatch: only.etag };
+  let condition = only === "new" ? { IfNoneMatch: "*" } : only && { IfMatch: only.etag };
   return withStore(address, "write", async ({ sdk, client }) => {
     for (let conflicts = 0; ; conflicts++) {
       const command = new sdk.PutObjectCommand({
@@ -41,14 +40,16 @@ export async function putObject(
       });
       const status = await client.send(command).then(
         () => null,
-        (error: unknown) => {
-          if (only === undefined || !conditional.has(statusOf(error) ?? 0)) throw error;
-          return statusOf(error);
+        (error: Error) => {
+          // The version to replace is gone.
+          const status = error.name === "NoSuchKey" ? 412 : statusOf(error);
+          if (condition === undefined || !conditional.has(status ?? 0)) throw error;
+          return status;
         },
       );
       if (status === null) return true;
       // The store knows no conditions.
-      if (status === 501) condition = {};
+      if (status === 501) condition = undefined;
       else if (status !== 409 || conflicts === maxConflicts) return false;
       await delay(50 * 2 ** conflicts);
     }

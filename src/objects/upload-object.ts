@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { FatalError } from "../core/errors.js";
-import { readJsonFile, writeJsonFile } from "../core/files/json-file.js";
+import { writeJsonFile } from "../core/files/json-file.js";
 import { parseObjectAddress } from "./address.js";
 import { type ObjectStore, withStore } from "./client.js";
 import { statusOf } from "./fault.js";
 import { checksumOf, encoded, readBytes } from "./file-bytes.js";
+import { type Journal, readJournal } from "./upload-journal.js";
 
 /** Smallest part; S3 allows 10,000 of them. */
 const minPartBytes = 8 * 1024 * 1024;
@@ -22,17 +23,6 @@ export interface UploadOptions {
   /** File that keeps the progress of a multipart upload. */
   readonly journal: string;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Progress of a multipart upload. */
-interface Journal {
-  readonly address: string;
-  readonly uploadId: string;
-  readonly size: number;
-  readonly crc: number;
-  readonly partBytes: number;
-  /** ETag of each part that the store has, by its number. */
-  readonly parts: Record<string, string>;
 }
 
 /**
@@ -245,10 +235,4 @@ async function verify(
   throw new FatalError("object_differs", `${address} ${what} after the upload`, {
     hint: "check whether another program writes it, then continue with --resume",
   });
-}
-
-async function readJournal(path: string): Promise<Journal | null> {
-  const found = (await readJsonFile(path).catch(() => null)) as Partial<Journal> | null;
-  const isJournal = typeof found?.uploadId === "string" && typeof found.parts === "object";
-  return isJournal ? (found as Journal) : null;
 }

@@ -13,12 +13,21 @@ import {
 import { startFauxqs } from "fauxqs";
 
 /** What happens to a request on its way. */
-export type Fault = "slow down" | "denied" | "reset" | "wrong byte" | "cut" | "lost answer";
+export type Fault =
+  | "slow down"
+  | "denied"
+  | "reset"
+  | "wrong byte"
+  | "cut"
+  | "lost answer"
+  | "not implemented";
 
 /** A request, as the faults see it. */
 interface PassingRequest {
   readonly method: string;
   readonly path: string;
+  /** Whether it is to be done only if an object is absent, or has an ETag. */
+  readonly isConditional: boolean;
 }
 
 /** What the proxy does for the store, which knows neither conditional writes nor checksums. */
@@ -67,7 +76,8 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     if (store.pageSize !== null && /[?&]list-type=2/.test(url)) {
       incoming.url = `${url}&max-keys=${store.pageSize}`;
     }
-    const decide = async () => store.fault({ method, path: url });
+    const isConditional = isConditionalWrite(incoming);
+    const decide = async () => store.fault({ method, path: url, isConditional });
     const { port } = server;
     void decide().then((fault) => {
       const { tellsChecksums } = store;
@@ -127,6 +137,10 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
   return store;
 }
 
+function isConditionalWrite({ method, headers }: IncomingMessage): boolean {
+  return method === "PUT" && ("if-none-match" in headers || "if-match" in headers);
+}
+
 interface Passage {
   readonly port: number;
   readonly fault: Fault | null;
@@ -143,6 +157,7 @@ async function pass(
   const body = await bodyOf(incoming);
   if (fault === "reset") return void incoming.socket.destroy();
   if (fault === "slow down") return refuse(outgoing, 503, "SlowDown");
+  if (fault === "not implemented") return refuse(outgoing, 501, "NotImplemented");
   if (fault === "denied") return refuse(outgoing, 403, "AccessDenied");
   if (fault === "wrong byte" && body.length > 0) body[body.length >> 1]! ^= 1;
   const { method, headers } = incoming;
@@ -150,8 +165,7 @@ async function pass(
   if (announced !== undefined && method === "PUT" && announced !== checksumOf(body)) {
     return refuse(outgoing, 400, "BadDigest");
   }
-  const isConditional = "if-none-match" in headers || "if-match" in headers;
-  if (method !== "PUT" || !isConditional) return forward(incoming, outgoing, body, passage);
+  if (!isConditionalWrite(incoming)) return forward(incoming, outgoing, body, passage);
   const before = duties.turn;
   const write = async (): Promise<void> => {
     await before.catch(() => undefined);

@@ -153,8 +153,16 @@ test("a chunk whose record was written although the answer was lost is done", as
   );
 });
 
+test("works in a store without conditional writes", async () => {
+  store.fault = ({ isConditional }) => (isConditional ? "not implemented" : null);
+  expect(await split(indicators)).toMatchObject(done);
+  expect(await doChunk(cwd, 0)).toMatchObject(done);
+  expect(await doChunk(await temporaryFolder(), 0, "--json")).toMatchObject({ code: 0 });
+  expect((await store.keys(`${key}/chunk`)).length).toBe(4);
+});
+
 test("throttling, resets and denials end a chunk or are overcome; --resume uploads the rest", async () => {
-  const faults = ["reset", "slow down", null] as const;
+  const faults = ["reset", null, null, "slow down", null, null] as const;
   let request = 0;
   let lists = 0;
   store.fault = ({ path }) => {

@@ -88,8 +88,8 @@ export async function stageRun(
 /** Refuses an object that is also read, or whose manifest is. @throws UsageError `output_is_input` */
 function refuseInput(address: string | undefined, inputs: readonly string[]): void {
   if (address === undefined || !isObjectAddress(address)) return;
-  const own = [address, manifestPath(address)].map(plainAddress);
-  const input = inputs.find((each) => isObjectAddress(each) && own.includes(plainAddress(each)));
+  const own = new Set([address, manifestPath(address)].map(plainAddress));
+  const input = inputs.find((each) => isObjectAddress(each) && own.has(plainAddress(each)));
   if (input === undefined) return;
   throw new UsageError("output_is_input", `writing ${address} would replace the input ${input}`, {
     hint: "write to another object",

@@ -7,7 +7,7 @@ import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { parseObjectAddress } from "../../objects/address.js";
 import { listObjects } from "../../objects/list-objects.js";
 import { putObject } from "../../objects/put-object.js";
-import { pinObject, readObject, readText } from "../../objects/read-object.js";
+import { pinObject, readObject, readText, readVersion } from "../../objects/read-object.js";
 import { removeObject } from "../../objects/remove-object.js";
 import { uploadObject } from "../../objects/upload-object.js";
 import { exportFault } from "../faults.js";
@@ -49,15 +49,15 @@ export class RemoteLists {
   /** The current export; null if there is none. @throws ReputeError */
   async current(): Promise<RemoteExport | null> {
     const address = this.#of(indexName);
-    const text = await readText(address);
-    if (text === null) return null;
-    const index = parseIndex(text);
+    const found = await readVersion(address);
+    if (found === null) return null;
+    const index = parseIndex(found.text);
     if (index === null) {
       throw new UsageError("export_index_unreadable", `${address} is not an export index`, {
         hint: "restore it from a copy, or export to another place",
       });
     }
-    return { index, etag: (await pinObject(address)).etag };
+    return { index, etag: found.etag };
   }
 
   /** Names of the objects beside `index.json`, and those in generations, with their folders. */
@@ -166,7 +166,7 @@ export class RemoteLists {
 }
 
 /** Names of the lists that have a copy beside `index.json`. */
-export function filesOf(index: ExportIndex | null): string[] {
+function filesOf(index: ExportIndex | null): string[] {
   return exportedTags(index).flatMap(({ files }) => files.map(({ file }) => file));
 }
 
