@@ -150,6 +150,23 @@ test("workers write to objects, and continue after a failed upload", async () =>
   expect(await readdir(cwd)).toEqual([]);
 });
 
+test("retries Parquet from object to object", async () => {
+  const [from, to] = ["s3://lake/retry/rows.parquet", "s3://lake/retry/again.parquet"];
+  expect(await enrich(indicators, from)).toMatchObject(done);
+  const retry = ["retry", from, "-o", to, "--local", "--quiet", "--fail-on", "never"];
+  expect(await repute(...retry)).toMatchObject(done);
+  expect(await repute("verify", to)).toMatchObject({ code: 0 });
+  const manifest = async (key: string) =>
+    JSON.parse((await store.get(`retry/${key}.parquet.manifest.json`)).toString()) as {
+      readonly run_id: string;
+    };
+  expect(await manifest("again")).toMatchObject({
+    input: { path: from },
+    output: { path: to, rows: 24 },
+  });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
 test("refuses to replace its input", async () => {
   const address = "s3://lake/in/same.csv";
   await store.put("in/same.csv", await readFile(indicators));
@@ -157,7 +174,9 @@ test("refuses to replace its input", async () => {
   expect(await enrich(address, "S3://lake/in/same.csv")).toMatchObject(refused);
   expect(await enrich(address, "out.csv", "--rejects", address)).toMatchObject(refused);
   expect(await enrich(address, address, "--workers", "2")).toMatchObject(refused);
-  expect(await repute("retry", address, "-o", address, "--local")).toMatchObject(refused);
+  const output = "s3://lake/same/rows.csv";
+  expect(await enrich(indicators, output)).toMatchObject(done);
+  expect(await repute("retry", output, "-o", output, "--local")).toMatchObject(refused);
   expect(await readdir(cwd)).toEqual([]);
 });
 
