@@ -13,13 +13,14 @@ export interface Part extends Pick<InputRange, "start" | "end" | "row" | "line">
 
 /** What a split does with the input besides cutting it. */
 export interface SplitOptions {
-  /** Rows of a part; the last one may have fewer. */
-  readonly rowsPerPart: number;
   /** Receives the decompressed UTF-8 bytes in order, where parts of the input cannot be read alone. */
   readonly copy?: ((bytes: Buffer) => Promise<void>) | undefined;
   /** Receives each row, and the number of the part that it belongs to. */
   readonly onRow?: ((row: Row, part: number) => void) | undefined;
 }
+
+/** Tells the rows of the current part, given those read so far. The last part may have fewer. */
+export type RowsPerPart = (rowsRead: number) => number;
 
 /** Cuts an input into parts while its rows are read. */
 export class InputSplitter {
@@ -40,14 +41,15 @@ export class InputSplitter {
   }
 
   /** The parts in order; at least one, which has no rows if the input has none. */
-  async *parts(rows: OpenedSource["rows"]): AsyncGenerator<Part> {
-    const { rowsPerPart, onRow } = this.#options;
+  async *parts(rows: OpenedSource["rows"], rowsPerPart: RowsPerPart): AsyncGenerator<Part> {
+    const { onRow } = this.#options;
     let before = { row: 0, line: 0 };
     let last: Row | null = null;
     let part = 0;
     for await (const batch of rows) {
+      const most = rowsPerPart(batch.at(-1)?.number ?? 0);
       for (const row of batch) {
-        if (last !== null && last.number - before.row === rowsPerPart) {
+        if (last !== null && last.number - before.row >= most) {
           yield this.#cut(before, last);
           before = { row: last.number, line: last.endLine };
           part++;

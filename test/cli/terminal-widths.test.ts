@@ -1,7 +1,7 @@
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
 import { runToEnd } from "../../src/cli/run-to-end.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
@@ -9,6 +9,11 @@ import { displayWidth } from "../../src/cli/terminal/text-layout.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
+
+vi.mock("../../src/pipeline/workers/start-worker.js", async () => {
+  const { workerHere } = await import("../helpers/worker-here.js");
+  return { startWorker: workerHere };
+});
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));
 const local = ["--local", "--synthetic", "7"];
@@ -22,6 +27,7 @@ const once = [...local, "--partial-retries", "0"];
 const session: readonly (readonly string[])[] = [
   ["plan", "monday.csv", ...local],
   ["enrich", "monday.csv", "-o", "monday.out.csv", ...once],
+  ["enrich", "monday.csv", "-o", "spread.csv", "--workers", "2", "--rows-per-chunk", "20", ...once],
   ["enrich", "tuesday.csv", "-o", "tuesday.out.csv", "--cache", "cache", ...once],
   ["split", "monday.csv", "-o", "work", "--rows-per-chunk", "20"],
   ["enrich", "work", "--chunk", "0", ...once],

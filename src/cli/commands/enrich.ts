@@ -60,7 +60,7 @@ export const enrichCommand = defineCommand({
       return runChunkJob({ ...call, settings }, chunk);
     }
     const input = await enrichInput(call.operands, call.context, settings);
-    const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : rowsOfWorker;
+    const rows = call.given.has("rowsPerChunk") ? rowsPerChunk : undefined;
     const spread = { workers, work, rowsPerChunk: rows, environment: call.context.env };
     return withServices(["intel"], call, ({ intel }) =>
       runEnrichJob(
@@ -76,21 +76,23 @@ export const enrichCommand = defineCommand({
 /** Rows of a worker's chunk: few, so that all workers end at about the same time. */
 const rowsOfWorker = 20_000;
 
-interface Spread extends Omit<QueueOptions, "queue"> {
+interface Spread extends Omit<QueueOptions, "queue" | "rowsPerChunk"> {
+  /** As given; undefined for as many as suit the workers. */
+  readonly rowsPerChunk: number | undefined;
   /** A number of processes, or the address of a queue. */
   readonly workers: number | string | undefined;
 }
 
 /** The main job, spread over processes; undefined if it is not. */
-function loadSpread({ workers, ...options }: Spread): LoadWork | undefined {
+function loadSpread({ workers, rowsPerChunk, ...options }: Spread): LoadWork | undefined {
   if (workers === undefined) return undefined;
   if (typeof workers === "string") {
     return async () => {
       const { enrichByQueue } = await import("../../pipeline/queue/enrich-by-queue.js");
-      return (job) => enrichByQueue(job, { ...options, queue: workers });
+      const rows = rowsPerChunk ?? rowsOfWorker;
+      return (job) => enrichByQueue(job, { ...options, rowsPerChunk: rows, queue: workers });
     };
   }
-  const { rowsPerChunk } = options;
   return async () => {
     const { enrichWithWorkers } = await import("../../pipeline/workers/enrich-with-workers.js");
     return (job) => enrichWithWorkers(job, { workers, rowsPerChunk });

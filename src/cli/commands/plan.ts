@@ -52,6 +52,10 @@ const groups = {
         "Deadline of a run that starts now, a time of day (05:30, local time) or a duration (2h): show what is done by then",
       value: "TIME",
     }),
+    pace: option(lookupOptions.shape.pace, {
+      description: "Redis of a shared pace, as for enrich: the quotas used so far are read there",
+      value: "URL",
+    }),
     intelUrl: option(apiOptions.shape.intelUrl, {
       description:
         "Base URL of the service, to count its cached answers and used quotas. Nothing is sent to it",
@@ -156,22 +160,20 @@ async function plannedPaces({
     { endpoint: null, rates: paceOf(settings.rate, settings.local) },
     ...lookupEndpoints.map((endpoint) => ({ endpoint, rates: ratesOf(endpoint, settings) })),
   ];
-  const stateFolder = userStateFolder(context.env);
   const hasQuota = paces.some(({ rates }) => rates.some(isQuota));
-  if (settings.intelUrl === undefined || stateFolder === null || !hasQuota) return paces;
+  if (settings.intelUrl === undefined || !hasQuota) return paces;
   const service = chooseAddress("intel", settings, given);
   if (service === null) return paces;
-  const [{ readSpent }, { quotaOfAll }] = await Promise.all([
-    import("../../store/quota/open-quotas.js"),
-    import("../../pipeline/lookup/open-connections.js"),
-  ]);
-  const onWarning = (message: string): void => context.reporter.warning(message);
-  const spentOf = readSpent({ service, stateFolder, onWarning });
-  const now = context.clock.now();
-  return paces.map(({ endpoint, rates }) => {
-    const spent = (rate: Rate): number => spentOf(endpoint ?? quotaOfAll, rate, now);
-    return { endpoint, rates, spent };
-  });
+  const { quotasOf, usedQuotas } = await import("../../pipeline/lookup/used-quotas.js");
+  const quotas = quotasOf(settings);
+  const { env: environment, clock, reporter } = context;
+  const onWarning = (message: string): void => reporter.warning(message);
+  const stateFolder = userStateFolder(environment);
+  const counter = { pace: settings.pace, service, stateFolder, environment, onWarning };
+  const used = await usedQuotas(counter, quotas, clock.now());
+  if (used === null) return paces;
+  const spent = (quota: Rate): number => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0;
+  return paces.map((pace) => ({ ...pace, spent }));
 }
 
 /** The cache a run would use, opened read-only; null without one. */

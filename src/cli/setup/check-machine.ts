@@ -2,13 +2,10 @@ import { constants } from "node:fs";
 import { access, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ReputeError } from "../../core/errors.js";
-import { lookupEndpoints } from "../../core/finding.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
-import { isQuota, type Rate } from "../../core/options.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
 import { formatBytes, formatCount } from "../../core/quantity.js";
-import { ratesOf } from "../../lookup/options.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type Check, fail, ok, warn } from "./check.js";
@@ -151,51 +148,6 @@ async function cacheCheck(cache: string | undefined): Promise<Check> {
 async function redisCheck(name: "cache" | "pace", address: string): Promise<Check> {
   const { checkRedis } = await import("./check-redis.js");
   return checkRedis(name, address);
-}
-
-/** How much of the quotas of a service is used; a line for each. @param service its address */
-export async function* checkQuotas(
-  { settings, context }: DoctorCall,
-  service: string | null,
-): AsyncGenerator<Check, void, undefined> {
-  const { quotaOfAll } = await import("../../pipeline/lookup/open-connections.js");
-  const rates: readonly (readonly [string, Rate])[] = [
-    ...(settings.rate ?? []).map((rate) => [quotaOfAll, rate] as const),
-    ...lookupEndpoints.flatMap((name) =>
-      ratesOf(name, settings).map((rate) => [name, rate] as const),
-    ),
-  ].filter(([, rate]) => isQuota(rate));
-  const stateFolder = userStateFolder(context.env);
-  if (rates.length === 0) {
-    yield ok("quota", "none set (--rate N/h or N/d sets one)");
-    return;
-  }
-  if (service === null || stateFolder === null) {
-    yield ok("quota", "not counted for the embedded service, or without a state folder");
-    return;
-  }
-  const { readSpent } = await import("../../store/quota/open-quotas.js");
-  const notes: string[] = [];
-  const spentOf = readSpent({
-    service,
-    stateFolder,
-    onWarning: (message) => void notes.push(message),
-  });
-  for (const note of notes) yield warn("quota", note, "see the message");
-  for (const [scope, rate] of rates) {
-    const spent = Math.min(rate.count, spentOf(scope, rate, context.clock.now()));
-    const of = scope === quotaOfAll ? "" : ` of ${scope}`;
-    const finding = `${formatCount(spent)} of ${formatCount(rate.count)} requests${of} used in ${rate.perMs / 3_600_000} h`;
-    if (spent < 0.9 * rate.count) yield ok("quota", finding);
-    else if (spent < rate.count)
-      yield warn("quota", finding, "a run may end early with exit code 75; resume it later");
-    else
-      yield warn(
-        "quota",
-        finding,
-        "it is used up: runs end with exit code 75 until requests expire",
-      );
-  }
 }
 
 /** Message and remedy of an error, for a line. */

@@ -14,10 +14,15 @@ import { failWith } from "./check-machine.js";
 /** Longest wait for a connection, in milliseconds; a request may take `--timeout`. */
 const connectMs = 10_000;
 
-/** Checks address, connection, service, key and clock. Makes at most two requests. */
+/**
+ * Checks address, connection, service, key and clock. Makes at most two requests.
+ *
+ * @param isPaceUp false if the pace of requests cannot be had from its Redis
+ */
 export async function* checkService(
   call: DoctorCall,
   service: ServiceAccess,
+  isPaceUp: boolean,
 ): AsyncGenerator<Check, void, undefined> {
   const { context, settings } = call;
   const { clock, signal } = context;
@@ -45,7 +50,8 @@ export async function* checkService(
       if (check.status === "fail") return;
     }
   }
-  yield* checkAnswer(call, service, isBeta);
+  if (isPaceUp) yield* checkAnswer(call, service, isBeta);
+  else yield warn("service", "not asked: requests wait for the Redis of --pace", "see pace");
 }
 
 function endsInBeta({ pathname }: URL): boolean {

@@ -4,7 +4,8 @@ import { redactAddress } from "../../core/redact-address.js";
 import { withServices } from "../services/services.js";
 import { writeProse, writeText } from "../terminal/data-output.js";
 import type { Check } from "./check.js";
-import { checkMachine, checkQuotas, failWith } from "./check-machine.js";
+import { checkMachine, failWith } from "./check-machine.js";
+import { checkQuotas } from "./check-quotas.js";
 import { checkService } from "./check-service.js";
 
 /** Prints every check as soon as it is done. @returns whether none failed */
@@ -20,7 +21,8 @@ export async function runChecks(call: DoctorCall): Promise<boolean> {
   try {
     await withServices(["intel"], call, async ({ intel }) => {
       service = intel.embedded ? null : intel.url;
-      for await (const check of checkService(call, intel)) await report(check);
+      const isPaceUp = !checks.some(({ check, status }) => check === "pace" && status === "fail");
+      for await (const check of checkService(call, intel, isPaceUp)) await report(check);
     });
   } catch (error) {
     context.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { ReputeError } from "../../core/errors.js";
+import { crc32 } from "node:zlib";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
 import type { Manifest } from "../types.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -113,16 +114,31 @@ export function difference(
 
 /** Size and checksum of a file that this machine wrote. @throws the system's error */
 export async function describeFile(work: WorkFolder, file: string): Promise<ResultFile> {
-  const bytes = createReadStream(work.pathOf(file), { highWaterMark: 256 * 1024 });
-  return { file, ...(await hashBytes(bytes)) };
+  const { bytes, sha256 } = await hashFile(work.pathOf(file));
+  return { file, bytes, sha256 };
 }
 
-async function hashBytes(stream: AsyncIterable<Uint8Array>): Promise<Omit<ResultFile, "file">> {
+/** Size and checksums of a file. @throws the system's error */
+export function hashFile(path: string): Promise<FileHash> {
+  return hashBytes(createReadStream(path, { highWaterMark: 256 * 1024 }));
+}
+
+async function hashBytes(stream: AsyncIterable<Uint8Array>): Promise<FileHash> {
   const hash = createHash("sha256");
   let bytes = 0;
+  let crc = 0;
   for await (const chunk of stream) {
     hash.update(chunk);
+    crc = crc32(chunk, crc);
     bytes += chunk.length;
   }
-  return { bytes, sha256: hash.digest("hex") };
+  return { bytes, crc, sha256: hash.digest("hex") };
+}
+
+interface FileHash {
+  readonly bytes: number;
+  /** CRC-32. */
+  readonly crc: number;
+  /** SHA-256, hex. */
+  readonly sha256: string;
 }

@@ -152,7 +152,7 @@ async function join(
     }
     const manifests = results.map(({ manifest }) => manifest);
     const summed = sumChunks(plan, manifests);
-    const audit = target.file === null ? null : await auditPart(plan, target, target.file);
+    const audit = target.file === null ? null : await auditPart(plan, target, target.file, output);
     checkCounts(summed, audit, target);
     return await publish(job, target, summed, audit, opened);
   } catch (error) {

@@ -3,9 +3,11 @@ import { formats } from "../../formats/registry.js";
 import type { EncoderOptions, SinkFormat } from "../../formats/types.js";
 import { partPath } from "../../outputs/file-destination.js";
 import type { Destination } from "../../outputs/types.js";
-import { type Audit, auditOutput } from "../../outputs/audit-output.js";
+import type { Audit } from "../../outputs/audit-output.js";
+import { outputFault } from "../../outputs/output-fault.js";
 import { wrongCounts } from "../finish/wrong-counts.js";
 import type { OutputTarget } from "../output/open-output.js";
+import { hashFile } from "./chunk-result.js";
 import { type FileJoin, TextJoin } from "./join-text.js";
 import type { SummedChunks } from "./merge-manifest.js";
 import type { WorkPlan } from "./work-plan.js";
@@ -39,21 +41,34 @@ function encoderOptions({ columns, settings }: WorkPlan, format: SinkFormat): En
   return { columns, prefix, shape, formulaGuard, esIndex };
 }
 
-/** Reads the output back and counts its rows. */
-export function auditPart(plan: WorkPlan, target: OutputTarget, file: string): Promise<Audit> {
-  const { columns, settings } = plan;
-  if (target.warehouse !== null) {
-    return import("../../outputs/parquet/read-back.js").then(({ readBack }) =>
-      readBack(partPath(file), { prefix: settings.prefix }),
-    );
+/**
+ * Reads the output back. Text has to be what was written: the rows of each chunk were counted by its
+ * run, and its bytes compared with that run's checksum. Rows of Parquet are counted.
+ *
+ * @throws FatalError `rows_lost`
+ */
+export async function auditPart(
+  plan: WorkPlan,
+  { warehouse, name }: OutputTarget,
+  file: string,
+  written: Destination,
+): Promise<Audit> {
+  const path = partPath(file);
+  if (warehouse !== null) {
+    const { readBack } = await import("../../outputs/parquet/read-back.js");
+    return readBack(path, { prefix: plan.settings.prefix });
   }
-  const { format, gzip } = target;
-  const { shape } = encoderOptions(plan, format);
-  const { prefix } = settings;
-  const inputColumns = columns.length;
-  const options = { format, gzip, inputColumns, prefix, shape, hasVerdicts: true };
-  return auditOutput(partPath(file), options);
+  const found = await hashFile(path).catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+  const { bytes, crc } = written.checksum() ?? found;
+  if (bytes === found.bytes && crc === found.crc) return { ...found, ...uncounted };
+  throw new FatalError("rows_lost", `${name} does not hold what was written to it`, {
+    hint: "check the disk, then merge again: the chunks are intact",
+  });
 }
+
+const uncounted = { rows: null, statuses: null, verdicts: null } as const;
 
 /** Rows planned = rows of all chunks = rows in the output, by status and verdict. */
 export function checkCounts(

@@ -23,6 +23,7 @@ import {
   isFault,
   publishResult,
   readResult,
+  type ResultFile,
   resultName,
 } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
@@ -218,7 +219,7 @@ async function publishFiles(
     plan_id: plan.plan_id,
     chunk: chunk.chunk,
     rows: manifest.output.rows,
-    output: await describeFile(work, output),
+    output: await outputFile(work, output, manifest),
     rejects: await describeFile(work, rejects),
     manifest,
   };
@@ -227,6 +228,15 @@ async function publishFiles(
   for (const file of [output, rejects, manifestPath(output)]) await work.remove(file);
   const first = await readResult(work, plan, chunk);
   return { result: first === null || isFault(first) ? result : first, wasDone: true };
+}
+
+/** The audit of the run has read the output already. */
+async function outputFile(
+  work: WorkFolder,
+  file: string,
+  { output: { bytes, sha256 } }: Manifest,
+): Promise<ResultFile> {
+  return bytes === null || sha256 === null ? describeFile(work, file) : { file, bytes, sha256 };
 }
 
 /** A changed input cannot be resumed chunk by chunk. */

@@ -32,6 +32,14 @@ import {
   type WorkPlan,
 } from "./work-plan.js";
 
+/**
+ * Decides how many rows the current chunk has.
+ *
+ * @param rows rows read so far
+ * @param share share of the input read so far; null if its size is unknown
+ */
+export type RowsPerChunk = (rows: number, share: number | null) => number;
+
 /** Everything that dividing an input needs. */
 export interface SplitJob {
   readonly input: SourceInput;
@@ -40,7 +48,7 @@ export interface SplitJob {
   readonly settings: ReadingSettings &
     Omit<PlannedSettings, "to"> & {
       readonly to?: PlannedSettings["to"] | undefined;
-      readonly rowsPerChunk: number;
+      readonly rowsPerChunk: number | RowsPerChunk;
     };
   readonly signal: AbortSignal;
   /** @default the system clock */
@@ -69,7 +77,6 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
   const copy = table?.copy ?? (needsCopy ? "input" : null);
   try {
     const splitter = new InputSplitter({
-      rowsPerPart: settings.rowsPerChunk,
       onRow: job.onRow,
       copy: file === null ? undefined : (bytes) => writeCopy(file, work, bytes),
     });
@@ -79,7 +86,7 @@ export async function splitWork(job: SplitJob): Promise<WorkPlan> {
     const { columns } = source;
     announceReading(job, source);
     const planned = settingsOf(settings, source);
-    const chunks = await chunksOf(splitter, source, signal);
+    const chunks = await chunksOf(splitter, source, job);
     await file?.sync();
     const plan = {
       plan_id: randomUUID(),
@@ -134,10 +141,14 @@ async function pathsOf(input: SourceInput, work: WorkFolder, isCopied: boolean) 
 async function chunksOf(
   splitter: InputSplitter,
   source: OpenedSource,
-  signal: AbortSignal,
+  { settings: { rowsPerChunk }, signal }: SplitJob,
 ): Promise<readonly PlannedChunk[]> {
   const chunks: PlannedChunk[] = [];
-  const parts = splitter.parts(source.rows);
+  const { bytesTotal } = source;
+  const share = (): number | null => (bytesTotal ? source.bytesRead() / bytesTotal : null);
+  const parts = splitter.parts(source.rows, (rows) =>
+    typeof rowsPerChunk === "number" ? rowsPerChunk : rowsPerChunk(rows, share()),
+  );
   try {
     for (;;) {
       const { value, done } = await raceAbort(parts.next(), signal);

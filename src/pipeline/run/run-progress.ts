@@ -77,7 +77,7 @@ async function endsOf(
 
 /** Requests that the quotas of the run still allow; none for quotas that others count. */
 async function quotasLeft(
-  { settings: { intelUrl }, embedded, shared, stateFolder, serviceName }: EnrichJob,
+  { settings: { intelUrl, pace }, embedded, shared, stateFolder, serviceName }: EnrichJob,
   rates: readonly Rate[],
   now: number,
 ): Promise<readonly number[]> {
@@ -85,10 +85,14 @@ async function quotasLeft(
   const folder = stateFolder === undefined ? userStateFolder(process.env) : stateFolder;
   const quotas = tightestQuotas(rates);
   const service = serviceName ?? intelUrl;
-  if (embedded === true || folder === null || service === undefined) {
+  const isCounted = pace !== undefined || folder !== null;
+  if (embedded === true || !isCounted || service === undefined) {
     return quotas.map(({ count }) => count);
   }
-  const { readSpent } = await import("../../store/quota/open-quotas.js");
-  const spent = readSpent({ service, stateFolder: folder, onWarning: () => undefined });
-  return quotas.map((quota) => quota.count - spent(quotaOfAll, quota, now));
+  const { usedQuotas } = await import("../lookup/used-quotas.js");
+  const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
+  // The pace itself tells when its Redis is away.
+  const counter = { pace, service, stateFolder: folder, onWarning: () => undefined };
+  const used = await usedQuotas(counter, scoped, now);
+  return quotas.map(({ count }, at) => count - (used?.[at] ?? 0));
 }

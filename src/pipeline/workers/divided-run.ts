@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/errors.js";
 import { inputPaths, type RunInput, type SourceInput } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
-import type { SplitJob } from "../chunks/split-work.js";
+import type { RowsPerChunk, SplitJob } from "../chunks/split-work.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import { findTableInput } from "../copy/find-table-input.js";
@@ -79,7 +79,7 @@ function needsFile({ name }: OutputTarget): UsageError {
 export async function planOf(
   { job, target, to }: DividedRun,
   work: WorkFolder,
-  rowsPerChunk: number,
+  rowsPerChunk: number | RowsPerChunk,
   split: (job: SplitJob) => Promise<WorkPlan>,
 ): Promise<WorkPlan> {
   const { settings, input, signal, clock, onNotice } = job;

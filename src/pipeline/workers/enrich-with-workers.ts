@@ -19,7 +19,7 @@ import type { EnrichJob, Manifest } from "../types.js";
 import { openAnswers } from "./answer-desk.js";
 import { type DividedRun, dividedRun, planOf } from "./divided-run.js";
 import { startOf } from "./start-of-worker.js";
-import { splitForWorkers } from "./split-for-workers.js";
+import { guidedRows, splitForWorkers } from "./split-for-workers.js";
 import { Crew } from "./crew.js";
 import { SharedSlots } from "./paces.js";
 import { startWorker, type StartWorker } from "./start-worker.js";
@@ -28,7 +28,8 @@ import { CrewProgress } from "./crew-progress.js";
 /** How a run is spread over the processors of this machine. */
 export interface WorkersOptions {
   readonly workers: number;
-  readonly rowsPerChunk: number;
+  /** @default more at the start of the input than at its end */
+  readonly rowsPerChunk?: number | undefined;
   /** @default a process for each */
   readonly startWorker?: StartWorker;
 }
@@ -60,7 +61,8 @@ async function enrichLocally(run: DividedRun, options: WorkersOptions): Promise<
   const unlock = await openFolder(folder, target, settings);
   try {
     const work = localWork(join(folder, workName));
-    const plan = await planOf(run, work, options.rowsPerChunk, splitForWorkers);
+    const { rowsPerChunk = guidedRows(options.workers) } = options;
+    const plan = await planOf(run, work, rowsPerChunk, splitForWorkers);
     await doChunks(job, options, { work, plan });
     const manifest = await mergeWork({ ...job, work, plan, target, isLocked: true });
     await removeFolder(folder);

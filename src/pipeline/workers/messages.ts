@@ -15,6 +15,9 @@ import type { RunProgress } from "../types.js";
 /** Name of a pace: that of the run, or of an endpoint. */
 export type PaceName = "run" | LookupEndpoint;
 
+/** A ticket, and how many slots or answers have it. */
+export type TicketCount = readonly [ticket: number, count: number];
+
 /** What a worker has to know before its first chunk. */
 export interface WorkerStart extends Pick<
   ChunkJob,
@@ -25,13 +28,15 @@ export interface WorkerStart extends Pick<
   readonly work: string;
   /** Endpoints with a pace of their own. */
   readonly shares: readonly LookupEndpoint[];
+  /** Most slots that a worker may hold in stock. */
+  readonly ahead: number;
 }
 
 /** From the parent to a worker. */
 export type Order =
   | WorkerStart
   | { readonly type: "chunk"; readonly chunk: number }
-  | { readonly type: "slots"; readonly pace: PaceName; readonly tickets: readonly number[] }
+  | { readonly type: "slots"; readonly pace: PaceName; readonly granted: readonly TicketCount[] }
   | { readonly type: "answer"; readonly key: string; readonly finding: Finding | null }
   /** No more requests: the chunk ends early. */
   | { readonly type: "end"; readonly error: SentError }
@@ -45,7 +50,7 @@ export interface Outcomes {
   /** Slots wanted. */
   readonly take: number;
   /** Tickets of requests that were answered, or ended if the pace is an endpoint's. */
-  readonly succeeded: readonly number[];
+  readonly succeeded: readonly TicketCount[];
   readonly throttled: readonly { readonly afterMs: number | null; readonly ticket: number }[];
   readonly holds: readonly number[];
   readonly advice: readonly { readonly by: string; readonly rate: Rate }[];

@@ -11,7 +11,7 @@ export class SharedSlots {
   readonly #onSpent: (error: EarlyEndError) => void;
   readonly #most: number;
   #left: number;
-  readonly #granted = new Map<Worker, Map<PaceName, number[]>>();
+  readonly #granted = new Map<Worker, Map<PaceName, Map<number, number>>>();
 
   /**
    * @param maxRequests slots of the run in all
@@ -41,11 +41,14 @@ export class SharedSlots {
     if (pace === "run") {
       const { run } = this.#paces;
       for (const { afterMs, ticket } of throttled) run.throttled(afterMs, ticket);
-      for (const ticket of succeeded) run.succeeded(ticket);
+      for (const [ticket, count] of succeeded) {
+        for (let n = 0; n < count; n++) run.succeeded(ticket);
+      }
       for (const ms of holds) run.hold(ms);
       for (const { by, rate } of advice) run.advise(by, rate);
     } else {
-      for (const _ of succeeded) this.#paces.shares[pace]?.ended();
+      const share = this.#paces.shares[pace];
+      for (const [, count] of succeeded) for (let n = 0; n < count; n++) share?.ended();
     }
     for (let n = 0; n < take; n++) this.#take(worker, pace);
   }
@@ -71,14 +74,22 @@ export class SharedSlots {
 
   /** Slots of one turn travel as one message. */
   #grant(worker: Worker, pace: PaceName, ticket: number): void {
-    const known = this.#granted.get(worker);
-    const slots = known ?? new Map<PaceName, number[]>();
-    slots.set(pace, [...(slots.get(pace) ?? []), ticket]);
-    if (known !== undefined) return;
-    this.#granted.set(worker, slots);
-    void turn().then(() => {
-      this.#granted.delete(worker);
-      for (const [name, tickets] of slots) worker.post({ type: "slots", pace: name, tickets });
-    });
+    let ofWorker = this.#granted.get(worker);
+    if (ofWorker === undefined) {
+      ofWorker = new Map();
+      this.#granted.set(worker, ofWorker);
+      void turn().then(() => this.#send(worker));
+    }
+    const tickets = ofWorker.get(pace) ?? new Map<number, number>();
+    ofWorker.set(pace, tickets);
+    tickets.set(ticket, (tickets.get(ticket) ?? 0) + 1);
+  }
+
+  #send(worker: Worker): void {
+    const slots = this.#granted.get(worker) ?? [];
+    this.#granted.delete(worker);
+    for (const [pace, tickets] of slots) {
+      worker.post({ type: "slots", pace, granted: [...tickets] });
+    }
   }
 }

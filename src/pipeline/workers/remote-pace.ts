@@ -1,34 +1,58 @@
+import { type Clock, systemClock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
 import { FairQueue } from "../../lookup/pace/fair-queue.js";
 import type { RequestPace } from "../../lookup/pace/request-pace.js";
-import type { Outcomes, PaceName } from "./messages.js";
+import type { Outcomes, PaceName, TicketCount } from "./messages.js";
+
+/**
+ * Slots in stock are dropped after `staleMs`, so that a pause soon holds every worker. Answers are
+ * reported after `reportMs` at most.
+ */
+const stock = { staleMs: 100, reportMs: 20 };
+
+export interface RemotePaceOptions {
+  readonly name: PaceName;
+  /** Slots to have in stock; 0 to ask for each when a request needs it. */
+  readonly ahead: number;
+  readonly report: (outcomes: Outcomes) => void;
+  /** @default the system clock */
+  readonly clock?: Clock | undefined;
+}
 
 /**
  * A pace that the parent process keeps for all workers. What happens within one turn of the event
- * loop travels as one message.
+ * loop travels as one message; at high rates, slots are taken from a stock until a pause.
  */
 export class RemotePace implements RequestPace {
   readonly #name: PaceName;
   readonly #report: (outcomes: Outcomes) => void;
+  readonly #clock: Clock;
   readonly #queue = new FairQueue<number | Error>();
+  #ahead: number;
+  #stock: { readonly ticket: number; readonly atMs: number; count: number }[] = [];
+  /** Slots asked for that have not arrived. */
+  #asked = 0;
   #ended: Error | null = null;
-  #take = 0;
-  #succeeded: number[] = [];
+  #succeeded = new Map<number, number>();
   #throttled: Outcomes["throttled"][number][] = [];
   #holds: number[] = [];
   #advice: Outcomes["advice"][number][] = [];
   #isDue = false;
+  #timer: NodeJS.Timeout | null = null;
 
-  constructor(name: PaceName, report: (outcomes: Outcomes) => void) {
+  constructor({ name, ahead, report, clock = systemClock }: RemotePaceOptions) {
     this.#name = name;
+    this.#ahead = ahead;
     this.#report = report;
+    this.#clock = clock;
   }
 
   take(signal: AbortSignal): Promise<number> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#ended !== null) return Promise.reject(this.#ended);
-    this.#take++;
-    this.#later();
+    const ticket = this.#fromStock();
+    if (ticket !== null) return Promise.resolve(ticket);
+    this.#soon();
     return this.#queue.enqueue(signal).then((turn) => {
       if (turn instanceof Error) throw turn;
       return turn;
@@ -36,8 +60,14 @@ export class RemotePace implements RequestPace {
   }
 
   /** The parent grants slots. */
-  grant(tickets: readonly number[]): void {
-    for (const ticket of tickets) this.#queue.release(ticket);
+  grant(granted: readonly TicketCount[]): void {
+    for (const [ticket, count] of granted) {
+      this.#asked -= count;
+      if (ticket > 0) this.#limited();
+      let left = count;
+      while (left > 0 && this.#queue.release(ticket)) left--;
+      if (left > 0) this.#stock.push({ ticket, atMs: this.#clock.monotonic(), count: left });
+    }
   }
 
   /** Nothing may be sent any more. */
@@ -47,13 +77,15 @@ export class RemotePace implements RequestPace {
   }
 
   throttled(afterMs: number | null, ticket: number): void {
+    this.#limited();
     this.#throttled.push({ afterMs, ticket });
-    this.#later();
+    this.#soon();
   }
 
   succeeded(ticket: number): void {
-    this.#succeeded.push(ticket);
-    this.#later();
+    this.#succeeded.set(ticket, (this.#succeeded.get(ticket) ?? 0) + 1);
+    if (this.#ahead === 0) this.#soon();
+    else this.#timer ??= setTimeout(() => this.#soon(), stock.reportMs);
   }
 
   /** A request of an endpoint's own pace has ended. */
@@ -62,34 +94,65 @@ export class RemotePace implements RequestPace {
   }
 
   hold(ms: number): void {
+    this.#limited();
     this.#holds.push(ms);
-    this.#later();
+    this.#soon();
   }
 
   advise(by: string, rate: Rate): void {
+    this.#limited();
     this.#advice.push({ by, rate });
-    this.#later();
+    this.#soon();
   }
 
-  #later(): void {
+  /** A service with a limit is asked request by request. */
+  #limited(): void {
+    this.#ahead = 0;
+    this.#stock = [];
+  }
+
+  #fromStock(): number | null {
+    const now = this.#clock.monotonic();
+    for (let [block] = this.#stock; block !== undefined; [block] = this.#stock) {
+      const isStale = now - block.atMs > stock.staleMs;
+      if (!isStale) block.count--;
+      if (isStale || block.count === 0) this.#stock.shift();
+      if (isStale) continue;
+      if (2 * (this.#held + this.#asked) < this.#ahead) this.#soon();
+      return block.ticket;
+    }
+    return null;
+  }
+
+  get #held(): number {
+    return this.#stock.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  #soon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    setImmediate(() => {
-      this.#isDue = false;
-      this.#report({
-        type: "outcomes",
-        pace: this.#name,
-        take: this.#take,
-        succeeded: this.#succeeded,
-        throttled: this.#throttled,
-        holds: this.#holds,
-        advice: this.#advice,
-      });
-      this.#take = 0;
-      this.#succeeded = [];
-      this.#throttled = [];
-      this.#holds = [];
-      this.#advice = [];
+    setImmediate(() => this.#send());
+  }
+
+  #send(): void {
+    this.#isDue = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const missing = this.#queue.size + this.#ahead - this.#held - this.#asked;
+    const take = Math.max(0, missing);
+    this.#asked += take;
+    this.#report({
+      type: "outcomes",
+      pace: this.#name,
+      take,
+      succeeded: [...this.#succeeded],
+      throttled: this.#throttled,
+      holds: this.#holds,
+      advice: this.#advice,
     });
+    this.#succeeded = new Map();
+    this.#throttled = [];
+    this.#holds = [];
+    this.#advice = [];
   }
 }

@@ -1,13 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { createDispatcher } from "../../api/http/dispatcher.js";
 import { InterruptedError } from "../../core/errors.js";
-import type { LookupEndpoint } from "../../core/finding.js";
 import { runChunk } from "../chunks/run-chunk.js";
 import { localWork } from "../chunks/work-folder.js";
 import { readPlan } from "../chunks/work-plan.js";
 import type { RunProgress } from "../types.js";
 import { PassThrough } from "node:stream";
-import { type Order, receiveError, type Report, sendError, type WorkerStart } from "./messages.js";
+import {
+  type Order,
+  type Outcomes,
+  type PaceName,
+  receiveError,
+  type Report,
+  sendError,
+  type WorkerStart,
+} from "./messages.js";
 import { RemoteAnswers } from "./remote-answers.js";
 import { marksName } from "./shared-items.js";
 import { RemotePace } from "./remote-pace.js";
@@ -27,14 +34,15 @@ export function serveWorker(port: WorkerPort): void {
   const stop = new AbortController();
   const paces = new Map<string, RemotePace>();
   let begun: ReturnType<typeof begin> | null = null;
-  const paceOf = (name: "run" | LookupEndpoint): RemotePace => {
-    const known = paces.get(name) ?? new RemotePace(name, (outcomes) => port.post(outcomes));
+  const report = (outcomes: Outcomes): void => port.post(outcomes);
+  const paceOf = (name: PaceName, ahead: number): RemotePace => {
+    const known = paces.get(name) ?? new RemotePace({ name, ahead, report });
     paces.set(name, known);
     return known;
   };
   port.onOrder((order) => {
     if (order.type === "start") begun = begin(order, paceOf, port, stop.signal);
-    else if (order.type === "slots") paces.get(order.pace)?.grant(order.tickets);
+    else if (order.type === "slots") paces.get(order.pace)?.grant(order.granted);
     else if (order.type === "answer")
       begun?.answers.then(
         (each) => each.receive(order.key, order.finding),
@@ -51,17 +59,17 @@ export function serveWorker(port: WorkerPort): void {
 /** Prepares what all chunks share, and returns what does one of them. */
 function begin(
   start: WorkerStart,
-  paceOf: (name: "run" | LookupEndpoint) => RemotePace,
+  paceOf: (name: PaceName, ahead: number) => RemotePace,
   port: WorkerPort,
   signal: AbortSignal,
 ): {
   readonly answers: Promise<RemoteAnswers>;
   run(chunk: number): Promise<void>;
 } {
-  const { type: _type, work: path, shares: names, settings, ...rest } = start;
+  const { type: _type, work: path, shares: names, ahead, settings, ...rest } = start;
   const work = localWork(path);
   const plan = readPlan(work);
-  const shares = Object.fromEntries(names.map((name) => [name, paceOf(name)]));
+  const shares = Object.fromEntries(names.map((name) => [name, paceOf(name, ahead)]));
   const { intelUrl = "", concurrency } = settings;
   const connections = createDispatcher(intelUrl, { connections: concurrency });
   const onWarning = (message: string): void => port.post({ type: "warning", message });
@@ -81,7 +89,7 @@ function begin(
         settings,
         stdout: new PassThrough(),
         signal,
-        shared: { pace: paceOf("run"), shares, connections, answers: await answers },
+        shared: { pace: paceOf("run", ahead), shares, connections, answers: await answers },
         onWarning,
         onStart: (now: () => RunProgress) => void (progress = now),
       };

@@ -1,8 +1,12 @@
 import { lookupEndpoints } from "../../core/finding.js";
 import { ratesOf } from "../../lookup/options.js";
 import type { WorkFolder } from "../chunks/work-folder.js";
+import { mayQueue, perSecond } from "../lookup/open-connections.js";
 import type { EnrichJob } from "../types.js";
 import type { WorkerStart } from "./messages.js";
+
+/** Slots that all workers may have in stock: this share of those of a second, and each at most. */
+const stock = { share: 0.01, most: 256 };
 
 /** What each of the workers of a job has to know. */
 export function startOf(job: EnrichJob, work: WorkFolder, workers: number): WorkerStart {
@@ -30,5 +34,17 @@ export function startOf(job: EnrichJob, work: WorkFolder, workers: number): Work
     command,
     work: work.name,
     shares: lookupEndpoints.filter((name) => ratesOf(name, settings).length > 0),
+    ahead: stockOf(settings, workers),
   };
+}
+
+/**
+ * Slots in stock leave later than the pace has counted them, so there are few of them. Budgets and
+ * quotas count each request when it leaves, and a pace in Redis hands out slots for a moment.
+ */
+function stockOf(settings: EnrichJob["settings"], workers: number): number {
+  if (settings.pace !== undefined || !mayQueue(settings)) return 0;
+  const rates = [settings.rate, ...lookupEndpoints.map((name) => ratesOf(name, settings))];
+  const slowest = Math.min(...rates.map((each) => perSecond(each ?? [])));
+  return Math.min(stock.most, Math.floor((stock.share * slowest) / workers));
 }

@@ -35,13 +35,12 @@ interface Split {
 async function split(path: string, options: SourceOptions, rowsPerPart: number): Promise<Split> {
   const copied: Buffer[] = [];
   const splitter = new InputSplitter({
-    rowsPerPart,
     copy: async (bytes) => void copied.push(Buffer.from(bytes)),
   });
   const opened = await splitter.open({ path }, { gzip: options.gzip, offset: 0 });
   const { rows, columns, reading } = await openSource(opened, options);
   const parts: Split["parts"][number][] = [];
-  for await (const part of splitter.parts(rows)) {
+  for await (const part of splitter.parts(rows, () => rowsPerPart)) {
     const { start, end, row, line, crc } = part;
     const checksum = { bytes: end - start, crc, marks: [] };
     parts.push({ ...part, range: { start, end, row, line, columns, reading, checksum } });

@@ -7,13 +7,12 @@ import { enrichOptions } from "../../../../src/pipeline/options.js";
 import type { EnrichJob, RunProgress } from "../../../../src/pipeline/types.js";
 import { enrich } from "../../../../src/pipeline/run/execute.js";
 import { enrichWithWorkers } from "../../../../src/pipeline/workers/enrich-with-workers.js";
-import type { Order, Report } from "../../../../src/pipeline/workers/messages.js";
-import { serveWorker } from "../../../../src/pipeline/workers/serve-worker.js";
 import type { StartWorker, Worker } from "../../../../src/pipeline/workers/start-worker.js";
 import { type Service, startService } from "../../../../src/service/service.js";
 import { comparable, comparableCounts } from "../../../helpers/chunked-run.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workerHere } from "../../../helpers/worker-here.js";
 
 let service: Service;
 beforeAll(async () => void (service = await startService({ synthetic: 1 })));
@@ -21,25 +20,6 @@ afterAll(() => service.close());
 
 const rows = Array.from({ length: 24 }, (_, n) => `192.0.2.${n},"note\n${n}"\n`);
 const csv = `ip,note\n${rows.join("")}`;
-
-/** A worker in this process; what is sent is copied, as between processes. */
-function workerHere(): Worker {
-  const orders: ((order: Order) => void)[] = [];
-  const reports: ((report: Report) => void)[] = [];
-  serveWorker({
-    post(report) {
-      const copy = structuredClone(report);
-      setImmediate(() => reports.forEach((receive) => receive(copy)));
-    },
-    onOrder: (receive) => void orders.push(receive),
-  });
-  return {
-    post: (order) => orders.forEach((receive) => receive(structuredClone(order))),
-    onReport: (receive) => void reports.push(receive),
-    onExit: () => undefined,
-    close: () => undefined,
-  };
-}
 
 /** A worker that is killed when it gets its first chunk. */
 function workerToDie(): Worker {
