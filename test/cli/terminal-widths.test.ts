@@ -146,17 +146,19 @@ const answers = /((?:beta|KEY\)|\d|[\]/\w]\]): )(?=\w| {2}it)/g;
 
 /** What is erased again, and what differs from run to run. */
 function masked(text: string): string {
-  return text
-    .replaceAll(/[^\n]*\r\u001B\[K/g, "")
-    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
-    .replaceAll(/(?<=port )\d+/g, "40000")
-    .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
-    .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
-    .replaceAll(/\b\d+ ms\b/g, "5 ms")
-    // Workers have a clock of their own.
-    .replaceAll(/(?<=rows in )[^\n(]+\([\d.,]+\s+rows\/s\)/g, "0.0 s")
-    .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
-    .replaceAll(/(?<=chunk-\d{5}\.)[\da-f]{8}/g, "12345678")
-    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
-    .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE");
+  return (
+    text
+      .replaceAll(/[^\n]*\r\u001B\[K/g, "")
+      .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:40000")
+      .replaceAll(/(?<=port )\d+/g, "40000")
+      .replaceAll(/(?<=repute-test-)\w{6}/g, "folder")
+      .replaceAll(/[\d.]+ [kMGT]B free/g, "80.0 GB free")
+      .replaceAll(/\b\d+ ms\b/g, "5 ms")
+      // Workers have a clock of their own.
+      .replaceAll(/(?<=rows in )[^\n(]+\([\d.,]+\s+rows\/s\)/g, "0.0 s")
+      .replaceAll(/Node\.js \d+\.\d+\.\d+/g, "Node.js 20.20.2")
+      .replaceAll(/(?<=chunk-\d{5}\.)[\da-f]{8}/g, "12345678")
+      .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "ID")
+      .replaceAll(/(?<=^(?:bytes|size)\S* +)\S.*$/gm, "SIZE")
+  );
 }
