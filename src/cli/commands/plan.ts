@@ -173,7 +173,7 @@ async function plannedPaces({
   const used = await usedQuotas(counter, quotas, clock.now());
   if (used === null) return paces;
   const spent = (quota: Rate): number => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0;
-  return paces.map((pace) => ({ ...pace, spent }));
+  return paces.map(({ endpoint, rates }) => ({ endpoint, rates, spent }));
 }
 
 /** The cache a run would use, opened read-only; null without one. */

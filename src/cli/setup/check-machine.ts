@@ -5,7 +5,7 @@ import { ReputeError } from "../../core/errors.js";
 import { userStateFolder } from "../../core/files/make-folder.js";
 import { isRedisAddress } from "../../store/redis/redis-address.js";
 import { packagePath } from "../../core/program.js";
-import { formatBytes, formatCount } from "../../core/quantity.js";
+import { formatBytes } from "../../core/quantity.js";
 import type { DoctorCall } from "../commands/doctor.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type Check, fail, ok, warn } from "./check.js";
