@@ -77,26 +77,28 @@ async function startServer() {
 async function night(server) {
   const begun = performance.now();
   let run = enrich(server.url);
-  let before = -1;
   let sampledAt = begun;
-  for (let second = 1; run.code === undefined; second++) {
-    const at = Math.floor((performance.now() - begun) / phaseMs);
-    const phase = schedule[at] ?? "calm";
-    if (at !== before) {
+  let [at, phaseBegan] = [-1, Number.NEGATIVE_INFINITY];
+  while (run.code === undefined) {
+    // However late the timers are, no phase is left out.
+    if (at < schedule.length && performance.now() - phaseBegan >= phaseMs) {
+      const phase = schedule[++at] ?? "calm";
+      phaseBegan = performance.now();
       server.change(phase === "calm" || phase === "kill -9" ? null : phase);
-      if (phase === "kill -9" && at < schedule.length) {
+      if (phase === "kill -9") {
+        // What is killed before its first request has nothing to resume.
+        while ((await server.counts()).arrived === 0) await sleep(100);
         run.child.kill("SIGKILL");
         await run.ended;
         run = enrich(server.url);
       }
     }
-    before = at;
-    await Promise.race([sleep(begun + second * 1000 - performance.now()), run.ended]);
+    await Promise.race([sleep(Math.min(1000, phaseMs)), run.ended]);
     const { arrived, most, open } = await server.counts();
     const now = performance.now();
     samples.push({
       second: Math.round((now - begun) / 100) / 10,
-      phase: at < schedule.length ? `${at} ${phase}` : "rest",
+      phase: at < schedule.length ? `${at} ${schedule[at]}` : "rest",
       arrived,
       mostInASecond: most,
       connections: open,
