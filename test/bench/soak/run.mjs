@@ -87,7 +87,7 @@ async function night(server) {
       server.change(phase === "calm" || phase === "kill -9" ? null : phase);
       if (phase === "kill -9") {
         // What is killed before its first request has nothing to resume.
-        while ((await server.counts()).arrived === 0) await sleep(100);
+        while (run.code === undefined && (await server.counts()).arrived === 0) await sleep(100);
         run.child.kill("SIGKILL");
         await run.ended;
         run = enrich(server.url);
