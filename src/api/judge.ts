@@ -22,7 +22,7 @@ export interface JudgeContext extends ReadContext {
   readonly asReceived?: boolean | undefined;
 }
 
-/** The request that is being answered. */
+/** The request that was answered. */
 export interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   /** Null if not known yet; the caller then checks the finding with `mismatch`. */

@@ -45,6 +45,22 @@ export interface Row {
   readonly file?: string;
 }
 
+/** The row of a line that is a single item. */
+export function itemRow(text: string, place: Pick<Row, "number" | "line" | "end">): Row {
+  return {
+    number: place.number,
+    line: place.line,
+    cells: [text],
+    extra: null,
+    json: null,
+    itemText: text,
+    kindText: "",
+    fault: null,
+    end: place.end,
+    endLine: place.line,
+  };
+}
+
 /** A row with the outcome of its lookup, ready to be written. */
 export interface EnrichedRow {
   readonly row: Row;

@@ -1,4 +1,4 @@
-import type { Row } from "../core/row.js";
+import { itemRow, type Row } from "../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/find-column.js";
 import { linesEncoder } from "./record-splitter.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
@@ -64,17 +64,6 @@ function rowMaker(rowsBefore: number): (line: Line) => Row {
   let number = rowsBefore;
   return ({ text, number: line, end }) => {
     number += 1;
-    return {
-      number,
-      line,
-      cells: [text],
-      extra: null,
-      json: null,
-      itemText: text,
-      kindText: "",
-      fault: null,
-      end,
-      endLine: line,
-    };
+    return itemRow(text, { number, line, end });
   };
 }

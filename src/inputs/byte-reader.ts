@@ -23,7 +23,7 @@ export class ByteReader {
     return chunk;
   }
 
-  /** Exactly `count` bytes; null if fewer are left, which are consumed. */
+  /** Exactly `count` bytes. If fewer are left, consumes them and returns null. */
   async take(count: number): Promise<Buffer | null> {
     const whole = await this.#fill(count);
     const taken = this.#rest.subarray(0, count);

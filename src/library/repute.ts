@@ -181,7 +181,7 @@ export class Repute implements AsyncDisposable {
    * `caseApiKey` if the endpoint is at `caseUrl`, and the keys in `apiKeys` at their origins.
    *
    * @param about a case id, whose context is read first, or a context
-   * @throws WebhookError if payload or address are at fault; nothing was sent
+   * @throws WebhookError if the payload or the address is wrong; nothing was sent
    */
   async sendWebhook(
     webhook: Webhook,

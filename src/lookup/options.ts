@@ -88,7 +88,7 @@ export const lookupOptions = z.strictObject({
   }),
   refresh: option(z.enum(["input-order", "worst-first"]).default("input-order"), {
     description:
-      "Order in which expired answers of --cache are asked for again. worst-first: items with a verdict, then the oldest answers, then everything else; for runs that may not get through all. Reads the input twice; rows stay in input order",
+      "Order in which expired answers of --cache are refreshed. worst-first: items with a verdict, then the oldest answers, then everything else; for runs that may stop early. Reads the input twice; rows stay in input order",
     value: "ORDER",
   }),
   concurrency: option(wholeNumber(1, 4096).prefault(32), {
@@ -110,7 +110,7 @@ export const lookupOptions = z.strictObject({
   }),
   priority: option(z.enum(priorities).optional(), {
     description:
-      "Which of the runs with the same --pace go first: high, normal or low [default normal]",
+      "Priority among the runs with the same --pace: high, normal or low [default normal]",
     value: "LEVEL",
   }),
   retries: option(wholeNumber(0, 100).prefault(5), {

@@ -17,13 +17,12 @@ export const sinkOptions = z.strictObject({
     value: "FORMAT",
   }),
   rowsPerFile: option(wholeNumber(1).optional(), {
-    description:
-      "Rows in each file of a data set, which an output that ends in / is [default 1000000]",
+    description: "Rows per file of a data set (an output that ends in /) [default 1000000]",
     value: "N",
   }),
   gzip: option(z.boolean().default(false), {
     description:
-      "Compress the text files of a data set. The name of a single file tells whether it is compressed",
+      "Compress the text files of a data set. A single file is compressed if its name ends in .gz",
   }),
   rejects: option(z.string().min(1).optional(), {
     common: true,

@@ -58,7 +58,7 @@ export const runOptions = z.strictObject({
   }),
 });
 
-/** Everything that `enrich` can be told. */
+/** All options of `enrich`. */
 export const enrichOptions = z.strictObject({
   ...sourceOptions.shape,
   ...runOptions.shape,

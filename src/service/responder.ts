@@ -12,7 +12,7 @@ import { keyedEndpoints, type EndpointName, type RequestStats } from "./stats.js
 /** The answer of a route. */
 export interface RouteAnswer {
   readonly full: () => ServedAnswer;
-  /** The answer with part of its data missing; null if the API has no such answer. */
+  /** The answer with part of its data missing; null if the API has no partial answer here. */
   readonly partial: ((dice: number) => ServedAnswer) | null;
 }
 

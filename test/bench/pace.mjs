@@ -8,6 +8,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addressLines } from "./items.mjs";
+import { rounded } from "./statistics.mjs";
 import { enrich, enrichedRows, serve, startServer } from "./programs.mjs";
 
 const rates = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [50, 500, 5000];
@@ -29,7 +31,7 @@ try {
 
 async function measure(rate, start) {
   const rows = rate * seconds;
-  await writeFile(join(folder, "in.txt"), addresses(rows));
+  await writeFile(join(folder, "in.txt"), addressLines(rows));
   const server = await start(folder);
   const args = ["--lookups", "quick-check", "--rate", `${rate}/s`, "--concurrency", "128"];
   const usage = await enrich(folder, server.url, args).catch((error) => server.abandon(error));
@@ -38,10 +40,10 @@ async function measure(rate, start) {
   const ms = arrivals.at(-1) - arrivals[0];
   return {
     rate,
-    used: round(((arrivals.length - 1) / ms / rate) * 1000),
-    mostInASecond: round(mostWithin(arrivals, 1000) / rate),
-    cpu: round(usage.cpuSeconds / usage.seconds),
-    waitedForCpu: round(usage.waitedForCpuSeconds / usage.seconds),
+    used: rounded(((arrivals.length - 1) / ms / rate) * 1000),
+    mostInASecond: rounded(mostWithin(arrivals, 1000) / rate),
+    cpu: rounded(usage.cpuSeconds / usage.seconds),
+    waitedForCpu: rounded(usage.waitedForCpuSeconds / usage.seconds),
     longestTurnMs: Math.round(usage.longestTurnMs),
   };
 }
@@ -53,14 +55,4 @@ function mostWithin(arrivals, windowMs) {
     most = Math.max(most, to - from + 1);
   }
   return most;
-}
-
-function addresses(count) {
-  let text = "";
-  for (let n = 0; n < count; n++) text += `203.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\n`;
-  return text;
-}
-
-function round(value) {
-  return Math.round(value * 1000) / 1000;
 }

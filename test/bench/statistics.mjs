@@ -35,3 +35,12 @@ export function spreadOf(values) {
 export function ratioOf(values, baseline) {
   return spreadOf(values.map((value, index) => value / (baseline[index] ?? Number.NaN)));
 }
+
+/**
+ * The value with three decimals.
+ *
+ * @param {number} value
+ */
+export function rounded(value) {
+  return Math.round(value * 1000) / 1000;
+}

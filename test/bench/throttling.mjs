@@ -9,6 +9,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addressLines } from "./items.mjs";
+import { rounded } from "./statistics.mjs";
 import { enrich, enrichedRows, startServer } from "./programs.mjs";
 
 const unknown = ["--rate", "10000/s"];
@@ -46,7 +48,7 @@ for (const name of names) {
 async function measure({ server: serverArgs, rows, args, limit, from }) {
   const folder = await mkdtemp(join(tmpdir(), "repute-throttling-"));
   try {
-    await writeFile(join(folder, "in.txt"), addresses(rows));
+    await writeFile(join(folder, "in.txt"), addressLines(rows));
     const server = await startServer(folder, ["--latency", "40", ...serverArgs]);
     const asked = ["--lookups", "quick-check", ...args];
     await enrich(folder, server.url, asked).catch((error) => server.abandon(error));
@@ -58,8 +60,8 @@ async function measure({ server: serverArgs, rows, args, limit, from }) {
     ).length;
     return {
       seconds: Math.round(arrivals.at(-1) / 100) / 10,
-      used: round(accepted / (to - from) / limit),
-      throttled: round(passed.filter((ok) => !ok).length / passed.length),
+      used: rounded(accepted / (to - from) / limit),
+      throttled: rounded(passed.filter((ok) => !ok).length / passed.length),
       rows: await enrichedRows(folder),
       acceptedBySecond: bySecond(arrivals, passed).join(" "),
     };
@@ -72,14 +74,4 @@ function bySecond(arrivals, passed) {
   const counts = Array.from({ length: Math.ceil(arrivals.at(-1) / 1000) }, () => 0);
   for (const [n, at] of arrivals.entries()) if (passed[n]) counts[Math.floor(at / 1000)]++;
   return counts;
-}
-
-function addresses(count) {
-  let text = "";
-  for (let n = 0; n < count; n++) text += `203.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\n`;
-  return text;
-}
-
-function round(value) {
-  return Math.round(value * 1000) / 1000;
 }

@@ -64,7 +64,7 @@ async function prepared(): Promise<Night> {
   };
 }
 
-/** Does something when the service gets the request that is midway. */
+/** Runs an action when the service receives the middle request. */
 function atMidway({ server }: Night, act: () => void): void {
   server.onRequest = (total) => {
     if (total === midway) act();

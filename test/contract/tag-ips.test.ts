@@ -16,7 +16,7 @@ const snapshot = "0123456789abcdef01234567";
 
 let folder: string;
 let server: ScriptedServer;
-/** The service's answers for tags, where a test needs other ones. */
+/** Overrides the service's answers for tags. */
 let bend: (path: string) => Step | null;
 
 beforeEach(async () => {

@@ -95,7 +95,7 @@ const services = {
   REPUTE_ACCESS_TOKEN: "sample-access-token",
   REPUTE_CASE_URL: "http://127.0.0.1:8080",
   REPUTE_CASE_API_KEY: "sample-case-api-key",
-  REPUTE_RATE: "1000/s",
+  REPUTE_RATE: "999/s",
 };
 
 function inLanguage(...languages: readonly string[]): readonly CodeBlock[] {

@@ -7,7 +7,7 @@ import { parseArguments } from "../../src/cli/options/parse-arguments.js";
 import { optionSpecs } from "../../src/cli/options/option-spec.js";
 import { loadSettings } from "../../src/cli/options/settings.js";
 import { again, prepareExamples, stubs, variables } from "./help-fixtures.js";
-import { ShellSession } from "./shell-session.js";
+import { shellWords, ShellSession } from "./shell-session.js";
 
 const commands = await loadCommands();
 const needsServer = /s3:\/\/|rediss?:\/\/|postgres:\/\//;
@@ -36,9 +36,11 @@ test.each(commands.map((command) => [command.name, command] as const))(
     const runId = await prepareExamples(name, folder, { crm: `http://127.0.0.1:${port}`, session });
     for (const example of Object.keys(examples)) {
       if (needsServer.test(example)) continue;
-      const script = `${again(name, example)}\n${adapted(example, folder, runId)}`;
-      const failure = await session.run(script, folder, variables(folder));
-      expect([example, failure]).toEqual([example, null]);
+      const lines = [...again(name, example), adapted(example, folder, runId)];
+      for (const line of lines) {
+        const failure = await session.runLine(line, folder, variables(folder));
+        expect([example, failure]).toEqual([example, null]);
+      }
     }
   },
 );
@@ -50,9 +52,7 @@ const onServers = commands.flatMap((command) =>
 );
 
 test.runIf(onServers.length > 0).each(onServers)("%s is accepted", (example, command) => {
-  const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain!,
-  );
+  const words = shellWords(example);
   const parsed = parseArguments(words.slice(words.indexOf("repute") + 1), commands);
   if (parsed.action !== "run") throw new Error(`${example} is not a call of ${command.name}`);
   expect(optionSpecs(command.options).length).toBeGreaterThan(0);
@@ -70,7 +70,8 @@ function adapted(example: string, folder: string, runId: string): string {
     .replaceAll(" /shared/", " ./")
     .replaceAll("run=ID", `run=${runId}`);
   const asked = text.replace(/^(?=repute init(?: --force)?$)/, "printf '\\n\\n\\n\\n\\n\\n' | ");
-  const path = `PATH=${join(folder, stubs)}:"$PATH"`;
-  if (!asked.startsWith("source ")) return `${path}\n${asked}`;
-  return `! command -v bash || bash -c '${asked}'`;
+  if (asked.startsWith("source ")) return `! command -v bash || bash -c '${asked}'`;
+  return asked.startsWith("repute ") && !/[|&]/.test(asked)
+    ? asked
+    : `PATH=${join(folder, stubs)}:"$PATH"\n${asked}`;
 }

@@ -15,13 +15,14 @@ export const variables = (folder: string): Readonly<Record<string, string>> => (
   REPUTE_ACCESS_TOKEN: "sample-access-token",
   REPUTE_CASE_URL: "http://127.0.0.1:8080",
   REPUTE_CASE_API_KEY: "sample-case-api-key",
-  REPUTE_RATE: "1000/s",
+  REPUTE_RATE: "999/s",
 });
 
 const enriched = "repute enrich dump.csv -o enriched.csv";
-const days = (extension: string): string =>
-  ["monday", "tuesday"].map((day) => `repute enrich dump.csv -o ${day}.${extension}`).join("\n");
-const chunks = "repute enrich work --chunk 0";
+const nested = "repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip";
+const table = "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'";
+const days = (extension: string): readonly string[] =>
+  ["monday", "tuesday"].map((day) => `repute enrich dump.csv -o ${day}.${extension}`);
 const caching = "repute enrich dump.csv -o cached.csv --cache ~/.cache/repute";
 /** What a command's examples find done, by command. */
 const before: Readonly<Record<string, string>> = {
@@ -42,16 +43,17 @@ repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'`,
   "tags export": enriched,
 };
 
-/** What comes before each example, because the one before it used it up or left it in the way. */
-export function again(command: string, example: string): string {
-  if (command === "cache clear") return caching;
-  if (command === "split") return "rm -rf work";
-  if (command === "merge")
-    return `rm -rf work\nrepute split dump.csv -o work${/parquet/.test(example) ? " --to parquet" : ""}\n${chunks}`;
-  if (example.includes("init --yes")) return "rm -f .config/repute/config.yaml";
-  return example.startsWith("repute verify") && example.includes("--prefix x_")
-    ? `${enriched} --prefix x_`
-    : ":";
+/** Commands that run before each example, because an earlier one used up or left files. */
+export function again(command: string, example: string): readonly string[] {
+  if (command === "cache clear") return [caching];
+  if (command === "split") return ["rm -rf work"];
+  if (command === "merge") {
+    const to = example.includes("parquet") ? " --to parquet" : "";
+    return ["rm -rf work", `repute split dump.csv -o work${to}`, "repute enrich work --chunk 0"];
+  }
+  if (example.includes("init --yes")) return ["rm -f .config/repute/config.yaml"];
+  const isPrefixed = example.startsWith("repute verify") && example.includes("--prefix x_");
+  return isPrefixed ? [`${enriched} --prefix x_`] : [];
 }
 
 /**
@@ -104,8 +106,9 @@ export async function prepareExamples(
   if (command !== "init")
     await file(".config/repute/config.yaml", "profiles:\n  nightly:\n    concurrency: 8\n");
   await cp(join(folder, "samples/dataset"), join(folder, "my-dataset"), { recursive: true });
-  const script = before[command];
-  if (script !== undefined) expectDone(await session.run(script, folder, variables(folder)));
+  for (const line of before[command] ?? []) {
+    expectDone(await session.runLine(line, folder, variables(folder)));
+  }
   if (command !== "diff") return "";
   const summary = JSON.parse(await readFile(join(folder, "first.json"), "utf8")) as {
     run_id: string;

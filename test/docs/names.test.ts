@@ -80,3 +80,16 @@ test("the page on architecture names every dependency", () => {
   const all = Object.keys({ ...dependencies, ...optionalDependencies });
   expect(all.filter((name) => !named.includes(name))).toEqual([]);
 });
+
+test("npm installs no driver unasked: every peer dependency is optional", () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  ) as {
+    readonly peerDependencies: object;
+    readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+  };
+  const asked = Object.keys(peerDependencies).filter(
+    (name) => peerDependenciesMeta[name]?.optional !== true,
+  );
+  expect(asked).toEqual([]);
+});

@@ -111,9 +111,7 @@ export class ShellSession {
     const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("REPUTE_"));
     const env = {
       ...Object.fromEntries(kept),
-      ...Object.fromEntries(
-        Object.entries(variables).map(([name, value]) => [name, this.placed(value)]),
-      ),
+      ...placedValues(this, variables),
       HOME: folder,
       PATH: `${join(this.#home, "bin")}${delimiter}${process.env["PATH"]}`,
       DOCS_CALLS: join(this.#home, "calls"),
@@ -131,6 +129,24 @@ export class ShellSession {
       child.on("error", reject);
       child.on("close", (code) => resolve(code === 0 ? null : `exit ${code}\n${printed}`));
     });
+  }
+
+  /**
+   * Runs one command. A plain call of repute needs no shell, which takes a fraction of the time.
+   *
+   * @returns as `run`
+   */
+  async runLine(
+    line: string,
+    folder: string,
+    variables: Readonly<Record<string, string>>,
+  ): Promise<string | null> {
+    const placed = this.placed(line);
+    if (!plainCall.test(placed)) return this.run(line, folder, variables);
+    const [, ...args] = shellWords(placed).map((word) => word.replace(/^~(?=\/)/, folder));
+    const env = { ...placedValues(this, variables), HOME: folder };
+    const { code, stdout, stderr } = await this.#repute(args, { cwd: folder, env, stdin: "" });
+    return code === 0 ? null : `exit ${code}\n${stdout}${stderr}`;
   }
 
   async #answer(call: string): Promise<void> {
@@ -153,6 +169,22 @@ export class ShellSession {
     this.#served.push(serving);
     return { code: 0, stdout: serving.line, stderr: "" };
   }
+}
+
+/** A call of repute without anything that only a shell understands. */
+const plainCall = /^repute(?: (?:'[^']*'|~?[\w@%+=:,./-]+))*$/;
+
+/** The words of a command line without nested quotes. */
+export function shellWords(line: string): readonly string[] {
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+}
+
+function placedValues(
+  session: ShellSession,
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(variables);
+  return Object.fromEntries(entries.map(([name, value]) => [name, session.placed(value)]));
 }
 
 interface GivenToProgram {

@@ -6,6 +6,7 @@
 // Keys are "query 0" … below `keys`. Each answer contains its number and has a length that depends
 // on it. Puts `put` answers starting at `from`, with a sync every `syncEvery` answers.
 import { openCache } from "../../dist/store/cache/finding-cache.js";
+import { completeFinding } from "../helpers/complete-finding.mjs";
 
 const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);
 
@@ -43,14 +44,5 @@ async function look(cache) {
 function answer(n) {
   // Long answers take several pages.
   const text = "x".repeat(n % 7 === 0 ? 40_000 : 300);
-  return {
-    status: "complete",
-    answers: { query: { result: { n, text } } },
-    missing: [],
-    source: "live",
-    httpStatus: 200,
-    attempts: 1,
-    lookedUpAt: "2024-01-01T00:00:00.000Z",
-    error: null,
-  };
+  return { ...completeFinding, answers: { query: { result: { n, text } } } };
 }

@@ -1,7 +1,6 @@
 import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
-import { gunzipSync } from "node:zlib";
 import { ReputeError } from "../../src/core/errors.js";
 import { openSealedJson } from "../../src/core/files/json-file.js";
 import type { Checkpoint } from "../../src/pipeline/state/checkpointer.js";
@@ -9,6 +8,7 @@ import { enrich } from "../../src/pipeline/run/execute.js";
 import { enrichOptions } from "../../src/pipeline/options.js";
 import type { Manifest } from "../../src/pipeline/types.js";
 import type { AnsweringServer } from "./answering-server.js";
+import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../contract/warehouse-readers.js";
 
@@ -204,7 +204,7 @@ function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Prom
 }
 
 /** The rows of an output without values that may differ: time and source of the answer. */
-async function rowsOf(path: string): Promise<string[]> {
+async function rowsOf(path: string): Promise<readonly string[]> {
   if (path.endsWith(".parquet")) {
     return (await readParquet(path)).map((row) =>
       JSON.stringify(
@@ -213,16 +213,7 @@ async function rowsOf(path: string): Promise<string[]> {
       ),
     );
   }
-  const bytes = await readFile(path);
-  const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) =>
-      line
-        .replace(/"source":"\w+"|"looked_up_at":"[^"]*"/g, "")
-        .replace(/,(?:live|duplicate),(200,\d+),[^,]*,/, ",$1,"),
-    );
+  return comparableRows(await readFile(path), path);
 }
 
 function same(one: readonly string[], other: readonly string[]): boolean {

@@ -153,7 +153,7 @@ export function slidingWindow(limit: number): ScriptedServer {
   };
 }
 
-/** Never throttles, but answers later the more requests are open. */
+/** Never throttles, but slows down as more requests are open. */
 export function slowingDown(perSecond: number): ScriptedServer {
   let busyUntil = 0;
   return (now) => {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import type { AnsweringServer } from "../helpers/answering-server.js";
+import { comparableRows } from "../helpers/comparable-rows.js";
 import { concurrency, enrichUntilKilled as enrich, mostQueued } from "../helpers/killed-run.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -42,8 +42,8 @@ describe("a run that is killed repeatedly", () => {
       }
 
       expect(killed).toBeGreaterThan(kills / 2);
-      expect(rowsOf(await readFile(out), extension)).toEqual(
-        rowsOf(await readFile(calm), extension),
+      expect(comparableRows(await readFile(out), extension)).toEqual(
+        comparableRows(await readFile(calm), extension),
       );
       expect(server.total - before - distinct).toBeLessThanOrEqual(
         killed * (concurrency + mostQueued),
@@ -67,7 +67,7 @@ describe("the end of a run", () => {
     expect(existsSync(out)).toBe(true);
     await rmdir(`${out}.manifest.json`);
     expect(await enrich(server, input, out, ["--resume"])).toBe(0);
-    expect(rowsOf(await readFile(out), "csv")).toHaveLength(3);
+    expect(comparableRows(await readFile(out), "csv")).toHaveLength(3);
     expect(JSON.parse(await readFile(`${out}.manifest.json`, "utf8"))).toMatchObject({
       output: { rows: 2 },
       resumed: 1,
@@ -85,7 +85,7 @@ describe("the end of a run", () => {
     expect(await enrich(server, input, out, [], 900)).toBeNull();
     await writeFile(input, `domain\n${lines.join("")}`);
     expect(await enrich(server, input, out, ["--resume"])).toBe(0);
-    expect(rowsOf(await readFile(out), "csv")).toHaveLength(3_001);
+    expect(comparableRows(await readFile(out), "csv")).toHaveLength(3_001);
     expect(JSON.parse(await readFile(`${out}.manifest.json`, "utf8"))).toMatchObject({
       input: { grew_while_interrupted: true, rows: 3_000 },
     });
@@ -108,17 +108,4 @@ function inputOf(extension: string): string {
   return extension.startsWith("csv")
     ? `n,domain\n${names.map((name, n) => `${n},${name}\n`).join("")}`
     : names.map((domain, n) => `${JSON.stringify({ n, domain })}\n`).join("");
-}
-
-/** The rows without values that may differ: time and source of the answer. */
-function rowsOf(bytes: Buffer, extension: string): string[] {
-  const text = (extension.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) =>
-      line
-        .replace(/"source":"\w+"|"looked_up_at":"[^"]*"/g, "")
-        .replace(/,(?:live|duplicate),(200,\d+),[^,]*,/, ",$1,"),
-    );
 }

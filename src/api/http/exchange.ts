@@ -114,7 +114,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.broke(error);
   }
 
-  /** The request could not be made, or the answer not read to its end. */
+  /** The request failed, or the answer ended early. */
   broke(error: unknown): void {
     if (this.#settled || this.#endEarly()) return;
     this.#settle();

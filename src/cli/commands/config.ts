@@ -22,7 +22,7 @@ const groups = {
   Run: {
     ...runGroups.Run,
     json: option(cliOptions.shape.json, {
-      description: "One JSON object, unset settings included",
+      description: "Print one JSON object, including unset settings",
     }),
   },
 };

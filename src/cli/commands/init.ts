@@ -13,7 +13,7 @@ const groups = {
     intelUrl,
     apiKeyFile,
     rate: option(rate, {
-      description: "Most requests per second, minute, hour or day [default 100/s]",
+      description: "Maximum requests per second, minute, hour or day [default 100/s]",
       value: "N/s",
       repeats: true,
     }),

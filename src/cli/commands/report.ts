@@ -39,10 +39,10 @@ const groups = {
 export const reportCommand = defineCommand({
   name: "report",
   usage: "OUT [-o REPORT.html] [flags]",
-  summary: "show what an output says: verdicts, tags, networks, worst items",
+  summary: "summarise an output: verdicts, tags, networks, worst items",
   description: [
     "Reads an output and writes one HTML file that needs no network and no script: the result in a sentence, verdicts by kind, tags, networks, first and last seen, the worst items with their abuse contacts, why rows were not checked, and the run's requests and duration. Items are defanged. Without -o the same is printed as text.",
-    "The output is read once, in memory that does not grow with it. Facts of the run come from OUT.manifest.json.",
+    "The output is read once; memory use does not grow with its size. Details of the run come from OUT.manifest.json.",
   ],
   operands: [
     ["OUT", "output of an earlier run: CSV, TSV, NDJSON, Parquet or a table; gzip is detected"],

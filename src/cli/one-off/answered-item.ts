@@ -1,6 +1,7 @@
 import { columns } from "../../core/columns.js";
 import { type Finding, nestedFacts, nestedText } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
+import { itemRow } from "../../core/row.js";
 
 /** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
@@ -22,18 +23,7 @@ export function answerLine({ text, item, finding }: AnsweredItem): string {
 /** The values of the named columns (without prefix) as text. */
 export function answerCells(answer: AnsweredItem, names: readonly string[]): readonly string[] {
   const { text, item, finding } = answer;
-  const row = {
-    number: 1,
-    line: 1,
-    endLine: 1,
-    end: 0,
-    cells: [text],
-    extra: null,
-    json: null,
-    itemText: text,
-    kindText: "",
-    fault: null,
-  };
+  const row = itemRow(text, { number: 1, line: 1, end: 0 });
   return names.map((name) => {
     if (name === "item") return item?.value ?? text;
     const value = columns.find((column) => column.name === name)?.value({ row, item, finding });

@@ -68,7 +68,7 @@ export async function writeReportPage(path: string, report: Report): Promise<voi
   });
 }
 
-/** @throws UsageError `unknown_output` for a name that is not that of a page */
+/** @throws UsageError `unknown_output` unless the name ends like a page's */
 export function checkReportName(path: string): void {
   if (/\.html?$/i.test(path)) return;
   throw new UsageError("unknown_output", `${path} is not a page`, {

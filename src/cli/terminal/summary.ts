@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { exitCodes } from "../exit-code.js";
 import { retryCommand } from "../run/retry-command.js";
@@ -92,9 +93,11 @@ function retryLines(
   return command === null ? [] : [`  ${command}`];
 }
 
-/** `out.2.ndjson.gz` for `out.ndjson.gz`. */
-function numbered(path: string): string {
-  return path.replace(/(?:\.[^./]+(?:\.gz)?)?$/, (extension) => `.2${extension}`);
+/** `out.2.ndjson.gz` for `out.ndjson.gz`, or with the next number that is free. */
+function numbered(path: string, number = 2): string {
+  const name = path.replace(/(?:\.[^./]+(?:\.gz)?)?$/, (extension) => `.${number}${extension}`);
+  const isTaken = existsSync(name) || existsSync(`${name}.state`);
+  return isTaken ? numbered(path, number + 1) : name;
 }
 
 function outputLine({ path, bytes }: Manifest["output"]): string {

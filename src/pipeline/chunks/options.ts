@@ -25,7 +25,7 @@ function workers(): z.ZodType<number | string> {
 export const chunkOptions = z.strictObject({
   chunk: option(wholeNumber(0).optional(), {
     description:
-      "Do only this chunk of a folder made by repute split. The input is then that folder, and repute merge writes the output",
+      "Process only this chunk of a folder made by repute split. The input is then that folder, and repute merge writes the output",
     value: "N",
   }),
   workers: option(workers().optional(), {

@@ -162,7 +162,7 @@ async function checkCopy({ name }: TableInput, { folder, format }: CopyPlace): P
   }
 }
 
-/** The reading of the copy, which is given out as CSV. */
+/** How the copy, a CSV file, is read. */
 function asTsv({ reading }: Pick<SourcePosition, "reading">): Pick<SourcePosition, "reading"> {
   return { reading: { ...reading, format: "tsv", delimiter: "\t" } };
 }

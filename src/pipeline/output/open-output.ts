@@ -175,7 +175,7 @@ function refuseRaw(
     `--raw adds columns, and ${isNested ? "nested NDJSON" : format} has none`,
     {
       hint: isNested
-        ? "leave out --raw, because nested rows have the results as received; or add --shape flat"
+        ? "leave out --raw: nested rows already have the results as received; or add --shape flat"
         : "leave out --raw, or write CSV, Parquet or a table",
     },
   );

@@ -5,7 +5,7 @@ import { fewestNights, type Series, shownValue } from "../history.js";
 import type { Report } from "../types.js";
 import { html, type Html } from "./html.js";
 
-/** One line per figure: its course over the nights, tonight's value and the usual one. */
+/** One row per figure: a sparkline of the nights, tonight's value and the usual one. */
 export function historyTable({ history }: Report): Html | null {
   if (history === null) return null;
   const nights = history[0]?.values.length ?? 0;
@@ -43,7 +43,7 @@ function seriesRow(series: Series): Html {
   </tr>`;
 }
 
-/** The course of a figure from zero to its highest value. */
+/** Scaled from zero to the highest value. */
 function sparkline(values: readonly number[]): Html {
   const x = scaleLinear([0, Math.max(values.length - 1, 1)], [1, 99]);
   const y = scaleLinear([0, Math.max(...values, 1)], [19, 1]);

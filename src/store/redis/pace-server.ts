@@ -8,7 +8,7 @@ export interface PaceWindow {
   readonly name: string;
   /** Interval between requests on average. */
   readonly interval: number;
-  /** How far behind the requests may be and still be caught up with. */
+  /** Maximum backlog that may be caught up with. */
   readonly backlog: number;
   /** Interval while catching up. */
   readonly fast: number;

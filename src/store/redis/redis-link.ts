@@ -27,7 +27,7 @@ export interface RedisLinkOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called once when the server stops answering, with the reason. */
   readonly onAway?: ((reason: string, address: string) => void) | undefined;
-  /** Called once when it answers again, with the seconds since. */
+  /** Called once when Redis answers again, with the length of the outage in seconds. */
   readonly onBack?: ((seconds: number, address: string) => void) | undefined;
   readonly clock?: Clock | undefined;
 }

@@ -38,7 +38,7 @@ const groups = {
 export const splitCommand = defineCommand({
   name: "split",
   usage: "[input] -o WORK [flags]",
-  summary: "divide an input into chunks that machines can do on their own",
+  summary: "divide an input into chunks that machines can process independently",
   description: [
     "Reads the whole input once, finds its columns, and writes WORK/plan.json with chunks numbered from 0. Then run repute enrich WORK --chunk N for each chunk, in any order and anywhere, and repute merge WORK -o OUT once they are done.",
     "A plain file or object stays where it is and has to be readable from every machine; gzip, UTF-16, stdin and tables are copied into WORK, decompressed, and into s3://BUCKET/KEY files, too.",
@@ -55,7 +55,7 @@ export const splitCommand = defineCommand({
     "repute split hits.ndjson.gz -o /shared/work --item-column source.ip":
       "name the column once, for all chunks; gzip is decompressed into the folder",
     "zcat feed.tsv.gz | repute split --from tsv -o work --lookups quick-check":
-      "divide what comes from a pipe; every chunk does only the quick check",
+      "split piped input; each chunk runs only the quick check",
     "repute split dump.csv.gz -o work --rows-per-chunk 20000 --to parquet":
       "choose the size of a chunk and the format of the output",
   },

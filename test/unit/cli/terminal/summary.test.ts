@@ -1,6 +1,9 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatSummary } from "../../../../src/cli/terminal/summary.js";
 import type { Manifest } from "../../../../src/pipeline/types.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const manifest: Manifest = {
   schema_version: 2,
@@ -121,6 +124,17 @@ test.each([
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
   expect(formatSummary(failed, 60, { prefix }).split("\n").at(-1)).toBe(
     `  to retry the failed rows: ${command}`,
+  );
+});
+
+test("the proposed output is one that does not exist yet", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "out.csv");
+  await writeFile(join(folder, "out.2.csv"), "");
+  await mkdir(join(folder, "out.3.csv.state"));
+  const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
+  expect(formatSummary(failed, 60, { prefix: "rep_" })).toContain(
+    `-o ${join(folder, "out.4.csv")}`,
   );
 });
 

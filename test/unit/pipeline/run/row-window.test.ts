@@ -127,24 +127,14 @@ describe("RowWindow", () => {
   it("after a failure still writes finished rows in order, and none behind a gap", async () => {
     const written: number[] = [];
     const window = windowOf(written, { capacity: 10 });
-    window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
-    window.add(aRow({ number: 2 }), anItem, never());
-    window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
-    window.fail(new Error("stop"));
-    await Promise.resolve();
-    await window.flush();
+    await failWithGap(window);
     expect(written).toEqual([1]);
     expect(window.position().last?.number).toBe(1);
   });
 
   it("knows which rows are written ahead of a gap when unordered", async () => {
     const window = windowOf([], { capacity: 10, ordered: false });
-    window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
-    window.add(aRow({ number: 2 }), anItem, never());
-    window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
-    window.fail(new Error("stop"));
-    await Promise.resolve();
-    await window.flush();
+    await failWithGap(window);
     expect(window.position()).toMatchObject({ last: { number: 1 }, ahead: [3] });
   });
 });
@@ -172,6 +162,16 @@ function windowOf(
       return Promise.resolve();
     },
   });
+}
+
+/** Adds three rows whose second lookup never ends, then fails. */
+async function failWithGap(window: RowWindow): Promise<void> {
+  window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
+  window.add(aRow({ number: 2 }), anItem, never());
+  window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
+  window.fail(new Error("stop"));
+  await Promise.resolve();
+  await window.flush();
 }
 
 function numbers(total: number): number[] {
