@@ -1,12 +1,9 @@
+import yargs, { type Argv } from "yargs";
 import { type OptionSpec, optionSpecs, writtenFlag } from "./option-spec.js";
 import { membersOf } from "./command-tree.js";
 import { secrets } from "./secrets.js";
 import { wrapText } from "../../core/quantity.js";
 import { type Command, type CommandGroup, isCommand } from "../command.js";
-
-const indent = "  ";
-/** Maximum width of the left column; a longer term moves its meaning to the next line. */
-const widestTerm = 28;
 
 /** What to explain. */
 export interface HelpRequest {
@@ -64,14 +61,10 @@ function overview(
   more: string,
   width: number,
 ): string {
+  const page = helpPage(`${program} COMMAND [flags] [arguments]`, description, width);
+  for (const { name, summary } of commands) page.command(name, summary);
   return sections([
-    `Usage: ${program} COMMAND [flags] [arguments]`,
-    paragraphs(description, width),
-    definitions(
-      "Commands",
-      commands.map(({ name, summary }) => [name, summary] as const),
-      width,
-    ),
+    textOf(page),
     examples(
       shown.flatMap((command) => Object.entries(command.examples).slice(0, 1)),
       width,
@@ -82,20 +75,17 @@ function overview(
 
 /** Everything about a command. */
 export function commandHelp(command: Command, width: number): string {
-  const groups = Object.entries(command.groups).map(([title, shape]) => ({
-    title,
-    entries: optionSpecs({ shape }).map(describe),
-  }));
-  const column = columnOf(groups.flatMap((group) => group.entries));
-  return sections([
-    `Usage: repute ${command.name} ${command.usage}`,
-    paragraphs(command.description, width),
-    definitions("Arguments", command.operands, width),
-    ...groups.map(({ title, entries }) => definitions(title, entries, width, column)),
-    examples(Object.entries(command.examples), width),
-    definitions("Exit codes", command.exitCodes, width),
-    environment(command, width),
-  ]);
+  const page = commandPage(command, command.description, width);
+  for (const [title, shape] of Object.entries(command.groups)) {
+    for (const spec of optionSpecs({ shape })) addFlag(page, title, spec);
+  }
+  const tables = [
+    table("Exit codes", command.exitCodes),
+    table("Environment", variablesOf(command)),
+    settingsOrder,
+  ];
+  page.epilogue(tables.join("\n\n"));
+  return sections([textOf(page), examples(Object.entries(command.examples), width)]);
 }
 
 /** Most flags that `-h` lists. */
@@ -106,17 +96,13 @@ function briefHelp(command: Command, width: number): string {
   const specs = optionSpecs(command.options);
   const common = specs.length > mostBriefFlags ? specs.filter((spec) => spec.common) : specs;
   const more = specs.length > common.length ? `all ${specs.length} flags, ` : "";
+  const page = commandPage(command, [firstSentence(command.description[0] ?? "")], width);
+  for (const spec of common) {
+    const description = firstSentence(spec.description).replace(/\.$/, "");
+    addFlag(page, "Flags", { ...spec, description });
+  }
   return sections([
-    `Usage: repute ${command.name} ${command.usage}`,
-    paragraphs([firstSentence(command.description[0] ?? "")], width),
-    definitions("Arguments", command.operands, width),
-    definitions(
-      "Flags",
-      common.map((spec) =>
-        describe({ ...spec, description: firstSentence(spec.description).replace(/\.$/, "") }),
-      ),
-      width,
-    ),
+    textOf(page),
     examples(Object.entries(command.examples).slice(0, 2), width),
     wrapText(`\`repute ${command.name} --help\` shows ${more}exit codes and variables.`, width),
   ]);
@@ -141,33 +127,60 @@ export function describe(spec: OptionSpec): Entry {
 /** A term and its meaning. */
 export type Entry = readonly [term: string, meaning: string];
 
-/** Column of the meanings: after the longest term that fits `widestTerm`. */
-function columnOf(entries: readonly Entry[]): number {
-  const lengths = entries.map(([term]) => term.length).filter((length) => length <= widestTerm);
-  return indent.length + Math.max(0, ...lengths) + 2;
+/** A parser that only prints its help: yargs lays out usage, commands, flags and tables. */
+function helpPage(usage: string, description: readonly string[], width: number): Argv {
+  return yargs([])
+    .scriptName("")
+    .locale("en")
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .wrap(Math.max(width, narrowest))
+    .updateStrings({ "Positionals:": "Arguments:" })
+    .usage([`Usage: ${usage}`, ...description].join("\n\n"));
 }
 
-function definitions(
-  title: string,
-  entries: readonly Entry[],
+/** Minimum width in characters: below it, yargs cuts flags and addresses in two. */
+const narrowest = 60;
+
+function commandPage(
+  { name, usage, operands }: Command,
+  description: readonly string[],
   width: number,
-  column = columnOf(entries),
-): string {
-  if (entries.length === 0) return "";
-  const lines = entries.map(([term, meaning]) => {
-    const text = wrapText(meaning, Math.max(width - column, 24));
-    const start = indent + term;
-    const below = `\n${" ".repeat(column)}`;
-    const first = start.length + 2 <= column ? start.padEnd(column) : start + below;
-    return first + text.replaceAll("\n", below);
-  });
-  return [`${title}:`, ...lines].join("\n");
+): Argv {
+  const page = helpPage(`repute ${name} ${usage}`, description, width);
+  for (const [placeholder, meaning] of operands) {
+    page.option(placeholder, { group: "Arguments:", describe: meaning });
+  }
+  return page;
 }
 
+/** yargs has no placeholders for values, so they are part of the name. */
+function addFlag(page: Argv, title: string, spec: OptionSpec): void {
+  const [, meaning] = describe(spec);
+  page.option(writtenFlag(spec).slice(2), {
+    group: `${title}:`,
+    describe: meaning,
+    ...(spec.alias === null ? {} : { alias: spec.alias }),
+  });
+}
+
+/** yargs turns tabs into columns. */
+function table(title: string, entries: readonly Entry[]): string {
+  return [`${title}:`, ...entries.map(([term, meaning]) => `  ${term}  \t${meaning}`)].join("\n");
+}
+
+function textOf(page: Argv): string {
+  let text = "";
+  page.showHelp((help) => (text = help));
+  return text;
+}
+
+/** Commands to copy: each on one line, however long. */
 function examples(list: readonly Entry[], width: number): string {
   const lines = list.map(([command, what]) => {
     const text = wrapText(what, width - 6).replaceAll("\n", "\n      ");
-    return `${indent}${command}\n      ${text}`;
+    return `  ${command}\n      ${text}`;
   });
   return ["Examples:", ...lines].join("\n");
 }
@@ -175,11 +188,6 @@ function examples(list: readonly Entry[], width: number): string {
 /** How settings override each other. */
 export const settingsOrder =
   "Flags override variables, variables override the config file (--config FILE, else config.json, config.yaml or config.toml in ~/.config/repute), and the config file overrides the defaults.";
-
-function environment(command: Command, width: number): string {
-  const entries = definitions("Environment", variablesOf(command), width);
-  return `${entries}\n\n${wrapText(settingsOrder, width)}`;
-}
 
 /** The variables that a command reads. */
 export function variablesOf({ options, variables = [] }: Command): readonly Entry[] {
@@ -195,10 +203,6 @@ export function variablesOf({ options, variables = [] }: Command): readonly Entr
     ],
     ["REPUTE_DEBUG", "1: print a stack trace with each error"],
   ];
-}
-
-function paragraphs(texts: readonly string[], width: number): string {
-  return texts.map((text) => wrapText(text, width)).join("\n\n");
 }
 
 function sections(parts: readonly string[]): string {
