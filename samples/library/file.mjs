@@ -5,6 +5,7 @@
 import { repute } from "repute";
 
 const [input, output, url] = process.argv.slice(2);
+if (output === undefined) throw new Error("usage: node file.mjs INPUT OUTPUT [URL]");
 const r = repute(url === undefined ? { local: true } : { url, apiKey: process.env.REPUTE_API_KEY });
 
 try {

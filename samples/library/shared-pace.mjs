@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { repute } from "repute";
 
 const [folder, url] = process.argv.slice(2);
+if (folder === undefined) throw new Error("usage: node shared-pace.mjs FOLDER [URL]");
 const service = url === undefined ? { local: true } : { url, apiKey: process.env.REPUTE_API_KEY };
 const full = repute({ ...service, rate: "50/s" });
 const quick = repute({ ...service, lookups: "quick-check", pace: await full.pace() });

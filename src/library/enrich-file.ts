@@ -20,6 +20,7 @@ export async function enrichFile(
     onNotice,
     ...file
   } = fileSettings(options);
+  checkEnds(input, output);
   const { local, stateFolder } = parts.settings;
   const [{ url, credential, name }, paces, cache, { enrich }] = await Promise.all([
     parts.access("url"),
@@ -75,6 +76,27 @@ async function runInput(
 
 function isList(input: readonly string[] | Readable): input is readonly string[] {
   return Array.isArray(input);
+}
+
+/** @throws UsageError `invalid_setting` for what is neither a path nor a stream */
+function checkEnds(input: unknown, output: unknown): void {
+  const isInput =
+    isPath(input) ||
+    (Array.isArray(input) && input.every(isPath)) ||
+    typeof (input as Partial<Readable> | null | undefined)?.pipe === "function";
+  const isOutput =
+    isPath(output) || typeof (output as Partial<Writable> | null | undefined)?.write === "function";
+  if (isInput && isOutput) return;
+  const [name, kind] = isInput ? ["output", "writable"] : ["input", "readable"];
+  throw new UsageError(
+    "invalid_setting",
+    `enrichFile(): the ${name} must be a path or a ${kind} stream`,
+    { hint: 'for example enrichFile("in.csv", "out.csv")' },
+  );
+}
+
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 /** The settings of a client that are also those of a run. */

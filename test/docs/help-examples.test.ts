@@ -6,7 +6,7 @@ import { loadCommands } from "../../src/cli/command-list.js";
 import { parseArguments } from "../../src/cli/options/parse-arguments.js";
 import { optionSpecs } from "../../src/cli/options/option-spec.js";
 import { loadSettings } from "../../src/cli/options/settings.js";
-import { again, prepareExamples, stubs, variables } from "./help-fixtures.js";
+import { again, prepareExamples, runStep, stubs } from "./help-fixtures.js";
 import { shellWords, ShellSession } from "./shell-session.js";
 
 const commands = await loadCommands();
@@ -38,7 +38,7 @@ test.each(commands.map((command) => [command.name, command] as const))(
       if (needsServer.test(example)) continue;
       const lines = [...again(name, example), adapted(example, folder, runId)];
       for (const line of lines) {
-        const failure = await session.runLine(line, folder, variables(folder));
+        const failure = await runStep(line, folder, session);
         expect([example, failure]).toEqual([example, null]);
       }
     }

@@ -1,5 +1,5 @@
 import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { ShellSession } from "./shell-session.js";
@@ -20,40 +20,102 @@ export const variables = (folder: string): Readonly<Record<string, string>> => (
 
 const enriched = "repute enrich dump.csv -o enriched.csv";
 const nested = "repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip";
-const table = "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'";
+const nightly = "repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'";
 const days = (extension: string): readonly string[] =>
   ["monday", "tuesday"].map((day) => `repute enrich dump.csv -o ${day}.${extension}`);
-const caching = "repute enrich dump.csv -o cached.csv --cache ~/.cache/repute";
-/** What a command's examples find done, by command. */
-const before: Readonly<Record<string, string>> = {
-  plan: caching,
-  retry: `${enriched}\nrepute enrich dump.csv -o enriched.parquet\nrepute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'\nrepute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip`,
-  verify: `repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip
-${enriched}
-repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'`,
-  report: `${enriched}\n${days("csv")}\nmkdir nights; cp monday.csv.manifest.json nights
-repute enrich events.ndjson.gz -o enriched.ndjson.gz --item-column event.source.ip --shape flat --prefix x_
-repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'`,
-  diff: `${days("csv")}\n${days("parquet")}
-repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly' --json > first.json
-repute enrich dump.csv -o 'duckdb:intel.duckdb?table=nightly'`,
-  "cache stats": caching,
-  "cache prune": caching,
-  "cache clear": caching,
-  "tags export": enriched,
+const chunk = "repute enrich work --chunk 0";
+
+/** Commands that run once. Their files are copied to where examples need them. */
+const shared: Readonly<Record<string, readonly string[]>> = {
+  enriched: [enriched],
+  prefixed: [`${enriched} --prefix x_`],
+  nested: [nested],
+  flat: [`${nested} --shape flat --prefix x_`],
+  parquet: ["repute enrich dump.csv -o enriched.parquet"],
+  table: ["repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'"],
+  cached: ["repute enrich dump.csv -o cached.csv --cache ~/.cache/repute"],
+  csvDays: days("csv"),
+  parquetDays: days("parquet"),
+  nightly: [`${nightly} --json > first.json`, nightly],
+  work: ["repute split dump.csv -o work", chunk],
+  parquetWork: ["repute split dump.csv -o work --to parquet", chunk],
 };
 
-/** Commands that run before each example, because an earlier one used up or left files. */
+/** What the examples of a command find done: commands, and names of shared ones. */
+const before: Readonly<Record<string, readonly string[]>> = {
+  plan: ["cached"],
+  retry: ["enriched", "parquet", "table", "nested"],
+  verify: ["enriched", "table", "nested"],
+  report: [
+    "enriched",
+    "csvDays",
+    "mkdir nights; cp monday.csv.manifest.json nights",
+    "flat",
+    "table",
+  ],
+  diff: ["csvDays", "parquetDays", "nightly"],
+  "cache stats": ["cached"],
+  "cache prune": ["cached"],
+  "cache clear": ["cached"],
+  "tags export": ["enriched"],
+};
+
+/** The same before each example, because an earlier one used up or left files. */
 export function again(command: string, example: string): readonly string[] {
-  if (command === "cache clear") return [caching];
+  if (command === "cache clear") return ["cached"];
   if (command === "split") return ["rm -rf work"];
   if (command === "merge") {
-    const to = example.includes("parquet") ? " --to parquet" : "";
-    return ["rm -rf work", `repute split dump.csv -o work${to}`, "repute enrich work --chunk 0"];
+    return ["rm -rf work", example.includes("parquet") ? "parquetWork" : "work"];
   }
   if (example.includes("init --yes")) return ["rm -f .config/repute/config.yaml"];
   const isPrefixed = example.startsWith("repute verify") && example.includes("--prefix x_");
-  return isPrefixed ? [`${enriched} --prefix x_`] : [];
+  return isPrefixed ? ["prefixed"] : [];
+}
+
+/**
+ * Runs a command, or copies the files of a shared one.
+ *
+ * @returns null, or what a failed command printed
+ */
+export async function runStep(
+  step: string,
+  folder: string,
+  session: ShellSession,
+): Promise<string | null> {
+  const lines = shared[step];
+  if (lines === undefined) return session.runLine(step, folder, variables(folder));
+  const made = madeBy(session).get(step) ?? makeShared(`shared-${step}`, lines, session);
+  madeBy(session).set(step, made);
+  const from = await made;
+  await cp(from, folder, {
+    recursive: true,
+    filter: (path) => !givenFiles.has(relative(from, path)),
+  });
+  return null;
+}
+
+/** Folders with the files of shared commands, by their names. */
+const sharedFolders = new WeakMap<ShellSession, Map<string, Promise<string>>>();
+
+function madeBy(session: ShellSession): Map<string, Promise<string>> {
+  const folders = sharedFolders.get(session) ?? new Map<string, Promise<string>>();
+  sharedFolders.set(session, folders);
+  return folders;
+}
+
+/** Files that every folder of a session has. */
+const givenFiles = new Set(["samples", "dump.csv", "key", "events.ndjson.gz", ".exported"]);
+
+async function makeShared(
+  name: string,
+  lines: readonly string[],
+  session: ShellSession,
+): Promise<string> {
+  const folder = await session.folder(name);
+  for (const line of lines) {
+    expectDone(await session.runLine(line, folder, variables(folder)));
+  }
+  return folder;
 }
 
 /**
@@ -106,9 +168,7 @@ export async function prepareExamples(
   if (command !== "init")
     await file(".config/repute/config.yaml", "profiles:\n  nightly:\n    concurrency: 8\n");
   await cp(join(folder, "samples/dataset"), join(folder, "my-dataset"), { recursive: true });
-  for (const line of before[command] ?? []) {
-    expectDone(await session.runLine(line, folder, variables(folder)));
-  }
+  for (const step of before[command] ?? []) expectDone(await runStep(step, folder, session));
   if (command !== "diff") return "";
   const summary = JSON.parse(await readFile(join(folder, "first.json"), "utf8")) as {
     run_id: string;

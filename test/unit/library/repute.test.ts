@@ -173,6 +173,15 @@ it("names a wrong option of a run as the library spells it", async () => {
   );
 });
 
+it.each([
+  [undefined, "out.csv", "the input must be a path or a readable stream"],
+  [["in.csv", 7], "out.csv", "the input must be a path or a readable stream"],
+  ["in.csv", undefined, "the output must be a path or a writable stream"],
+])("refuses the ends %o and %o of a run", async (input, output, message) => {
+  const run = client().enrichFile(input as string, output as string);
+  await expect(run).rejects.toThrow(`enrichFile(): ${message}`);
+});
+
 it("asks for expired answers with a verdict first, if a run is told to", async () => {
   const folder = await temporaryFolder();
   const [input, cache] = [join(folder, "in.csv"), join(folder, "cache")];
