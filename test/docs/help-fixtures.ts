@@ -8,7 +8,7 @@ import type { ShellSession } from "./shell-session.js";
 export const stubs = "stubs";
 
 /** Settings that the examples take as given; the rate saves time. */
-export const variables = (folder: string): Readonly<Record<string, string>> => ({
+const variables = (folder: string): Readonly<Record<string, string>> => ({
   XDG_CONFIG_HOME: join(folder, ".config"),
   REPUTE_INTEL_URL: "https://intel.example/beta",
   REPUTE_OPS_URL: "http://127.0.0.1:8080",

@@ -15,7 +15,6 @@ import { Tally } from "../../src/pipeline/run/tally.js";
 import { MemoryStore } from "../../src/store/memory-store.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
-import { complete, failed, partial } from "../unit/lookup/attempts.js";
 
 export interface RunSimulation {
   readonly rows: RowJob;
@@ -38,18 +37,6 @@ export interface MeteredRun {
 }
 
 const latencyMs = 40;
-
-/** A service that answers 5% of the requests in part and 3% with a 503 that may pass. */
-export function unsteadyAnswers(
-  random: () => number,
-  policy: "transient" | "throttled",
-): RunSimulation["answer"] {
-  return () => {
-    const luck = random();
-    if (luck < 0.05) return partial({ item: "a.example.com" }, ["intent"]);
-    return luck < 0.08 ? failed("http_503", policy, null, 503) : complete();
-  };
-}
 
 /** Moves the rows of an input through all the lookups of a run, in simulated time. */
 export async function simulateRun({ rows, ...options }: RunSimulation): Promise<MeteredRun> {

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readingOf } from "../../../../src/pipeline/run/reading.js";
-import { simulateRun, unsteadyAnswers } from "../../../helpers/run-simulation.js";
+import { simulateRun } from "../../../helpers/run-simulation.js";
 import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { timeLeftErrors, unreliable } from "../../../helpers/time-left.js";
