@@ -109,6 +109,31 @@ describe("a PostgreSQL table as input", () => {
     expect(unknown.stderr).toMatch(/requires a password[^]*PGPASSWORD or ~\/\.pgpass/);
   });
 
+  it("is one of several inputs, named without its password", async () => {
+    await cluster.query(
+      "CREATE TABLE one_of AS SELECT 'a.example.com' AS host, NULL::text AS note",
+    );
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "a.csv"), "ip,note\n192.0.2.1,x\n");
+    const url = cluster.url({ parameters: { table: "one_of" } });
+    const args = ["enrich", "a.csv", url, "-o", "out.csv", "--local", "--lookups", "query"];
+    const { code, stderr } = await runRepute(args, { cwd });
+    expect(code, stderr).toBe(0);
+    const written = await readFile(join(cwd, "out.csv"), "utf8");
+    const name = `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=one_of`;
+    const rows = parse(written, { columns: true }) as Record<string, string>[];
+    expect(rows.map((row) => [row["rep_item"], row["rep_file"]])).toEqual([
+      ["192.0.2.1", "a.csv"],
+      ["a.example.com", name],
+    ]);
+    const manifest = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+    expect((JSON.parse(manifest) as Manifest).inputs).toMatchObject([
+      { path: "a.csv" },
+      { path: name, format: "postgres", rows: 1 },
+    ]);
+    expect(written + manifest + stderr).not.toContain(encodeURIComponent(cluster.password));
+  });
+
   it("is read once: changed, and with the server's table gone, the run continues", async () => {
     const { cwd, server } = await prepared();
     await dumpTable("vanishing", 6_000);
