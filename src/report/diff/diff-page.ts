@@ -2,6 +2,7 @@ import { formatCount } from "../../core/quantity.js";
 import { html, type Html } from "../page/html.js";
 import { itemName } from "../page/offender-table.js";
 import { pageOf } from "../page/shell.js";
+import { tableOf, title } from "../page/table.js";
 import { changePhrase, changeTotal } from "./change-lines.js";
 import { type Change, changeKinds, type DiffNames, type OutputDiff } from "./diff-outputs.js";
 
@@ -57,19 +58,7 @@ export function changeTable(changes: readonly Change[], total: number): Html {
       ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
       : "Every change, worst first.";
   return html`<p class="soft">${which} Items are defanged.</p>
-    <table class="offenders changes">
-      <thead>
-        <tr>
-          <th scope="col">Item</th>
-          <th scope="col">Change</th>
-          <th scope="col">Verdict</th>
-          <th scope="col">Difference</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${changes.map(changeRow)}
-      </tbody>
-    </table>`;
+    ${tableOf(["Item", "Change", "Verdict", "Difference"].map(title), changes.map(changeRow), "offenders changes")}`;
 }
 
 function changeRow(change: Change): Html {

@@ -4,6 +4,7 @@ import { formatCount } from "../../core/quantity.js";
 import { fewestNights, type Series, shownValue } from "../history.js";
 import type { Report } from "../types.js";
 import { html, type Html } from "./html.js";
+import { noTitle, numberTitle, tableOf, title } from "./table.js";
 
 /** One row per figure: a sparkline of the nights, tonight's value and the usual one. */
 export function historyTable({ history }: Report): Html | null {
@@ -18,19 +19,10 @@ export function historyTable({ history }: Report): Html | null {
       times the usual spread away from the median of the nights before, of which there must be
       ${fewestNights}.
     </p>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Figure</th>
-          <td></td>
-          <th scope="col" class="number">Tonight</th>
-          <th scope="col" class="number">Usual</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${history.map(seriesRow)}
-      </tbody>
-    </table>`;
+    ${tableOf(
+      [title("Figure"), noTitle, numberTitle("Tonight"), numberTitle("Usual")],
+      history.map(seriesRow),
+    )}`;
 }
 
 function seriesRow(series: Series): Html {

@@ -4,6 +4,7 @@ import { defang, defangLinks } from "../defang.js";
 import { rowsText } from "../headline.js";
 import type { Offender, Report } from "../types.js";
 import { html, type Html } from "./html.js";
+import { numberTitle, tableOf, title } from "./table.js";
 
 /** The worst items; null when nothing speaks against any. */
 export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Report): Html | null {
@@ -14,21 +15,16 @@ export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Rep
       ? `The worst ${formatCount(worst.length)} of ${all} items with a verdict against them; the output has them all.`
       : `Every item with a verdict against it.`;
   return html`<p class="soft">${which} Items are defanged.</p>
-    <table class="offenders">
-      <thead>
-        <tr>
-          <th scope="col">Item</th>
-          <th scope="col">Verdict</th>
-          <th scope="col" class="number">Observations</th>
-          <th scope="col">Tags</th>
-          <th scope="col">Network and abuse contact</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${worst.map(offenderRow)}
-      </tbody>
-    </table>`;
+    ${tableOf(heads, worst.map(offenderRow), "offenders")}`;
 }
+
+const heads = [
+  title("Item"),
+  title("Verdict"),
+  numberTitle("Observations"),
+  title("Tags"),
+  title("Network and abuse contact"),
+];
 
 function offenderRow(offender: Offender): Html {
   const { kind, item, verdict, rows, observations, lastSeen, network, abuseEmail, own } = offender;

@@ -10,6 +10,7 @@ import { changeCounts, changeTotal } from "../diff/change-lines.js";
 import { historyTable } from "./history-table.js";
 import { html, type Html } from "./html.js";
 import { offenderTable } from "./offender-table.js";
+import { noTitle, numberTitle, tableOf, title } from "./table.js";
 
 /** A part of the page with a heading; null when there is nothing to show in it. */
 export interface Section {
@@ -70,19 +71,7 @@ function kinds({ kinds: list }: Report): Html | null {
         ${outcomes.map((outcome) => html`<td class="${counts[outcome] === 0 ? "number few zero" : "number few"}">${formatCount(counts[outcome])}</td>`)}
       </tr>`,
   );
-  return html`<table class="kinds">
-    <thead>
-      <tr>
-        <th scope="col">Kind</th>
-        <td></td>
-        <th scope="col" class="number">Rows</th>
-        ${heads}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return tableOf([title("Kind"), noTitle, numberTitle("Rows"), ...heads], rows, "kinds");
 }
 
 function tags({ tags: counts }: Report): Html | null {
@@ -102,7 +91,7 @@ function networks({ networks: nets, countries }: Report): Html | null {
     </div>`;
 }
 
-function countTable(title: string, counts: TopCounts): Html {
+function countTable(what: string, counts: TopCounts): Html {
   const { entries } = counts;
   const most = entries[0]?.count ?? 0;
   const rows = entries.map(
@@ -114,19 +103,8 @@ function countTable(title: string, counts: TopCounts): Html {
       </tr>`,
   );
   const more = moreText(counts);
-  return html`<table>
-      <thead>
-        <tr>
-          <th scope="col">${title}</th>
-          <td></td>
-          <th scope="col" class="number">Rows</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-    ${more !== "" && html`<p class="soft">${more}.</p>`}`;
+  return html`${tableOf([title(what), noTitle, numberTitle("Rows")], rows)}
+  ${more !== "" && html`<p class="soft">${more}.</p>`}`;
 }
 
 function time(report: Report): Html | null {
@@ -148,18 +126,7 @@ function time(report: Report): Html | null {
     <figure>${timelineChart(timeline)}</figure>
     <details>
       <summary>The same as numbers</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${unit}</th>
-            <th scope="col" class="number">Last seen</th>
-            <th scope="col" class="number">First seen</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
+      ${tableOf([title(unit), numberTitle("Last seen"), numberTitle("First seen")], rows)}
     </details>`;
 }
 
@@ -173,18 +140,7 @@ function unchecked({ reasons }: Report): Html | null {
         <td class="number">${formatCount(count)}</td>
       </tr>`,
   );
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Status</th>
-        <th scope="col">Why</th>
-        <th scope="col" class="number">Rows</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return tableOf([title("Status"), title("Why"), numberTitle("Rows")], rows);
 }
 
 function run(report: Report): Html {
