@@ -1,8 +1,8 @@
 import type { AdaptiveRateState } from "./limit-snapshot.js";
 import { ThrottleNoise } from "./throttle-pauses.js";
 
-/** Share and minimum number of throttle answers among recent ones that count as a limit. */
-const strained = { share: 0.035, whileSearching: 0.02, least: 3, few: 10 };
+/** Share and least number of throttle answers that make a limit; `quiet` while there is no noise. */
+const strained = { share: 0.035, whileSearching: 0.02, quiet: 0.01, least: 3, few: 10 };
 
 /**
  * A cut: the fraction of the measured rate that remains, the time to climb back to it, and the minimum
@@ -10,8 +10,8 @@ const strained = { share: 0.035, whileSearching: 0.02, least: 3, few: 10 };
  */
 const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
 
-/** Beyond the last good rate, the cubic climb doubles it in this time. */
-const doubledMs = 8_000;
+/** Beyond the last good rate, the climb doubles it in this time. */
+const doubledMs = 10_000;
 
 /**
  * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
@@ -38,8 +38,8 @@ const buckets = 10;
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
  * then the rate is cut slightly below that of accepted answers, returns to it within seconds, stays
- * near, and probes beyond it ever faster. This is the cubic climb of RFC 9438, as used by the adaptive
- * retries of the AWS SDKs, but with durations that don't depend on the rate.
+ * near, and probes beyond it ever faster. The climb resembles the cubic one of RFC 9438, as used by the
+ * adaptive retries of the AWS SDKs, but its durations don't depend on the rate.
  */
 export class AdaptiveRate {
   /** Last good rate in requests per second, as of the last cut; null while nothing is limited. */
@@ -112,7 +112,7 @@ export class AdaptiveRate {
     const since = now - this.#cutAt;
     if (this.#searching) return this.#known * 2 ** (since / searchMs);
     const beyond = since - cut.backMs;
-    const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 3;
+    const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 4;
     return Math.max(lowest, this.#known * (1 + part));
   }
 
@@ -155,7 +155,8 @@ export class AdaptiveRate {
     if (this.#trying === "at half") return;
     const enough = this.#throttles >= strained.least || this.#answers < strained.few;
     if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
-    const share = this.#searching && this.limited ? strained.whileSearching : strained.share;
+    const usual = this.#searching && this.limited ? strained.whileSearching : strained.share;
+    const share = this.noise.absentAt(now) ? strained.quiet : usual;
     const beyond = this.#throttles - this.noise.expected(this.#answers);
     if (ticket === pauses && enough && beyond >= share * this.#answers) this.#cut(now, pauses);
   }

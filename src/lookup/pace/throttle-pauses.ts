@@ -150,6 +150,11 @@ export class ThrottleNoise {
     return this.#againMs >= againMs.first * againMs.times ** 2;
   }
 
+  /** True for some time after a trial that found no noise. */
+  absentAt(now: number): boolean {
+    return this.#share === 0 && now < this.#notBefore && this.#againMs > againMs.first;
+  }
+
   /** Starts a trial, unless one has just found nothing. */
   try(now: number): boolean {
     if (now < this.#notBefore) return false;

@@ -26,6 +26,18 @@ test("finds no noise in none among many", () => {
   expect(noise.expected(1_000)).toBe(0);
 });
 
+test("knows for a while that there is no noise", () => {
+  const noise = new ThrottleNoise();
+  expect(noise.absentAt(0)).toBe(false);
+  noise.try(0);
+  expect(noise.absentAt(0)).toBe(false);
+  answers(noise, ".".repeat(100));
+  expect([noise.absentAt(9_999), noise.absentAt(10_000)]).toEqual([true, false]);
+  noise.try(10_000);
+  answers(noise, ".........t".repeat(30), 10_000);
+  expect(noise.absentAt(10_001)).toBe(false);
+});
+
 test("counts one exhausted window once", () => {
   const noise = new ThrottleNoise();
   noise.try(0);
