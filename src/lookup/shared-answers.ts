@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { raceAbort } from "../core/abort.js";
 import type { Finding, LookupEndpoint } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
@@ -20,6 +21,8 @@ export function askedOnce(endpoint: LookupEndpoint, answers: SharedAnswers): Loo
     if (!answers.isShared(item)) return next(item, options);
     const key = itemKey(endpoint, item);
     const claim = answers.claim(key);
+    // Many items may wait under the signal of a run.
+    setMaxListeners(0, options.signal);
     const found = await raceAbort(claim, options.signal, (late) => {
       if (late === null) answers.settle(key, null);
     });
