@@ -139,7 +139,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     const to = await runRepute(["retry", "out.csv", "-o", output, ...service], { cwd });
     expect([from.code, to.code]).toEqual([2, 2]);
     expect(from.stderr).toMatch(
-      /retry works on text files[^]*rep_status is failed or partial|filled in where they are/,
+      /is Parquet, and so is the output of its retry[^]*-o FILE\.parquet|filled in where they are/,
     );
     expect(to.stderr).toMatch(/retry keeps the format of out\.csv[^]*--rejects/);
   });
