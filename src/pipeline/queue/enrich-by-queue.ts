@@ -73,14 +73,13 @@ async function coordinate(
   const token = randomUUID();
   const lease = (): Promise<Lease> => queue.lease(token);
   try {
-    await takeLease(lease, job, work);
-    await writeRunRecord(work, plan.plan_id, job);
-    await doChunks({ job, queue, work, plan, lease, signal: job.signal });
+    await untilEnd(job, async (signal) => {
+      await takeLease(lease, { ...job, signal }, work);
+      await writeRunRecord(work, plan.plan_id, job);
+      await doChunks({ job, queue, work, plan, lease, signal });
+    });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
-    const { target } = run;
-    const manifest = await mergeWork({ ...job, work, plan, target }).finally(() =>
-      clearInterval(renewing),
-    );
+    const manifest = await mergeWork({ ...job, work, plan }).finally(() => clearInterval(renewing));
     await clear(work);
     return manifest;
   } finally {
@@ -155,10 +154,11 @@ async function takeLease(
   }
 }
 
-/** Has the workers do every chunk that is not done. */
-async function doChunks(awaited: AwaitedChunks): Promise<void> {
-  const { job, queue, plan } = awaited;
-  const { settings, signal, clock = systemClock } = job;
+/** Calls `step` with a signal that aborts at the deadline, too. */
+async function untilEnd(
+  { settings, signal, clock = systemClock }: EnrichJob,
+  step: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const ended = new AbortController();
   const over = new AbortController();
   const onAbort = (): void => ended.abort(signal.reason);
@@ -168,8 +168,19 @@ async function doChunks(awaited: AwaitedChunks): Promise<void> {
     void endAt(settings.deadline, clock, (error) => ended.abort(error), over.signal);
   }
   try {
-    await raceAbort(queue.begin(), ended.signal);
-    await awaitChunks({ ...awaited, signal: ended.signal });
+    await step(ended.signal);
+  } finally {
+    over.abort();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Has the workers do every chunk that is not done. */
+async function doChunks(awaited: AwaitedChunks): Promise<void> {
+  const { queue, plan, signal } = awaited;
+  try {
+    await raceAbort(queue.begin(), signal);
+    await awaitChunks(awaited);
   } catch (error) {
     if (!(error instanceof UsageError && error.code === "work_in_use")) {
       // Workers leave the chunks that cannot be removed in time.
@@ -177,9 +188,6 @@ async function doChunks(awaited: AwaitedChunks): Promise<void> {
       await inSeconds(3, queue.remove(plan.chunks.map(({ chunk }) => chunk)));
     }
     throw error;
-  } finally {
-    over.abort();
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

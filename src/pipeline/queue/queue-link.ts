@@ -42,7 +42,15 @@ export async function openQueueLink(
     if (isAway) onWarning(`${shown} is back`);
     isAway = false;
   });
-  return { redis, close: () => redis.disconnect() };
+  const clients = [redis];
+  const duplicate = redis.duplicate.bind(redis);
+  // BullMQ does not end the connections that it adds while the server is away.
+  redis.duplicate = (override) => {
+    const client = duplicate(override);
+    clients.push(client);
+    return client;
+  };
+  return { redis, close: () => clients.forEach((client) => client.disconnect()) };
 }
 
 export function loadBullmq(): Promise<typeof Bullmq> {

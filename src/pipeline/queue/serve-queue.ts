@@ -40,6 +40,9 @@ export interface QueueWorkerOptions {
 /** How often a chunk may lose its worker before the run ends. */
 const maxStalledCount = 20;
 
+/** Pause after a fault of the connection, in milliseconds; BullMQ waits 15 s otherwise. */
+const retryMs = 1_000;
+
 /** How long a worker that was told to stop waits for Redis. */
 const partingMs = 5_000;
 
@@ -88,6 +91,7 @@ class QueueWorker {
         lockDuration: lockMs,
         stalledInterval: Math.round(lockMs / 3),
         maxStalledCount,
+        runRetryDelay: retryMs,
         concurrency: 1,
       },
     );
@@ -150,11 +154,8 @@ async function handBack(job: ChunkJobOfQueue, token: string): Promise<never> {
 /** Waits for the chunk in progress, but not long for Redis, which may be away. */
 async function closeWorker(worker: ChunkWorker): Promise<void> {
   const over = new AbortController();
-  const late = delay(partingMs, undefined, { signal: over.signal }).then(
-    () => worker.close(true),
-    () => undefined,
-  );
-  await Promise.race([worker.close(), late]).catch(() => undefined);
+  const late = delay(partingMs, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([worker.close().catch(() => undefined), late]);
   over.abort();
 }
 

@@ -76,6 +76,8 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const print = (message: string): void => {
     if (!quiet) context.reporter.print(`repute: ${message}`);
   };
+  // BullMQ's timers may outlast a server that is away.
+  context.beforeExit?.(() => undefined);
   await withServices(
     ["intel"],
     { ...call, settings: { ...settings, local: false } },
