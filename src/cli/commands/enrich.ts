@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { sourceOptions } from "../../inputs/open-input.js";
+import { isObjectAddress } from "../../objects/address.js";
 import { chunkOptions } from "../../pipeline/chunks/options.js";
 import type { QueueOptions } from "../../pipeline/queue/enrich-by-queue.js";
 import { defineCommand } from "../command.js";
@@ -105,7 +106,7 @@ function workOfWorkers(): UsageError {
   });
 }
 
-/** Whether a work folder holds a run that can be resumed. */
+/** Whether a work folder may hold a run that can be resumed. */
 function hasPlan(work: string): boolean {
-  return existsSync(join(work, "plan.json"));
+  return isObjectAddress(work) || existsSync(join(work, "plan.json"));
 }
