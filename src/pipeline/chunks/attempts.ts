@@ -1,9 +1,32 @@
-import { rm, rmdir } from "node:fs/promises";
+import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { existsSync } from "node:fs";
 import { takeLock } from "../../core/files/run-lock.js";
+import type { SourceFormat } from "../../formats/types.js";
+import { statePath } from "../state/state-folder.js";
+import { belongsToRun } from "../state/read-checkpoint.js";
 import type { WorkFolder } from "./work-folder.js";
-import { chunkName, type PlannedChunk } from "./work-plan.js";
+import { type ChunkFormat, chunkName, type PlannedChunk, type WorkPlan } from "./work-plan.js";
+
+const extensions: Partial<Record<ChunkFormat, string>> = {
+  ecs: "ndjson",
+  ocsf: "ndjson",
+  "es-bulk": "ndjson",
+  "splunk-hec": "ndjson",
+};
+const rejectsExtensions: Partial<Record<SourceFormat, string>> = { text: "txt" };
+
+/** Names of an attempt's files. */
+export function attemptNames(
+  { settings: { to }, reading }: WorkPlan,
+  chunk: PlannedChunk,
+  attempt: string,
+) {
+  const base = `${chunkName(chunk.chunk)}.${attempt}`;
+  const output = `${base}.${extensions[to] ?? to}`;
+  const rejects = `${base}.rejects.${rejectsExtensions[reading.format] ?? reading.format}`;
+  return { output, rejects, state: statePath(output), copy: `${base}.input` };
+}
 
 /** Attempts at a chunk that were interrupted on this machine, or are in progress. */
 export async function openAttempts(
@@ -12,6 +35,22 @@ export async function openAttempts(
 ): Promise<readonly string[]> {
   const form = new RegExp(`^${chunkName(chunk)}\\.([0-9a-f]{8})\\.[a-z]+\\.state$`);
   return (await work.localNames()).flatMap((name) => form.exec(name)?.[1] ?? []).sort();
+}
+
+/**
+ * Whether an attempt can be continued: not while another process is at it, nor once it is complete.
+ * Its name must not be used again then.
+ */
+export async function attemptStand(
+  work: WorkFolder,
+  state: string,
+): Promise<"open" | "busy" | "gone"> {
+  const folder = work.pathOf(state);
+  const unlock = await takeLock(join(folder, "lock")).catch(() => null);
+  if (unlock === null) return existsSync(folder) ? "busy" : "gone";
+  await unlock();
+  const names = await readdir(folder).catch(() => []);
+  return names.some(belongsToRun) ? "open" : "gone";
 }
 
 /** Removes what interrupted attempts at a chunk that is done have left on this machine. */

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
-import type { SourceFormat } from "../../formats/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { execute } from "../run/execute.js";
 import { readingOf } from "../run/reading.js";
-import { statePath } from "../state/state-folder.js";
 import type { EnrichJob, Manifest } from "../types.js";
 import { manifestPath } from "../output/check-paths.js";
 import { attemptSettings } from "./attempt-settings.js";
 import {
+  attemptNames,
+  attemptStand,
   clearAttempt,
   clearAttempts,
   clearUnlessOpen,
@@ -27,14 +27,7 @@ import {
   resultName,
 } from "./chunk-result.js";
 import type { WorkFolder } from "./work-folder.js";
-import {
-  type ChunkFormat,
-  type ChunkInput,
-  chunkInput,
-  chunkName,
-  type PlannedChunk,
-  type WorkPlan,
-} from "./work-plan.js";
+import { type ChunkInput, chunkInput, type PlannedChunk, type WorkPlan } from "./work-plan.js";
 
 /** A run's job without what the plan decides. */
 export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
@@ -44,6 +37,8 @@ export interface ChunkJob extends Omit<EnrichJob, "input" | "runId" | "chunk"> {
    * @default publishes its result
    */
   readonly commit?: (result: ChunkResult) => Promise<boolean>;
+  /** Finds the result of a complete attempt. @default the published one */
+  readonly finished?: () => Promise<ChunkResult | null>;
   /**
    * How long to wait for an attempt that a process has in hand before the chunk starts over, in
    * milliseconds. @default 0
@@ -76,11 +71,16 @@ export async function runChunk(
     return { result: done, wasDone: true };
   }
   if (restart) await work.remove(resultName(number));
-  if (resume) {
-    for (const attempt of await openAttempts(work, chunk)) {
-      const ended = await tryAttempt(job, work, plan, chunk, attempt);
-      if (ended !== null) return ended;
-    }
+  const attempts = resume ? await openAttempts(work, chunk) : [];
+  for (const attempt of attempts) {
+    const ended = await tryAttempt(job, work, plan, chunk, attempt);
+    if (ended !== null) return ended;
+  }
+  if (attempts.length > 0) {
+    // One of them may have been completed meanwhile.
+    const { finished = () => intactResult(job, work, plan, chunk) } = job;
+    const result = await finished();
+    if (result !== null) return { result, wasDone: true };
   }
   return runAttempt(job, work, plan, chunk, randomUUID().slice(0, 8));
 }
@@ -108,7 +108,7 @@ async function intactResult(
   return null;
 }
 
-/** Continues an attempt; null if another process is at it. */
+/** Continues an attempt; null if another process is at it, or has completed it. */
 async function tryAttempt(
   job: ChunkJob,
   work: WorkFolder,
@@ -116,28 +116,23 @@ async function tryAttempt(
   chunk: PlannedChunk,
   attempt: string,
 ): Promise<ChunkEnd | null> {
-  const { patienceMs = 0, signal } = job;
+  const { patienceMs = 0, signal, clock = systemClock } = job;
+  const { state } = attemptNames(plan, chunk, attempt);
   for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
+    const stand = await attemptStand(work, state);
+    if (stand === "gone") return null;
     try {
-      return await runAttempt(job, work, plan, chunk, attempt);
+      if (stand === "open") return await runAttempt(job, work, plan, chunk, attempt);
     } catch (error) {
       if (!(error instanceof UsageError) || error.code !== "output_locked") throw error;
     }
     if (waitedMs >= patienceMs) return null;
-    await (job.clock ?? systemClock).sleep(lookAgainMs, signal);
+    await clock.sleep(lookAgainMs, signal);
   }
 }
 
 /** Time between two looks at an attempt in progress. */
 const lookAgainMs = 250;
-
-const extensions: Partial<Record<ChunkFormat, string>> = {
-  ecs: "ndjson",
-  ocsf: "ndjson",
-  "es-bulk": "ndjson",
-  "splunk-hec": "ndjson",
-};
-const rejectsExtensions: Partial<Record<SourceFormat, string>> = { text: "txt" };
 
 async function runAttempt(
   job: ChunkJob,
@@ -146,13 +141,7 @@ async function runAttempt(
   chunk: PlannedChunk,
   attempt: string,
 ): Promise<ChunkEnd> {
-  const { to } = plan.settings;
-  const { format } = plan.reading;
-  const base = `${chunkName(chunk.chunk)}.${attempt}`;
-  const output = `${base}.${extensions[to] ?? to}`;
-  const rejects = `${base}.rejects.${rejectsExtensions[format] ?? format}`;
-  const state = statePath(output);
-  const copy = `${base}.input`;
+  const { output, rejects, state, copy } = attemptNames(plan, chunk, attempt);
   const settings = attemptSettings(job, work, plan, { output, rejects });
   let lastStep = (): void => undefined;
   const run = async (): Promise<Manifest> => {

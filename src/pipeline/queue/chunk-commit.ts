@@ -23,18 +23,25 @@ export async function storeResult(work: WorkFolder, result: ChunkResult): Promis
   return { key, sha256: hashOf(text), rows: result.rows };
 }
 
+/** A result in the work folder, and what a worker returns for it. */
+interface Stored {
+  readonly result: ChunkResult;
+  readonly commit: ChunkCommit;
+}
+
 /** An intact result that is in the work folder already, published or not; null if there is none. */
-export async function storedCommit(
+export async function storedResult(
   work: WorkFolder,
   plan: WorkPlan,
   chunk: PlannedChunk,
-): Promise<ChunkCommit | null> {
+): Promise<Stored | null> {
   const form = new RegExp(`^${chunkName(chunk.chunk)}\\.[0-9a-f]{8}\\.done\\.json$`);
   const names = (await work.list()).filter((name) => form.test(name)).sort();
   for (const key of [resultName(chunk.chunk), ...names]) {
-    const found = await readResult(work, plan, chunk, key);
-    if (found === null || isFault(found) || (await checkFiles(work, found)) !== null) continue;
-    return { key, sha256: hashOf(resultText(found)), rows: found.rows };
+    const result = await readResult(work, plan, chunk, key);
+    if (result === null || isFault(result) || (await checkFiles(work, result)) !== null) continue;
+    const commit = { key, sha256: hashOf(resultText(result)), rows: result.rows };
+    return { result, commit };
   }
   return null;
 }

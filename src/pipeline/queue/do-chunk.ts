@@ -7,7 +7,7 @@ import { openWork, type WorkFolder } from "../chunks/work-folder.js";
 import { planName, readPlan, type WorkPlan } from "../chunks/work-plan.js";
 import type { EnrichSettings } from "../options.js";
 import type { RunProgress } from "../types.js";
-import { storedCommit, storeResult } from "./chunk-commit.js";
+import { storedResult, storeResult } from "./chunk-commit.js";
 import type { ChunkCommit, ChunkJobOfQueue, ChunkQueue, ChunkTask } from "./chunk-queue.js";
 import type { HeldLock } from "./held-lock.js";
 import { chunkSettings, readRunRecord, type RunRecord } from "./run-record.js";
@@ -48,8 +48,8 @@ export class ChunkDoer {
     if (record === null) return null;
     const plan = await readPlan(work);
     const planned = plan.chunks[chunk];
-    const stored = planned === undefined ? null : await storedCommit(work, plan, planned);
-    if (stored !== null) return stored;
+    const stored = planned === undefined ? null : await storedResult(work, plan, planned);
+    if (stored !== null) return stored.commit;
     this.#held = held;
     const settings = this.#checked(chunkSettings(record, this.#options.queue));
     let progress: () => RunProgress | null = () => null;
@@ -114,7 +114,7 @@ export class ChunkDoer {
   }
 }
 
-type AttemptJob = Omit<ChunkJob, "stdout" | "commit" | "patienceMs">;
+type AttemptJob = Omit<ChunkJob, "stdout" | "commit" | "finished" | "patienceMs">;
 
 async function attemptChunk(
   work: WorkFolder,
@@ -127,9 +127,15 @@ async function attemptChunk(
     commits.push(await storeResult(work, result));
     return true;
   };
-  await runChunk({ ...job, stdout: new PassThrough(), patienceMs, commit }, work, plan, chunk);
-  const stored = commits[0] ?? (await storedCommit(work, plan, plan.chunks[chunk]!));
-  if (stored !== null) return stored;
+  const finished = async (): Promise<ChunkResult | null> => {
+    const stored = await storedResult(work, plan, plan.chunks[chunk]!);
+    if (stored !== null) commits.push(stored.commit);
+    return stored?.result ?? null;
+  };
+  const own = { ...job, stdout: new PassThrough(), patienceMs, commit, finished };
+  await runChunk(own, work, plan, chunk);
+  if (commits[0] === undefined) await finished();
+  if (commits[0] !== undefined) return commits[0];
   throw new FatalError("work_unreadable", `the result of chunk ${chunk} is not in ${work.name}`, {
     hint: "check how the folder is mounted",
   });

@@ -1,7 +1,8 @@
 import type * as Bullmq from "bullmq";
 import type { Redis } from "ioredis";
 import { loadDriver } from "../../core/load-driver.js";
-import { RedisLink, serverOf } from "../../store/redis/redis-link.js";
+import { again, serverOf } from "../../store/redis/connect-options.js";
+import { RedisLink } from "../../store/redis/redis-link.js";
 
 export interface QueueLinkOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -30,7 +31,7 @@ export async function openQueueLink(
     protocol: 2,
     connectionName: "repute",
     maxRetriesPerRequest: null,
-    retryStrategy: (times) => Math.min(1_000, 50 * 2 ** Math.min(times, 10)),
+    retryStrategy: again,
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
   let isAway = false;

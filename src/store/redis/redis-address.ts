@@ -5,15 +5,20 @@ export const priorities = ["high", "normal", "low"] as const;
 
 export type Priority = (typeof priorities)[number];
 
-/** Port of a Redis server whose address names none. */
-const defaultPort = 6379;
+/** Ports of a Redis server and of a Sentinel whose address names none. */
+const defaultPorts = { server: 6379, sentinel: 26379 };
 
-/** A Redis server and database, read from `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`. */
+/**
+ * A Redis server and database, read from `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`. With
+ * `?sentinel=NAME`, host and port are those of a Sentinel, which knows the primary of that name.
+ */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
   readonly db: number;
   readonly tls: boolean;
+  /** Name of the primary that a Sentinel watches; null for a server. */
+  readonly sentinel: string | null;
   readonly username: string | null;
   readonly password: string | null;
   /** The address without user name and password, for messages. */
@@ -41,19 +46,25 @@ export function readRedisAddress(
   if (!isRedisAddress(text) || url.hostname === "") throw new Error(shape);
   const [, db] = /^\/?(\d{0,5})\/?$/.exec(url.pathname) ?? [];
   if (db === undefined) throw new Error("must end in the number of a database, such as /0");
-  if (url.search !== "" || url.hash !== "") throw new Error("must not have parameters");
-  const { hostname, port, protocol, username, password } = url;
+  const { sentinel = null, ...others } = Object.fromEntries(url.searchParams);
+  if (Object.keys(others).length > 0 || url.hash !== "" || sentinel === "") {
+    throw new Error("must not have parameters other than sentinel=NAME");
+  }
+  const { hostname, protocol, username, password } = url;
   const tls = protocol === "rediss:";
-  const at = `${hostname}:${port === "" ? defaultPort : port}`;
+  const standard = sentinel === null ? defaultPorts.server : defaultPorts.sentinel;
+  const port = url.port === "" ? standard : Number(url.port);
+  const name = sentinel === null ? "" : `?sentinel=${sentinel}`;
   return {
     // A literal IPv6 address is written in brackets, which only URLs use.
     host: hostname.replaceAll(/^\[|\]$/g, ""),
-    port: port === "" ? defaultPort : Number(port),
+    port,
     db: Number(db),
     tls,
+    sentinel,
     username: username === "" ? null : decodeURIComponent(username),
     password: decodeURIComponent(password) || environment["REDISCLI_AUTH"] || null,
-    shown: `${protocol}//${at}/${Number(db)}`,
+    shown: `${protocol}//${hostname}:${port}/${Number(db)}${name}`,
   };
 }
 

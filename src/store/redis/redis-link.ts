@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { systemClock, type Clock } from "../../core/clock.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
+import { again, serverOf } from "./connect-options.js";
 import { type RedisAddress, readRedisAddress } from "./redis-address.js";
 
 /** A Lua script, with the digest under which a server caches it. */
@@ -32,8 +34,8 @@ export interface RedisLinkOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Timeouts, and the pause before a repeated call or connection, in milliseconds. */
-const waits = { connect: 5_000, command: 3_000, reconnect: { least: 50, most: 1_000 } };
+/** Timeouts in milliseconds. */
+const waits = { connect: 5_000, command: 3_000 };
 
 /**
  * A connection to a Redis server that reconnects automatically: after a restart, a lost connection, a
@@ -81,13 +83,12 @@ export class RedisLink implements ScriptServer {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       enableAutoPipelining: true,
-      retryStrategy: (times) =>
-        Math.min(waits.reconnect.most, waits.reconnect.least * 2 ** Math.min(times, 10)),
+      retryStrategy: again,
       reconnectOnError: (error) => error.message.startsWith("READONLY"),
     });
     const link = new RedisLink(address, redis, options);
     try {
-      const fault = await redis.connect().catch((error: Error) => error);
+      const fault = await link.#connect();
       // ioredis reports a refused login or database only here.
       if (isRefusal(link.#lastError)) throw link.#refused(link.#lastError);
       if (fault !== undefined) link.#noteAway(fault);
@@ -97,6 +98,19 @@ export class RedisLink implements ScriptServer {
       link.close();
       throw error;
     }
+  }
+
+  /** Connects, or returns why not. A client of Sentinels tries without end. */
+  async #connect(): Promise<Error | undefined> {
+    const over = new AbortController();
+    const { signal } = over;
+    const late = delay(waits.connect, new Error("no Sentinel answers"), { signal });
+    const connected = this.#redis.connect().catch((error: Error) => error);
+    const isTimed = this.address.sentinel !== null;
+    const fault = await (isTimed ? Promise.race([connected, late]) : connected);
+    over.abort();
+    late.catch(() => undefined);
+    return fault ?? undefined;
   }
 
   /** Whether commands are likely to be answered now. */
@@ -179,18 +193,6 @@ export class RedisLink implements ScriptServer {
     this.#awaySince = null;
     this.#options.onBack?.(seconds, this.address.shown);
   }
-}
-
-/** Where and how to connect, for a client. */
-export function serverOf({ host, port, db, tls, username, password }: RedisAddress) {
-  return {
-    host,
-    port,
-    db,
-    ...(tls && { tls: { servername: host } }),
-    ...(username !== null && { username }),
-    ...(password !== null && { password }),
-  };
 }
 
 function readAddress(

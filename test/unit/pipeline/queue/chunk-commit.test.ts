@@ -1,10 +1,13 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../../src/core/clock.js";
+import { takeLock } from "../../../../src/core/files/run-lock.js";
+import { checkFiles } from "../../../../src/pipeline/chunks/chunk-result.js";
 import { readPlan } from "../../../../src/pipeline/chunks/work-plan.js";
 import {
   publishCommit,
-  storedCommit,
+  storedResult,
   storeResult,
 } from "../../../../src/pipeline/queue/chunk-commit.js";
 import type { ChunkCommit } from "../../../../src/pipeline/queue/chunk-queue.js";
@@ -54,11 +57,11 @@ test("a finished attempt does not count before it is published", async () => {
 
 test("a finished attempt is found again, and nothing is requested", async () => {
   const { run, plan, chunk, commit } = await finished();
-  expect(await storedCommit(run.work, plan, chunk)).toEqual(commit);
-  expect(await storedCommit(run.work, plan, plan.chunks[1]!)).toBeNull();
+  expect(await storedResult(run.work, plan, chunk)).toMatchObject({ commit });
+  expect(await storedResult(run.work, plan, plan.chunks[1]!)).toBeNull();
   await publishCommit(run.work, plan, chunk, commit);
-  const published = await storedCommit(run.work, plan, chunk);
-  expect(published).toEqual({ ...commit, key: "chunk-00000.json" });
+  const published = await storedResult(run.work, plan, chunk);
+  expect(published?.commit).toEqual({ ...commit, key: "chunk-00000.json" });
 });
 
 test("a commit that is not what the worker returned is not published", async () => {
@@ -72,7 +75,7 @@ test("a commit that is not what the worker returned is not published", async () 
   const path = join(folder, commit.key);
   await writeFile(path, (await readFile(path, "utf8")).replace('"rows":2', '"rows":1'));
   expect(await publishCommit(run.work, plan, chunk, commit)).toBeNull();
-  expect(await storedCommit(run.work, plan, chunk)).toBeNull();
+  expect(await storedResult(run.work, plan, chunk)).toBeNull();
   expect(await readdir(folder)).not.toContain("chunk-00000.json");
 });
 
@@ -81,5 +84,33 @@ test("a finished attempt whose output is damaged is not found", async () => {
   const name = (await readdir(folder)).find((each) => /^chunk-00000\.[0-9a-f]{8}\.csv$/.test(each));
   await writeFile(join(folder, name!), "damaged");
   expect(commit.rows).toBe(2);
-  expect(await storedCommit(run.work, plan, chunk)).toBeNull();
+  expect(await storedResult(run.work, plan, chunk)).toBeNull();
+});
+
+test("an attempt that is completed while another worker waits for it is not done again", async () => {
+  const { run, plan, chunk, commit, folder } = await finished();
+  const requests = (): number =>
+    Object.values(service.stats().requests).reduce((sum, { total }) => sum + total, 0);
+  const before = requests();
+  const [, attempt = ""] = commit.key.split(".");
+  // The first worker is about to remove the state of its attempt.
+  const state = join(folder, `chunk-00000.${attempt}.csv.state`);
+  await mkdir(state);
+  const unlock = await takeLock(join(state, "lock"));
+  const finishing = async (): Promise<void> => {
+    await unlock();
+    await rm(state, { recursive: true });
+  };
+  const waiting = run.enrich(
+    0,
+    {},
+    {
+      patienceMs: 10_000,
+      clock: { ...systemClock, sleep: () => finishing().catch(() => undefined) },
+      finished: async () => (await storedResult(run.work, plan, chunk))?.result ?? null,
+    },
+  );
+  expect(await waiting).toMatchObject({ wasDone: true, result: { rows: 2 } });
+  expect(requests()).toBe(before);
+  expect(await checkFiles(run.work, (await waiting).result)).toBeNull();
 });
