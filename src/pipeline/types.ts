@@ -103,6 +103,8 @@ export interface SharedResources {
   readonly answers?: SharedAnswers | undefined;
   /** Replaces the counts in the state folder: use of quotas of an hour and longer. */
   readonly quotas?: QuotaStore | undefined;
+  /** The service has answered another run: if it is away now, it may come back. @default false */
+  readonly answered?: boolean | undefined;
   /** Connections to the service, such as those from `createDispatcher`. */
   readonly connections?: IntelClientOptions["dispatcher"] | undefined;
 }

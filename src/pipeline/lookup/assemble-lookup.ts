@@ -67,7 +67,7 @@ export async function assembleLookup(
   const paces = await openPacesOf(job, intelUrl, options, stack);
   const connections = await openConnectionsOf(job, intelUrl, stack);
   const address = new AddressWatch({ address: intelUrl, before: tally.snapshot().requests });
-  const answered = (): boolean => tally.answered;
+  const answered = (): boolean => tally.answered || job.shared?.answered === true;
   const onEarlyEnd = (error: unknown): void => signals.end(error);
   const { concurrency, maxRequests } = settings;
   const slots = new Slots({ concurrency, ahead: connections.ahead });

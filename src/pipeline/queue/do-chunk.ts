@@ -33,6 +33,8 @@ export class ChunkDoer {
   readonly #options: QueueWorkerOptions;
   #shared: SharedByChunks | null = null;
   #held: HeldLock | null = null;
+  /** The run of which a chunk is done: its service answers, unless there is an outage. */
+  #answeredPlan: string | null = null;
 
   constructor(options: QueueWorkerOptions) {
     this.#options = options;
@@ -62,11 +64,12 @@ export class ChunkDoer {
         apiKey: this.#options.apiKey,
         command: record.command,
         signal: held.signal,
-        shared: shared.resources,
+        shared: { ...shared.resources, answered: this.#answeredPlan === id },
         stateFolder: this.#options.stateFolder,
         onWarning: this.#options.onWarning,
         onStart: (now) => void (progress = now),
       });
+      this.#answeredPlan = id;
       this.#options.onNotice(`chunk ${chunk} of ${path}: ${commit.rows} rows`);
       return commit;
     } catch (error) {

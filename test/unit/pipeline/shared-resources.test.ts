@@ -87,3 +87,17 @@ it("connections outlive the runs that use them", async () => {
     await connections.destroy();
   }
 });
+
+it("a service that has answered another run may be away when this one starts", async () => {
+  await service.stop();
+  try {
+    const settings = { retries: 0, maxFailed: "100%" };
+    await expect(run(["192.0.2.1"], {}, settings)).rejects.toMatchObject({
+      code: "service_unreachable",
+    });
+    const { manifest } = await run(["192.0.2.1"], { answered: true }, settings);
+    expect(manifest.statuses.failed).toBe(1);
+  } finally {
+    await service.start();
+  }
+});
