@@ -79,7 +79,10 @@ async function coordinate(
       await doChunks({ job, queue, work, plan, lease, signal });
     });
     const renewing = setInterval(() => void lease().catch(() => undefined), renewMs);
-    const manifest = await mergeWork({ ...job, work, plan }).finally(() => clearInterval(renewing));
+    const { target } = run;
+    const manifest = await mergeWork({ ...job, work, plan, target }).finally(() =>
+      clearInterval(renewing),
+    );
     await clear(work);
     return manifest;
   } finally {
