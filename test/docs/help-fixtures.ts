@@ -32,6 +32,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
   nested: [nested],
   flat: [`${nested} --shape flat --prefix x_`],
   parquet: ["repute enrich dump.csv -o enriched.parquet"],
+  dataSet: ["repute enrich dump.csv -o enriched/ --to csv"],
   table: ["repute enrich dump.csv -o 'duckdb:intel.duckdb?table=enriched'"],
   cached: ["repute enrich dump.csv -o cached.csv --cache ~/.cache/repute"],
   csvDays: days("csv"),
@@ -44,7 +45,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 /** What the examples of a command find done: commands, and names of shared ones. */
 const before: Readonly<Record<string, readonly string[]>> = {
   plan: ["cached"],
-  retry: ["enriched", "parquet", "table", "nested"],
+  retry: ["enriched", "parquet", "dataSet", "table", "nested"],
   verify: ["enriched", "table", "nested"],
   report: [
     "enriched",

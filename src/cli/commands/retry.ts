@@ -2,6 +2,7 @@ import { z } from "zod";
 import { retrySuffix } from "../../core/files/make-folder.js";
 import { option } from "../../core/options.js";
 import { outputBase } from "../../pipeline/output/check-paths.js";
+import { asOutputName } from "../../pipeline/retry/data-set-rows.js";
 import { statePath } from "../../pipeline/state/state-folder.js";
 import { sinkOptions } from "../../outputs/options.js";
 import { sourceOptions } from "../../inputs/open-input.js";
@@ -31,12 +32,13 @@ export const retryCommand = defineCommand({
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [
     "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged.",
+    "A data set (a folder with _manifest.json) is replaced, unless -o names another folder: its files with improved rows are written again, and the others stay.",
     "The rows of a table are filled in where they are, without -o: those of the newest run, or of the one that --run names. What is filled in stays, whatever interrupts the retry.",
   ],
   operands: [
     [
       "OUT",
-      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
+      "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected; a data set: DIR/; or a table: duckdb:FILE?table=NAME, postgres://…?table=NAME",
     ],
   ],
   onlyOperand: { what: "an earlier output" },
@@ -49,6 +51,7 @@ export const retryCommand = defineCommand({
       "retry only the query, and write what still fails to a separate file",
     "repute retry enriched.parquet -o enriched.2.parquet":
       "retry a Parquet output; its rows keep their run and number",
+    "repute retry enriched/": "retry a data set and replace it",
     "repute retry 'duckdb:intel.duckdb?table=enriched'":
       "fill in the rows of a table where they are",
     "repute retry enriched.csv -o enriched.2.csv --resume": "continue an interrupted retry",
@@ -61,7 +64,8 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const { run = null, ...own } = call.settings;
   const path = call.operand;
   const isTable = /^(?:duckdb|postgres(?:ql)?):/i.test(path);
-  const output = isTable && own.output === "-" ? path : own.output;
+  const replaced = isTable ? path : asOutputName(path);
+  const output = own.output === "-" && (isTable || replaced.endsWith("/")) ? replaced : own.output;
   const settings = {
     ...sourceOptions.parse({}),
     gzip: false,

@@ -60,7 +60,7 @@ export const outputCodes = {
   ],
   report_older_schema: ["the output has no verdicts", "enrich the input again"],
   report_needs_file: ["--report cannot read back what goes to stdout", "write to a file with -o"],
-  retry_needs_file: ["retry reads a file or a table", "name the earlier output's file"],
+  retry_needs_file: ["retry reads an output, not a stream", "name the earlier output"],
   run_unfinished: ["the run in the table is not finished", "continue it with enrich --resume"],
   only_new_needs_table: ["--only-new needs a table as output", "write to a table, or leave it out"],
   run_of_table: ["--run applies only to tables", "leave out --run"],

@@ -74,17 +74,19 @@ function numberOf(name: string): number {
  */
 export async function firstNumber(base: string): Promise<number> {
   const folders = [base, withSuffix(base, failedSuffix)];
-  const names = (await Promise.all([...folders.map(partsIn), namedParts(base)])).flat();
-  return Math.max(-1, ...names.map(numberOf)) + 1;
+  const named = (await namedParts(base)).map(({ name }) => name);
+  const names = [...(await Promise.all(folders.map(partsIn))).flat(), ...named];
+  return names.reduce((most, name) => Math.max(most, numberOf(name)), -1) + 1;
 }
 
-/** The parts of earlier data sets in a folder: those below the first one that is named. */
+/** The parts of earlier data sets in a folder: those below the last one that is named. */
 export async function earlierParts(
   folder: string,
   parts: readonly Pick<PartRecord, "name">[],
 ): Promise<readonly string[]> {
-  const first = Math.min(...parts.map(({ name }) => numberOf(name)));
-  return (await partsIn(folder)).filter((name) => numberOf(name) < first);
+  const named = new Set(parts.map(({ name }) => name));
+  const last = parts.reduce((most, { name }) => Math.max(most, numberOf(name)), -1);
+  return (await partsIn(folder)).filter((name) => numberOf(name) < last && !named.has(name));
 }
 
 /** Whether a folder holds a finished data set. */
@@ -92,11 +94,11 @@ export async function holdsDataSet(folder: string): Promise<boolean> {
   return (await namedParts(folder)).length > 0;
 }
 
-/** Names of the parts in a folder's manifest; none if it has none. */
-async function namedParts(folder: string): Promise<readonly string[]> {
+/** The parts in a folder's manifest; none if it has none. */
+export async function namedParts(folder: string): Promise<readonly PartRecord[]> {
   const found = (await readJsonFile(join(folder, dataSetManifest)).catch(() => null)) as {
     readonly output?: { readonly parts?: unknown };
   } | null;
   const parts = found?.output?.parts;
-  return Array.isArray(parts) ? (parts as readonly PartRecord[]).map(({ name }) => name) : [];
+  return Array.isArray(parts) ? (parts as readonly PartRecord[]) : [];
 }

@@ -9,6 +9,7 @@ import type { OpenedWarehouse, WarehouseAudit, WarehouseOptions } from "../wareh
 import {
   type DataSetTarget,
   firstNumber,
+  namedParts,
   partName,
   type PartRecord,
   withSuffix,
@@ -103,6 +104,7 @@ class DataSetSink implements Sink {
     if (this.#resume !== null || (this.#rows === 0 && this.#sums.length === 0)) await this.#part();
     if (this.#open !== null) await this.#endPart(this.#open);
     const first = await firstNumber(this.#base);
+    const earlier = await namedParts(this.#base);
     const { format, gzip } = this.#format;
     const records: PartRecord[] = [];
     const total = new RowCounter(true);
@@ -111,7 +113,8 @@ class DataSetSink implements Sink {
       const { rows, bytes, sha256, crc } = found;
       if (bytes !== sum.bytes || crc !== sum.crc) throw damaged(this.#files.path(index));
       total.add(found);
-      const name = partName(first + index, format, gzip);
+      const next = partName(first + index, format, gzip);
+      const name = keptName(earlier[index], { name: next, sha256 }) ?? next;
       records.push({ name, bytes, rows: rows ?? 0, sha256: sha256 ?? "" });
     }
     this.#records = records;
@@ -157,6 +160,16 @@ class DataSetSink implements Sink {
     this.#sums.push({ bytes, crc });
     this.#open = null;
   }
+}
+
+/** The name of the file that a part would replace, if their contents are the same; else null. */
+function keptName(
+  earlier: PartRecord | undefined,
+  { name, sha256 }: { readonly name: string; readonly sha256: string | null },
+): string | null {
+  if (earlier === undefined || sha256 === null || earlier.sha256 !== sha256) return null;
+  const formOf = (part: string): string => part.slice(part.indexOf("."));
+  return formOf(earlier.name) === formOf(name) ? earlier.name : null;
 }
 
 function damaged(path: string): FatalError {

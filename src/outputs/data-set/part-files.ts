@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { FatalError, startOver } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/make-folder.js";
 import { formats } from "../../formats/registry.js";
-import type { EncoderOptions } from "../../formats/types.js";
+import type { Encoder, EncoderOptions } from "../../formats/types.js";
 import { type Audit, auditOutput } from "../audit-output.js";
 import { openFileDestination, partPath } from "../file-destination.js";
 import { outputFault } from "../output-fault.js";
@@ -22,6 +22,8 @@ export interface PartOptions {
   /** Rows per file; the last one may have fewer. */
   readonly rows: number;
   readonly encoder: EncoderOptions;
+  /** Wraps the encoder of text. */
+  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
 }
 
 /** The files of a data set that is being written: in the state folder, numbered from 0. */
@@ -45,7 +47,7 @@ export class PartFiles {
    * @throws FatalError `output_*`
    */
   async open(index: number, resume: SinkPosition | null): Promise<Sink> {
-    const { format, gzip, encoder } = this.#parts;
+    const { format, gzip, encoder, wrapEncoder = (plain) => plain } = this.#parts;
     const path = this.path(index);
     const stateFolder = this.#sideFolder(index);
     try {
@@ -63,7 +65,8 @@ export class PartFiles {
     }
     const destination = await openFileDestination(path, resume);
     const resumeRows = resume?.rows ?? null;
-    return textSink(formats[format].write(encoder), destination, { gzip, resumeRows });
+    const writer = wrapEncoder(formats[format].write(encoder));
+    return textSink(writer, destination, { gzip, resumeRows });
   }
 
   /** Removes what only an unfinished part needed. */

@@ -141,6 +141,8 @@ async function removeFailedOutput(
   if (found?.exit_reason !== "too_many_failed") return;
   const { rejects } = job.settings;
   const inputs = await Promise.all(inputPaths(job.input).map(finalPath));
+  // A data set that was retried into this one.
+  if (failed.endsWith("/") && inputs.includes(failed.slice(0, -1))) return;
   const output = file === null ? null : file + failedSuffix;
   const parts = found.output?.parts ?? [];
   const left = [
@@ -192,7 +194,9 @@ async function completeTable(
   const { runId } = checkpoint;
   const finished = manifest.output.parts;
   const optional = optionalColumnsOf(job, rows);
-  const run = new WarehouseRun({ job, target, runId, optional, clock, stateFolder, finished });
+  const { encoder: wrapEncoder } = rows;
+  const options = { job, target, runId, optional, clock, stateFolder, finished, wrapEncoder };
+  const run = new WarehouseRun(options);
   await run.resume(checkpoint);
   const sink = await run.sink(checkpoint.source.columns);
   try {

@@ -18,7 +18,10 @@ export function encoderOptions(
 export function partOptions(
   settings: EnrichSettings,
   { format, gzip, base }: OutputTarget,
-  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
+  {
+    wrapEncoder,
+    ...rest
+  }: Pick<EncoderOptions, "columns" | "added" | "clock"> & Pick<PartOptions, "wrapEncoder">,
 ): PartOptions | undefined {
   if (base?.endsWith("/") !== true) return undefined;
   return {
@@ -26,5 +29,6 @@ export function partOptions(
     gzip,
     rows: settings.rowsPerFile ?? defaultRowsPerFile,
     encoder: encoderOptions(settings, { format }, rest),
+    wrapEncoder,
   };
 }

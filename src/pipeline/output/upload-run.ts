@@ -68,6 +68,7 @@ async function removeFailed(
 ): Promise<void> {
   if (rows === null) return;
   const failed = withSuffix(rows.address, failedSuffix);
+  if (failed.endsWith("/") && inputs.includes(failed)) return;
   const found = await manifestAt(failed);
   if (found?.exit_reason !== "too_many_failed") return;
   const parts = found.output?.parts?.map(({ name }) => failed + basename(name));

@@ -3,6 +3,7 @@ import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError, startOver } from "../../core/errors.js";
 import { raceAbort } from "../../core/abort.js";
 import { openSealedJson, sealJson } from "../../core/files/json-file.js";
+import type { Encoder } from "../../formats/types.js";
 import type { PartRecord } from "../../outputs/data-set/data-set.js";
 import type { Sink } from "../../outputs/types.js";
 import type { OpenedWarehouse, WarehouseAudit } from "../../outputs/warehouse/types.js";
@@ -21,6 +22,8 @@ export interface WarehouseRunOptions {
   readonly clock: Clock;
   /** An existing folder for the files of an interrupted run. */
   readonly stateFolder: string;
+  /** Wraps the encoder of a data set of text. */
+  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
   /** The files of a data set whose run is finished. */
   readonly finished?: readonly PartRecord[] | undefined;
 }
@@ -78,7 +81,7 @@ export class WarehouseRun {
   }
 
   async #open(columns: readonly string[], saved: Checkpoint | null): Promise<OpenedWarehouse> {
-    const { job, target, runId, clock, stateFolder } = this.#options;
+    const { job, target, runId, clock, stateFolder, wrapEncoder } = this.#options;
     const added = addedColumns(this.#options.optional);
     const opening = target.warehouse.open({
       columns,
@@ -91,7 +94,7 @@ export class WarehouseRun {
       signal: job.signal,
       clock,
       finished: this.#options.finished,
-      parts: partOptions(job.settings, target, { columns, added, clock }),
+      parts: partOptions(job.settings, target, { columns, added, clock, wrapEncoder }),
     });
     this.#opened = await raceAbort(opening, job.signal, (late) => late.sink.abandon());
     return this.#opened;

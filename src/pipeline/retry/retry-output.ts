@@ -1,19 +1,14 @@
-import { addedColumns, schemaVersion } from "../../core/columns.js";
+import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { withoutFailed } from "../../core/files/make-folder.js";
 import { detectSinkFormat, formats } from "../../formats/registry.js";
-import type { Encoder } from "../../formats/types.js";
 import { findWarehouse } from "../../outputs/warehouse/registry.js";
 import { findManifest } from "../finish/manifest.js";
 import { checkOutputName } from "../output/check-paths.js";
 import { execute } from "../run/execute.js";
-import {
-  type EarlierShape,
-  earlierShape,
-  openEarlierOutput,
-  shapeRefused,
-} from "./earlier-output.js";
-import type { EarlierRow } from "./earlier-record.js";
+import { copyingEncoder } from "./copying-encoder.js";
+import { asOutputName } from "./data-set-rows.js";
+import { earlierShape, openEarlierOutput, shapeRefused } from "./earlier-output.js";
 import { olderSchema } from "./older-schema.js";
 import { retryStart } from "./retry-start.js";
 import type { EnrichJob, Manifest } from "../types.js";
@@ -30,7 +25,7 @@ export async function retryOutput(job: EnrichJob, run: string | null = null): Pr
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
-  const { path } = job.input;
+  const path = asOutputName(job.input.path);
   const warehouse = findWarehouse(path);
   const fill = warehouse?.fill ?? null;
   if (warehouse !== null && fill !== null) {
@@ -49,13 +44,17 @@ export async function retryOutput(job: EnrichJob, run: string | null = null): Pr
   const prefix = manifest?.output?.prefix ?? job.settings.prefix;
   const own = { ...job, settings: { ...job.settings, prefix } };
   const isSynthetic = manifest?.synthetic === true;
+  if (warehouse?.target.kind === "data set") {
+    const { retryDataSet } = await import("./retry-data-set.js");
+    return retryDataSet(own, path, isSynthetic);
+  }
   if (warehouse?.target.kind !== "parquet") return retryText(own, path, isSynthetic);
   const { retryParquet } = await import("./retry-parquet.js");
   return retryParquet(own, path, isSynthetic);
 }
 
 async function retryText(job: EnrichJob, path: string, synthetic: boolean): Promise<Manifest> {
-  refuseWarehouses(path, job.settings.output);
+  refuseWarehouse(path, job.settings.output);
   if (job.settings.to === undefined) await checkOutputName(job.settings.output);
   const detected = detectSinkFormat(withoutFailed(path));
   const { to } = job.settings;
@@ -87,7 +86,7 @@ async function retryText(job: EnrichJob, path: string, synthetic: boolean): Prom
       partialsFromCache: false,
       open: (resume) => openEarlierOutput(options, before, resume),
       start: retryStart,
-      encoder: (encoder) => copying(encoder, before, settings),
+      encoder: (encoder) => copyingEncoder(encoder, before, settings),
     },
   );
 }
@@ -109,19 +108,9 @@ function notParquet(path: string): UsageError {
   });
 }
 
-/** Refuses a data set, and text that would become a table. */
-function refuseWarehouses(path: string, output: string): void {
-  const from = findWarehouse(path)?.target.display;
+/** Refuses text that would become a table. */
+function refuseWarehouse(path: string, output: string): void {
   const to = output === "-" ? undefined : findWarehouse(output)?.target.display;
-  if (from !== undefined) {
-    throw new UsageError(
-      "retry_needs_file",
-      `retry reads one file or a table, and ${from} is neither`,
-      {
-        hint: "retry its files one by one, or run enrich again with the same --cache DIR",
-      },
-    );
-  }
   if (to === undefined) return;
   throw new UsageError(
     "retry_keeps_format",
@@ -130,36 +119,4 @@ function refuseWarehouses(path: string, output: string): void {
       hint: "retry into a text file, or enrich the file of --rejects into the table",
     },
   );
-}
-
-/** Writes unchanged rows verbatim, and encodes the others. */
-function copying(encoder: Encoder, output: EarlierShape, settings: EnrichJob["settings"]): Encoder {
-  // The members of an input object go verbatim before the added ones, which are encoded without
-  // columns.
-  const ours = formats.ndjson.write({
-    columns: [],
-    prefix: settings.prefix,
-    shape: output.shape,
-    added: addedColumns(output.optional),
-    formulaGuard: false,
-  });
-  return {
-    ...encoder,
-    header: output.header,
-    encode: (rows) =>
-      rows
-        .map((enriched) => {
-          const row = enriched.row as EarlierRow;
-          if (enriched.finding === row.earlier) return row.text;
-          if (row.json === null) return encoder.encode([enriched]);
-          const added = ours.encode([{ ...enriched, row: plainRow(row) }]);
-          const members = row.json.slice(1, -1);
-          return members === "" ? added : `{${members},${added.slice(1)}`;
-        })
-        .join(""),
-  };
-}
-
-function plainRow(row: EarlierRow): EarlierRow {
-  return { ...row, json: null, cells: [] };
 }

@@ -1,6 +1,7 @@
 import { schemaVersion } from "../../core/columns.js";
 import { FatalError, UsageError } from "../../core/errors.js";
 import type { CellValue } from "../../formats/typed-column.js";
+import type { InputReading } from "../../formats/types.js";
 import type { OpenedSource } from "../../inputs/types.js";
 import { isObjectAddress } from "../../objects/address.js";
 import { type CopiedFile, openCopiedFile } from "../../outputs/parquet/copied-file.js";
@@ -66,16 +67,7 @@ function openRows(path: string, file: CopiedFile, prefix: string, before: number
   return {
     columns: file.own,
     kind: "parquet",
-    // Rejected rows are written as CSV.
-    reading: {
-      format: "csv",
-      delimiter: ",",
-      comment: null,
-      spaced: false,
-      header: "record",
-      item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
-      kind: null,
-    },
+    reading: rejectsReading(prefix),
     rows: rows(),
     bytesTotal: file.bytes,
     bytesRead: () => (file.rows === 0 ? file.bytes : Math.round((file.bytes * read) / file.rows)),
@@ -85,7 +77,21 @@ function openRows(path: string, file: CopiedFile, prefix: string, before: number
   };
 }
 
-function rowReader(
+/** How the rows of Parquet are told: rejected rows are written as CSV. */
+export function rejectsReading(prefix: string): InputReading {
+  return {
+    format: "csv",
+    delimiter: ",",
+    comment: null,
+    spaced: false,
+    header: "record",
+    item: { name: `${prefix}item`, index: -1, by: "format", sample: null },
+    kind: null,
+  };
+}
+
+/** Makes rows of the cells of a file. */
+export function rowReader(
   path: string,
   { schema, own, optional }: CopiedFile,
   prefix: string,

@@ -67,7 +67,15 @@ export async function openRun(
   const warehouse =
     target.warehouse === null || state === null
       ? null
-      : new WarehouseRun({ job, target, runId, optional, clock, stateFolder: state.path });
+      : new WarehouseRun({
+          job,
+          target,
+          runId,
+          optional,
+          clock,
+          stateFolder: state.path,
+          wrapEncoder: rows.encoder,
+        });
   const before = saved === null || warehouse === null ? saved : await warehouse.resume(saved);
   const source = await openSource(job, rows, before, warehouse);
   stack.use(source);

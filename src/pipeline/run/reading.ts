@@ -56,7 +56,9 @@ export interface RowJob {
   /** Run whose rows are filled in; by default a run has an identifier of its own. */
   readonly runId?: string;
   /** Wraps the encoder of the output. */
-  readonly encoder?: (encoder: Encoder) => Encoder;
+  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
+  /** The output replaces the input. @default false */
+  readonly inPlace?: boolean;
   /** Set for tables, which are copied to the run's folder before the input is opened. */
   readonly copied?: CopiedInput;
 }

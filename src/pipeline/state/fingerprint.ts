@@ -49,6 +49,8 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, bytes: null, head: null, tail: null };
   if (isObjectAddress(path)) {
+    // A data set has no object of its own.
+    if (path.endsWith("/")) return { path, file: path, bytes: null, head: null, tail: null };
     const { etag, size } = await (
       await import("../../inputs/stored-object.js")
     ).pinnedObject(input);

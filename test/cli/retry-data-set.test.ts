@@ -1,0 +1,168 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/pipeline/types.js";
+import { readParquet } from "../contract/warehouse-readers.js";
+import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+interface Prepared {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  readonly run: (...args: readonly string[]) => Promise<RunReputeResult>;
+}
+
+/** `set/` of 50 rows in files of 10; rows 11 and 12 failed, and so did the last one. */
+async function prepared(...flags: readonly string[]): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  const lines = Array.from({ length: 50 }, (_, n) => `${n + 1},host-${n + 1}.example.com\n`);
+  await writeFile(join(cwd, "in.csv"), `n,item\n${lines.join("")}`);
+  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
+  const run = (...args: readonly string[]): Promise<RunReputeResult> =>
+    runRepute([...args, ...service], { cwd });
+  for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
+  const first = ["enrich", "in.csv", "-o", "set/", "--rows-per-file", "10", "--retries", "0"];
+  expect(await run(...first, ...flags)).toMatchObject({ code: 3 });
+  server.absent.clear();
+  return { cwd, server, run };
+}
+
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, "_manifest.json"), "utf8")) as Manifest;
+}
+
+async function contents(folder: string): Promise<ReadonlyMap<string, string>> {
+  const { parts = [] } = (await manifestIn(folder)).output;
+  const read = parts.map(async ({ name }) => {
+    return [name, (await readFile(join(folder, name))).toString("latin1")] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+describe.each([
+  ["parquet", [], "parquet"],
+  ["csv", [], "csv"],
+  ["ndjson", ["--gzip"], "ndjson.gz"],
+])("retry of a data set of %s", (to, flags, extension) => {
+  it("writes the files again in which rows improve, and keeps the others", async () => {
+    const { cwd, server, run } = await prepared("--to", to, ...flags);
+    const set = join(cwd, "set");
+    const [before, earlier, asked] = [await manifestIn(set), await contents(set), server.total];
+    const retried = await run("retry", "set", "--json");
+    expect([retried.code, retried.stderr]).toEqual([0, expect.not.stringContaining("warning")]);
+    expect(server.total - asked).toBe(3);
+    const after = await manifestIn(set);
+    expect(after).toMatchObject({
+      run_id: before.run_id,
+      statuses: { complete: 50, failed: 0 },
+      retried: { failed: { complete: 3 } },
+      output: { path: "set/", format: to, rows: 50 },
+    });
+    const names = [0, 6, 2, 3, 9].map((n) => `part-0000${n}.${extension}`);
+    // New numbers follow those of the data set that is replaced.
+    expect(after.output.parts?.map(({ name }) => name)).toEqual(names);
+    const now = await contents(set);
+    for (const n of [0, 2, 3]) expect(now.get(names[n]!)).toBe(earlier.get(names[n]!));
+    expect((await readdir(set)).sort()).toEqual(["_manifest.json", ...names].sort());
+    expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
+    expect(await runRepute(["verify", set])).toMatchObject({ code: 0 });
+    const again = await run("retry", "set/");
+    expect(again).toMatchObject({ code: 0 });
+    expect(server.total - asked).toBe(3);
+    expect(await contents(set)).toEqual(now);
+  });
+});
+
+it("keeps every cell of the rows that it does not fill in", async () => {
+  const { cwd, run } = await prepared("--to", "parquet");
+  const set = join(cwd, "set");
+  const rows = async () => {
+    const { parts = [] } = (await manifestIn(set)).output;
+    return (await Promise.all(parts.map(({ name }) => readParquet(join(set, name))))).flat();
+  };
+  const before = await rows();
+  expect(await run("retry", "set")).toMatchObject({ code: 0 });
+  const after = await rows();
+  expect(after.map((row) => row["rep_row"])).toEqual(before.map((row) => row["rep_row"]));
+  const differ = after.flatMap((row, n) =>
+    JSON.stringify(row, plain) === JSON.stringify(before[n], plain) ? [] : [Number(row["n"])],
+  );
+  expect(differ).toEqual([11, 12, 50]);
+});
+
+const plain = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? String(value) : value;
+
+test.each(["parquet", "csv"])("an interrupted retry of %s continues", async (to) => {
+  const { cwd, server, run } = await prepared("--to", to);
+  const set = join(cwd, "set");
+  const [earlier, asked] = [await contents(set), server.total];
+  expect(await run("retry", "set", "--max-requests", "1")).toMatchObject({ code: 75 });
+  expect(await contents(set)).toEqual(earlier);
+  expect(await run("retry", "set")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--resume"),
+  });
+  expect(await run("retry", "set", "--resume")).toMatchObject({ code: 0 });
+  expect(server.total - asked).toBe(3);
+  expect((await manifestIn(set)).statuses.complete).toBe(50);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
+});
+
+it("writes another data set, and leaves the first one alone", async () => {
+  const { cwd, run } = await prepared("--to", "csv");
+  const earlier = await contents(join(cwd, "set"));
+  expect(await run("retry", "set/", "-o", "again/")).toMatchObject({ code: 0 });
+  expect(await contents(join(cwd, "set"))).toEqual(earlier);
+  expect((await manifestIn(join(cwd, "again"))).output.parts).toHaveLength(5);
+  expect(await runRepute(["verify", join(cwd, "again")])).toMatchObject({ code: 0 });
+});
+
+it("is not limited by --max-failed, since no answer is lost", async () => {
+  const { cwd, server, run } = await prepared("--to", "csv");
+  for (const n of [11, 12, 50]) server.absent.add(`host-${n}.example.com`);
+  const flags = ["--retries", "0", "--max-failed", "0"];
+  expect(await run("retry", "set", ...flags)).toMatchObject({ code: 3 });
+  expect((await manifestIn(join(cwd, "set"))).statuses).toMatchObject({ complete: 47, failed: 3 });
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set"]);
+});
+
+it("completes a data set with too many failures", async () => {
+  const { cwd, server, run } = await prepared("--to", "csv");
+  server.absent.add("host-1.example.com");
+  const again = ["enrich", "in.csv", "-o", "set/", "--to", "csv", "--rows-per-file", "10"];
+  expect(await run(...again, "--max-failed", "0")).toMatchObject({ code: 1 });
+  server.absent.clear();
+  expect(await run("retry", "set.failed/", "-o", "set/")).toMatchObject({ code: 0 });
+  expect((await manifestIn(join(cwd, "set"))).statuses.complete).toBe(50);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "set", "set.failed"]);
+  expect(await runRepute(["verify", join(cwd, "set.failed")])).toMatchObject({ code: 0 });
+});
+
+it("refuses other formats, shapes, and damaged data sets", async () => {
+  const { cwd, run } = await prepared("--to", "csv");
+  expect(
+    await runRepute(["enrich", "in.csv", "-o", "bulk/", "--to", "es-bulk", "--local"], { cwd }),
+  ).toMatchObject({ code: 0 });
+  await mkdir(join(cwd, "none"));
+  await writeFile(join(cwd, "none", "a.csv"), "a\n");
+  const cases = [
+    [["set", "-o", "again.csv"], "name another folder"],
+    [["set", "--to", "parquet"], "the files of set/ are csv"],
+    [["bulk"], "retry neither reads nor writes"],
+    [["none/"], "there is no none/_manifest.json"],
+  ] as const;
+  for (const [args, said] of cases) {
+    const { code, stderr } = await run("retry", ...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  }
+  const part = join(cwd, "set", "part-00001.csv");
+  await writeFile(part, (await readFile(part, "utf8")).slice(0, -40));
+  const damaged = await run("retry", "set");
+  expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining("its manifest says")]);
+  expect((await stat(part)).size).toBeGreaterThan(0);
+  expect((await readdir(cwd)).sort()).toEqual(["bulk", "in.csv", "none", "set"]);
+});
