@@ -10,6 +10,8 @@ import { completeFinding } from "./complete-finding.mjs";
 interface ScriptedAnswer {
   readonly afterMs: number;
   readonly throttled: boolean;
+  /** `Retry-After` in milliseconds. @default none */
+  readonly retryAfterMs?: number;
 }
 
 export type ScriptedServer = (nowMs: number, open: number) => ScriptedAnswer;
@@ -81,12 +83,12 @@ export async function simulatePace(
     const second = now();
     second.sent++;
     second.open = Math.max(second.open, open);
-    const { afterMs, throttled } = server(clock.now(), open);
+    const { afterMs, throttled, retryAfterMs = null } = server(clock.now(), open);
     await clock.sleep(afterMs);
     open--;
     if (throttled) now().throttled++;
     else now().accepted++;
-    return throttled ? refused : accepted;
+    return throttled ? refused(retryAfterMs) : accepted;
   };
   const run = new Pace({ rates: [], adaptive: true, clock, random: () => 0.5 });
   const lookup = new Slots({ concurrency }).limit(paced(run)(ask));
@@ -106,12 +108,14 @@ const nothing: Second = { sent: 0, accepted: 0, throttled: 0, open: 0 };
 
 const accepted: Attempt = { finding: completeFinding, outcome: "200", again: null, drift: [] };
 
-const refused: Attempt = {
-  finding: { ...completeFinding, status: "failed", httpStatus: 429 },
-  outcome: "429",
-  again: { policy: "throttled", afterMs: null },
-  drift: [],
-};
+function refused(afterMs: number | null): Attempt {
+  return {
+    finding: { ...completeFinding, status: "failed", httpStatus: 429 },
+    outcome: "429",
+    again: { policy: "throttled", afterMs },
+    drift: [],
+  };
+}
 
 const latencyMs = 40;
 
@@ -182,6 +186,11 @@ export function ill(
     const answer = server(now, open);
     return random() < shareAt(now) ? { ...answer, throttled: true } : answer;
   };
+}
+
+/** Another server with `Retry-After` in its throttle answers. */
+export function askingToWait(server: ScriptedServer, retryAfterMs: number): ScriptedServer {
+  return (now, open) => ({ ...server(now, open), retryAfterMs });
 }
 
 /** Never throttles, and takes the same time for each answer. */

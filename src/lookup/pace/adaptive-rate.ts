@@ -1,3 +1,4 @@
+import { AcceptedRate } from "./accepted-rate.js";
 import type { AdaptiveRateState } from "./limit-snapshot.js";
 import { ThrottleNoise } from "./throttle-pauses.js";
 
@@ -10,8 +11,11 @@ const strained = { share: 0.035, whileSearching: 0.02, quiet: 0.01, least: 3, fe
  */
 const cut = { to: 0.9, backMs: 2_000, apartMs: 500 };
 
-/** Beyond the last good rate, the climb doubles it in this time. */
-const doubledMs = 10_000;
+/**
+ * Beyond the last good rate, the climb doubles it in this time: `leastMs`, or so many times the wait
+ * that the service asks for when the climb goes too far. Waits then take a few percent of the time.
+ */
+const doubled = { leastMs: 10_000, waits: 40, mostMs: 600_000 };
 
 /**
  * A noise trial: its rate as a fraction of the last good one, and its maximum duration. A search below
@@ -31,9 +35,18 @@ const lowest = 1;
 /** Timer lateness that is made up for, in milliseconds. */
 const lateMs = 16;
 
-/** Period over which accepted answers are measured. */
-const measureMs = 1_000;
-const buckets = 10;
+/** Period after which half of the counts is forgotten. */
+const forgetMs = 1_000;
+
+/** A throttle answer as the search sees it. */
+interface ThrottleAnswer {
+  /** Number of pauses before its request was sent. */
+  readonly ticket: number;
+  /** Number of pauses so far; only a request sent after the last one is news. */
+  readonly pauses: number;
+  /** Wait that the service asks for, in milliseconds; 0 for none. */
+  readonly waitMs: number;
+}
 
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
@@ -44,12 +57,12 @@ const buckets = 10;
 export class AdaptiveRate {
   /** Last good rate in requests per second, as of the last cut; null while nothing is limited. */
   #known: number | null = null;
+  /** Start of the climb: the last cut, or later by the waits since that the service asked for. */
   #cutAt = 0;
   /** True until a limit was hit twice: the first cut follows a burst, which says little. */
   #searching = true;
   #dueMs = Number.NEGATIVE_INFINITY;
-  #accepted = Array.from({ length: buckets }, () => 0);
-  #bucket = 0;
+  readonly #acceptedRate: AcceptedRate;
   #answers = 0;
   #throttles = 0;
   #notedAt = 0;
@@ -59,27 +72,26 @@ export class AdaptiveRate {
   #right = 0;
   /** Trial in progress: do throttle answers also arrive at a much lower rate? */
   #trying: "while searching" | "at half" | null = null;
+  /** Last wait that the service asked for, in milliseconds; 0 if it asked for none. */
+  #waitMs = 0;
   /** Number of pauses before the last cut: requests sent earlier say nothing about it. */
   #cutTicket = -1;
-  /** Recent periods in which nothing was sent, in order and disjoint. */
-  #pauses: { from: number; until: number }[] = [];
 
   constructor(saved?: AdaptiveRateState) {
     this.noise = new ThrottleNoise(saved?.noise);
+    this.#acceptedRate = new AcceptedRate(saved?.accepted);
     if (saved === undefined) return;
     this.#known = saved.known;
     this.#cutAt = saved.cutAt;
     this.#searching = saved.searching;
     this.#dueMs = saved.cutAt;
-    this.#accepted = [...saved.accepted];
-    this.#bucket = saved.bucket;
     this.#answers = saved.answers;
     this.#throttles = saved.throttles;
     this.#notedAt = saved.notedAt;
     this.#right = saved.right;
     this.#trying = saved.trying;
+    this.#waitMs = saved.waitMs;
     this.#cutTicket = saved.cutTicket;
-    this.#pauses = [...saved.pauses];
   }
 
   snapshot(): AdaptiveRateState {
@@ -87,16 +99,15 @@ export class AdaptiveRate {
       known: this.#known,
       cutAt: this.#cutAt,
       searching: this.#searching,
-      accepted: [...this.#accepted],
-      bucket: this.#bucket,
+      accepted: this.#acceptedRate.snapshot(),
       answers: this.#answers,
       throttles: this.#throttles,
       notedAt: this.#notedAt,
       noise: this.noise.snapshot(),
       right: this.#right,
       trying: this.#trying,
+      waitMs: this.#waitMs,
       cutTicket: this.#cutTicket,
-      pauses: [...this.#pauses],
     };
   }
 
@@ -109,9 +120,13 @@ export class AdaptiveRate {
   rateAt(now: number): number {
     if (this.#known === null) return Number.POSITIVE_INFINITY;
     if (this.#trying === "at half") return Math.max(lowest, trial.at * this.#right);
-    const since = now - this.#cutAt;
+    const since = Math.max(0, now - this.#cutAt);
     if (this.#searching) return this.#known * 2 ** (since / searchMs);
     const beyond = since - cut.backMs;
+    const doubledMs = Math.min(
+      doubled.mostMs,
+      Math.max(doubled.leastMs, doubled.waits * this.#waitMs),
+    );
     const part = beyond < 0 ? (1 - cut.to) * (beyond / cut.backMs) ** 3 : (beyond / doubledMs) ** 4;
     return Math.max(lowest, this.#known * (1 + part));
   }
@@ -134,46 +149,47 @@ export class AdaptiveRate {
    * @param ticket number of pauses before its request was sent
    */
   accepted(now: number, ticket: number): void {
-    this.#turnTo(now);
-    const at = this.#bucket % buckets;
-    this.#accepted[at] = (this.#accepted[at] ?? 0) + 1;
+    this.#forget(now);
+    this.#acceptedRate.accepted(now);
     this.#answers++;
     if (this.#trying !== null) this.#try(now, ticket, false);
   }
 
-  /**
-   * Reports a throttle answer.
-   *
-   * @param ticket number of pauses before its request was sent
-   * @param pauses number of pauses so far; only a request sent after the last one is news
-   */
-  throttled(now: number, ticket: number, pauses: number): void {
-    this.#turnTo(now);
+  /** Reports a throttle answer. */
+  throttled(now: number, { ticket, pauses, waitMs }: ThrottleAnswer): void {
+    this.#forget(now);
     this.#answers++;
     this.#throttles++;
+    this.#waitMs = waitMs;
     if (this.#trying !== null) this.#try(now, ticket, true);
     if (this.#trying === "at half") return;
-    const enough = this.#throttles >= strained.least || this.#answers < strained.few;
     if (this.#known !== null && now - this.#cutAt < cut.apartMs) return;
+    if (ticket === pauses && this.#isStrained(now)) this.#cut(now, pauses);
+  }
+
+  /** Whether throttle answers are more than chance or noise. */
+  #isStrained(now: number): boolean {
+    // Each wait costs as much as many throttle answers.
+    if (this.#waitMs > 0 && !this.noise.known) return true;
+    const enough = this.#throttles >= strained.least || this.#answers < strained.few;
     const usual = this.#searching && this.limited ? strained.whileSearching : strained.share;
     const share = this.noise.absentAt(now) ? strained.quiet : usual;
     const beyond = this.#throttles - this.noise.expected(this.#answers);
-    if (ticket === pauses && enough && beyond >= share * this.#answers) this.#cut(now, pauses);
+    return enough && beyond >= share * this.#answers;
   }
 
   /** Reports that nothing is sent from `now` until `until`. */
   paused(now: number, until: number): void {
-    const last = this.#pauses.at(-1);
-    if (last !== undefined && now <= last.until) last.until = Math.max(last.until, until);
-    else this.#pauses.push({ from: now, until });
-    this.#pauses = this.#pauses.filter((pause) => pause.until > now - measureMs);
+    const moreMs = this.#acceptedRate.paused(now, until);
+    // The rate must not climb during a long pause, in which nothing shows whether it is too high.
+    if (this.#waitMs > 0) this.#cutAt += moreMs;
   }
 
   #cut(now: number, pauses: number): void {
     const rate = this.rateAt(now);
     // The first answers say little, and a cut that is too deep costs more than an extra one.
     const first = rate === Number.POSITIVE_INFINITY;
-    const measured = this.#measured(now);
+    const measured = this.#acceptedRate.at(now);
     this.#right = Math.min(rate, measured);
     this.#known = Math.max(
       lowest,
@@ -221,24 +237,9 @@ export class AdaptiveRate {
     this.#trying = null;
   }
 
-  /** Accepted answers per second, pauses excluded. */
-  #measured(now: number): number {
-    const accepted = this.#accepted.reduce((sum, n) => sum + n, 0);
-    let active = measureMs;
-    for (const { from, until } of this.#pauses) {
-      active -= Math.max(0, Math.min(now, until) - Math.max(from, now - measureMs));
-    }
-    return (accepted / Math.max(active, measureMs / 4)) * 1000;
-  }
-
-  /** Drops answers that are too old, and periodically halves the counts. */
-  #turnTo(now: number): void {
-    const bucket = Math.floor(now / (measureMs / buckets));
-    const passed = Math.min(buckets, bucket - this.#bucket);
-    for (let i = 1; i <= passed; i++) this.#accepted[(this.#bucket + i) % buckets] = 0;
-    if (passed === buckets) this.#accepted.fill(0);
-    this.#bucket = bucket;
-    if (now - this.#notedAt < measureMs) return;
+  /** Periodically halves the counts. */
+  #forget(now: number): void {
+    if (now - this.#notedAt < forgetMs) return;
     this.#notedAt = now;
     this.noise.atMost(this.#throttles, this.#answers);
     this.#answers /= 2;

@@ -13,15 +13,21 @@ export interface AdaptiveRateState {
   readonly known: number | null;
   readonly cutAt: number;
   readonly searching: boolean;
-  readonly accepted: readonly number[];
-  readonly bucket: number;
+  readonly accepted: AcceptedRateState;
   readonly answers: number;
   readonly throttles: number;
   readonly notedAt: number;
   readonly noise: ThrottleNoiseState;
   readonly right: number;
   readonly trying: "while searching" | "at half" | null;
+  readonly waitMs: number;
   readonly cutTicket: number;
+}
+
+/** Counts of accepted answers as JSON. */
+export interface AcceptedRateState {
+  readonly counts: readonly number[];
+  readonly bucket: number;
   readonly pauses: readonly { readonly from: number; readonly until: number }[];
 }
 

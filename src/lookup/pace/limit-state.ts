@@ -77,7 +77,7 @@ export class LimitState {
   throttled(now: number, afterMs: number | null, ticket: number): void {
     this.#pauses.answered(true);
     const known = ticket !== this.#ticket;
-    this.adaptive?.throttled(now, ticket, this.#ticket);
+    this.adaptive?.throttled(now, { ticket, pauses: this.#ticket, waitMs: afterMs ?? 0 });
     if (known && afterMs === null) return;
     this.hold(now, afterMs ?? this.#pauses.next(this.#limit));
     if (known) return;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  askingToWait,
   fixedWindow,
   simulatePace,
   slidingWindow,
@@ -26,6 +27,21 @@ test.each(Object.entries(servers))("%s throttles few requests", async (_, server
   const seconds = await simulatePace(server(), 60);
   expect(throttledShare(seconds)).toBeLessThanOrEqual(0.04);
   expect(throttledShare(seconds.slice(20))).toBeLessThanOrEqual(0.02);
+});
+
+test.each(Object.entries(servers))(
+  "%s of 150/s that asks for a wait of a second is found and used",
+  async (_, server) => {
+    const seconds = await simulatePace(askingToWait(server(), 1_000), 120);
+    expect(used(seconds, 150, 20, 120)).toBeGreaterThanOrEqual(0.85);
+    expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
+  },
+);
+
+test("finds a limit whose throttle answers ask for a wait of a minute", async () => {
+  const seconds = await simulatePace(askingToWait(fixedWindow(20), 60_000), 1_800);
+  expect(used(seconds, 20, 600, 1_800)).toBeGreaterThanOrEqual(0.7);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
 });
 
 test.each([
