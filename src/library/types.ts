@@ -146,7 +146,7 @@ export interface EnrichFileOptions {
 /** Which lists `exportTags` writes, and how. */
 export type TagListOptions = Omit<
   ExportTagsOptions,
-  "client" | "source" | "clock" | "onWarning" | "runId"
+  "client" | "source" | "clock" | "onWarning" | "runId" | "takenGenerations"
 >;
 
 /** How a webhook is called. */

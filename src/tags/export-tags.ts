@@ -161,7 +161,7 @@ async function publish(
     schema: indexSchemaVersion,
     exported_at: new Date(now).toISOString(),
     ...(options.runId === undefined ? {} : { run_id: options.runId }),
-    generation: await folder.generations.nameFor(now),
+    generation: await folder.generations.nameFor(now, options.takenGenerations),
     previous_generation: current?.generation ?? null,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };

@@ -25,6 +25,8 @@ export interface ExportTagsOptions {
   readonly formulaGuard?: boolean | undefined;
   /** Exports kept in the folder, including the current one; at least 1. @default 2 */
   readonly keep?: number | undefined;
+  /** Names of generations that the folder lacks but that exist where it is copied to. @default none */
+  readonly takenGenerations?: ReadonlySet<string> | undefined;
   /** Tags read in parallel; at least 1. @default 4 */
   readonly parallel?: number | undefined;
   /**

@@ -25,11 +25,12 @@ export class Generations {
     return join(this.#path, generationsFolder);
   }
 
-  /** An unused name for a generation created now. */
-  async nameFor(now: number): Promise<string> {
+  /** A name for a generation created now, neither used here nor taken elsewhere. */
+  async nameFor(now: number, taken?: ReadonlySet<string>): Promise<string> {
     const stamp = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
     for (let number = 1; ; number++) {
       const name = `${generationsFolder}/${stamp}${number === 1 ? "" : `-${number}`}`;
+      if (taken?.has(name) === true) continue;
       if ((await lstat(join(this.#path, name)).catch(() => null)) === null) return name;
     }
   }

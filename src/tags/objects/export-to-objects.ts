@@ -12,7 +12,7 @@ import { fileEndings } from "../folder/file-stems.js";
 import { indexName } from "../folder/generations.js";
 import { stateFolder } from "../state/export-state.js";
 import type { ExportReport, ExportTagsOptions } from "../types.js";
-import { type RemoteExport, RemoteLists } from "./remote-lists.js";
+import { generationsOf, type RemoteExport, RemoteLists } from "./remote-lists.js";
 
 /**
  * Exports the IP lists of tags to object storage. Works on a copy of the current export in the
@@ -30,8 +30,8 @@ export async function exportTagsToObjects(options: ExportTagsOptions): Promise<E
   const unlock = await takeLock(join(staging, "lock"));
   const copy = join(staging, "lists");
   try {
-    const current = await bringUp({ lists, copy, before, keep, signal });
-    const report = await exportTags({ ...options, folder: copy });
+    const { current, generations } = await bringUp({ lists, copy, before, keep, signal });
+    const report = await exportTags({ ...options, folder: copy, takenGenerations: generations });
     const made = await (await ExportFolder.open(copy)).current();
     if (made !== null && made.generation !== current?.index.generation) {
       await publish({ lists, copy, before: current, keep, signal }, made);
@@ -58,8 +58,14 @@ interface Place {
   readonly signal: AbortSignal | undefined;
 }
 
+interface RemoteState {
+  readonly current: RemoteExport | null;
+  /** Names of all generations, also of those that never became current. */
+  readonly generations: ReadonlySet<string>;
+}
+
 /** Makes the copy that of the current export. Publishes first what an interrupted command made. */
-async function bringUp(place: Place): Promise<RemoteExport | null> {
+async function bringUp(place: Place): Promise<RemoteState> {
   const { lists, copy, before } = place;
   const made = await (await ExportFolder.open(copy)).current().catch(() => null);
   const generation = before?.index.generation ?? null;
@@ -74,7 +80,7 @@ async function bringUp(place: Place): Promise<RemoteExport | null> {
     const isName = fileEndings.some((ending) => name.endsWith(`.${ending}`));
     if (isName && !name.includes("/") && !ours.has(name)) await writeFile(join(copy, name), "");
   }
-  return current;
+  return { current, generations: generationsOf(there) };
 }
 
 async function fetchCurrent({ lists, copy, before }: Place): Promise<void> {

@@ -126,7 +126,7 @@ export class RemoteLists {
   /** Names of the lists of every export that is still there. */
   async listsOf(names: readonly string[]): Promise<ReadonlySet<string>> {
     const lists = new Set<string>();
-    for (const generation of new Set(names.flatMap((name) => generationOf(name) ?? []))) {
+    for (const generation of generationsOf(names)) {
       for (const name of filesOf(await this.indexOf(generation))) lists.add(name);
     }
     return lists;
@@ -168,6 +168,11 @@ export class RemoteLists {
 /** Names of the lists that have a copy beside `index.json`. */
 function filesOf(index: ExportIndex | null): string[] {
   return exportedTags(index).flatMap(({ files }) => files.map(({ file }) => file));
+}
+
+/** The generations that objects belong to. */
+export function generationsOf(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.flatMap((name) => generationOf(name) ?? []));
 }
 
 /** The generation that an object belongs to; null for the others. */
