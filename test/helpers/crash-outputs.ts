@@ -47,8 +47,9 @@ export const dataSets: Readonly<Record<string, CrashCase>> = {
  * points.
  */
 export async function faultsOf(name: string, crashCase: CrashCase): Promise<readonly string[]> {
-  const { points, faults } = await crashEverywhere(await temporaryFolder(), crashCase);
-  process.stdout.write(`${name}: ${points} crash points\n`);
+  const report = await crashEverywhere(await temporaryFolder(), crashCase);
+  const { points, different, faults } = report;
+  process.stdout.write(`${name}: ${points} crash points, ${different} different\n`);
   expect(points).toBeGreaterThan(50);
   return faults;
 }

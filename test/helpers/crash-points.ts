@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
-import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, readdir, readlink, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { startService } from "../../src/service/service.js";
@@ -45,6 +46,8 @@ interface Outcome {
 export interface CrashReport {
   /** Operations at which a run was killed. */
   readonly points: number;
+  /** Points that left something else than the next one. */
+  readonly different: number;
   /** What went wrong at each point, as sentences; empty if nothing did. */
   readonly faults: readonly string[];
 }
@@ -54,7 +57,8 @@ export interface CrashReport {
  * last, resumes it and compares the result with that of an undisturbed run.
  *
  * Instead of killing a process, which takes ten times as long, copies the run's folder (and database)
- * before each operation. A database cannot be copied during a commit, so there a process is killed.
+ * before each operation, and resumes every copy that differs from the next one. A database cannot be
+ * copied during a commit, so there a process is killed.
  */
 export async function crashEverywhere(folder: string, crashCase: CrashCase): Promise<CrashReport> {
   const bench = await Bench.open(folder, crashCase, "run");
@@ -72,13 +76,16 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
     await victim.close();
   };
   let points = 0;
-  for await (const { answered, isCommitting } of bench.moments()) {
+  let different = 0;
+  for await (const { answered, isCommitting, isRepeated } of bench.moments()) {
     points++;
+    if (isRepeated) continue;
+    different++;
     if (isCommitting) await kill(points);
     else note(points, await bench.resumed(expected, asked - answered));
   }
   await bench.close();
-  return { points, faults };
+  return { points, different, faults };
 }
 
 /** The state when a folder was copied. */
@@ -87,6 +94,8 @@ interface Moment {
   readonly answered: number;
   /** A commit was in progress. */
   readonly isCommitting: boolean;
+  /** The next copy is the same: the operation between them, such as an `fsync`, changes nothing. */
+  readonly isRepeated: boolean;
 }
 
 /** One run in a folder of its own and against a service of its own. */
@@ -126,13 +135,18 @@ class Bench {
       CRASH_COPIES: copies,
       ...(database === undefined ? {} : { CRASH_KEEP: JSON.stringify(database.keep) }),
     });
-    const moments = (await readFile(join(copies, "moments"), "utf8")).trimEnd().split("\n");
+    const lines = (await readFile(join(copies, "moments"), "utf8")).trimEnd().split("\n");
+    const moments = lines.map((line) => JSON.parse(line) as Omit<Moment, "isRepeated">);
+    const copyOf = (index: number): string => join(copies, String(index + 1));
+    const contents = await Promise.all(moments.map((_, index) => contentsOf(copyOf(index))));
     for (const [index, moment] of moments.entries()) {
+      const isLocked = moment.isCommitting || moments[index + 1]?.isCommitting === true;
+      const isSame = contents[index] === contents[index + 1];
+      const isRepeated = isSame && !isLocked && database === undefined;
       await rm(this.#folder, { recursive: true });
-      await rename(join(copies, String(index + 1)), this.#folder);
-      const found = JSON.parse(moment) as Moment;
-      if (!found.isCommitting) await database?.restore(index + 1);
-      yield found;
+      await rename(copyOf(index), this.#folder);
+      if (!moment.isCommitting) await database?.restore(index + 1);
+      yield { ...moment, isRepeated };
     }
     await rm(copies, { recursive: true });
   }
@@ -212,6 +226,22 @@ class Bench {
       });
     });
   }
+}
+
+/** A hash of everything in a folder except times. */
+async function contentsOf(folder: string): Promise<string> {
+  const hash = createHash("sha256");
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = new Map(entries.map((entry) => [join(entry.parentPath, entry.name), entry]));
+  for (const [path, entry] of [...paths].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const content = entry.isFile()
+      ? await readFile(path)
+      : entry.isSymbolicLink()
+        ? await readlink(path)
+        : "";
+    hash.update(`${relative(folder, path)}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
 }
 
 async function makeInput(folder: string): Promise<void> {
