@@ -119,7 +119,8 @@ const dash = "\u0000-";
  * Rewrites what yargs would misread: a lone `-` (stdin, stdout) and a value joined to a short flag
  * (`-oFILE`).
  *
- * @throws UsageError for a switch with a value other than true and false, which yargs reads as false
+ * @throws UsageError for a switch with a value other than true and false, which yargs reads as false,
+ *   and for a flag named like a member of every object (`--constructor`), at which yargs fails
  */
 function normaliseArguments(
   args: readonly string[],
@@ -130,7 +131,7 @@ function normaliseArguments(
   return args.map((arg, index) => {
     if (arg === "-") return dash;
     if (index >= flagsEnd || !arg.startsWith("-")) return arg;
-    return arg.startsWith("--") ? checkSwitch(arg, specs) : splitShort(arg, specs);
+    return arg.startsWith("--") ? checkFlag(arg, specs) : splitShort(arg, specs);
   });
 }
 
@@ -138,10 +139,13 @@ function restoreDash(text: string): string {
   return text === dash ? "-" : text;
 }
 
-function checkSwitch(arg: string, specs: readonly OptionSpec[]): string {
-  const [, name, value] = /^--(?:no-)?([^=]+)=(.*)$/s.exec(arg) ?? [];
+function checkFlag(arg: string, specs: readonly OptionSpec[]): string {
+  const [, name = "", value] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
+  if (name in Object.prototype) {
+    throw new UsageError("unknown_flag", `no command has a flag --${name}`);
+  }
   const spec = specs.find((spec) => spec.flag === name);
-  if (!spec?.isSwitch || value === "true" || value === "false") return arg;
+  if (!spec?.isSwitch || [undefined, "true", "false"].includes(value)) return arg;
   throw new UsageError(
     "invalid_setting",
     `--${spec.flag} takes no value; got ${JSON.stringify(value)}`,

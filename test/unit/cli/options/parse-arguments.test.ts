@@ -236,6 +236,15 @@ describe("mistakes", () => {
     });
   });
 
+  test.each([
+    ["enrich", "--constructor"],
+    ["enrich", "--no-toString"],
+    ["enrich", "--__proto__=1"],
+    ["tags", "--constructor"],
+  ])("%s %s is refused as a flag", async (...args) => {
+    await expect(parse(...args)).rejects.toMatchObject({ code: "unknown_flag" });
+  });
+
   test("names an unknown one-letter flag as typed", async () => {
     await expect(parse("enrich", "-z")).rejects.toThrow("enrich has no flag -z");
   });
