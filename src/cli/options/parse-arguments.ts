@@ -96,20 +96,18 @@ function groupHelp(
 }
 
 /**
- * Declares flags for parsing alone. They are hidden, since yargs lays out its help after every command,
- * which takes 15 ms. `-h` is a flag of its own: it prints less than `--help`.
+ * Declares flags for parsing alone, without descriptions: yargs lays out the help of described flags
+ * after every command, which takes 15 ms. `-h` is a flag of its own: it prints less than `--help`.
  */
 function declareFlags(parser: Argv, { options }: Command): Argv {
-  const isSwitch = { type: "boolean", hidden: true } as const;
-  parser.options({ help: isSwitch, h: isSwitch, version: { ...isSwitch, alias: ["V", "v"] } });
-  for (const { flag, alias, isSwitch } of optionSpecs(options)) {
-    parser.option(flag, {
-      type: isSwitch ? "boolean" : "string",
-      hidden: true,
-      ...(alias === null ? {} : { alias }),
-    });
-  }
-  return parser;
+  const specs = optionSpecs(options);
+  const named = (isSwitch: boolean): string[] =>
+    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
+  return parser
+    .boolean(["help", "h", "version", ...named(true)])
+    .string(named(false))
+    .alias("version", ["V", "v"])
+    .alias(Object.fromEntries(specs.flatMap(({ flag, alias }) => (alias ? [[flag, alias]] : []))));
 }
 
 /** Stands for a lone dash, which yargs would drop. No argument can contain a NUL itself. */

@@ -156,6 +156,8 @@ describe("an unknown key", () => {
   test.each([
     ["config", "a config file cannot name another one"],
     ["profile", "select a profile with --profile NAME or REPUTE_PROFILE"],
+    ["extends", "keys are flags without their dashes"],
+    ["constructor", "keys are flags without their dashes"],
   ])("named %s gets its own hint", async (key, hint) => {
     await expect(read(JSON.stringify({ [key]: "x" }))).rejects.toMatchObject({ hint });
   });

@@ -40,6 +40,15 @@ test("suggests the right name for a mistyped variable", () => {
   ]);
 });
 
+test.each(["retries", "_RETRIES", "ITEM__COLUMN", "RETRIES__", "CONSTRUCTOR"])(
+  "REPUTE_%s is an unknown variable",
+  (rest) => {
+    const env = { [`REPUTE_${rest}`]: "3" };
+    expect(settingsFromEnvironment(env, specs).size).toBe(0);
+    expect(unknownVariables(env, specs)).toHaveLength(1);
+  },
+);
+
 test("accepts the variables of secrets", () => {
   const env = { REPUTE_API_KEY: "a", REPUTE_ACCESS_TOKEN: "b", REPUTE_CASE_API_KEY: "c" };
   expect(unknownVariables(env, specs)).toEqual([]);

@@ -46,6 +46,7 @@ test.each([
   ["a variable before the profile", ["--profile", "fast"], { REPUTE_RATE: "3/h" }, 3],
   ["a flag before a variable", ["--rate", "4/h"], { REPUTE_RATE: "3/h" }, 4],
   ["the file alone without a profile", [], {}, 1],
+  ["the file where the variable is empty", [], { REPUTE_RATE: "" }, 1],
 ])("uses %s", async (_, args, variables, count) => {
   const { env } = await configured({ "config.yaml": profiles });
   expect(await quotas(args, { ...env, ...variables })).toEqual([count]);
